@@ -23,7 +23,7 @@
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
 //! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject` |
-//! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers | `sql`, `store` |
+//! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers, the engine of operators' requests | `sql`, `store` |
 //! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
 //! | [`telemetry`] | log lines and metrics | `settings` |

@@ -11,10 +11,6 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local fields, lines = told(state), {}
-for i = 1, #fields, 2 do
-  lines[#lines + 1] = fields[i] .. ' ' .. fields[i + 1]
-end
-append_event(KEYS[6], state, now_ms(), 'checkpoint', { 'state', table.concat(lines, '\n') })
+append_event(KEYS[6], state, now_ms(), 'checkpoint', { 'state', lines_of(told(state)) })
 redis.call('HSET', KEYS[1], 'n', num(state.n))
 return { 'ok', mark(state) }

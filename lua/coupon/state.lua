@@ -20,8 +20,8 @@ local STATE = {
   'history', -- 16 hexadecimal digits, made at creation and at every restore
   'status', -- open | suspended | ended; restoring: it has only n and restores
 }
--- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `consumer` (serve.lua);
--- `over_version`, `over_age`, `over_looked` (retire.lua).
+-- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `consumer`
+-- (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
 
 local TEXTS = 2 -- the last fields are texts
 local OPTIONAL = { window = true, starts = true, ends = true }

@@ -1,7 +1,7 @@
 -- Suspends a coupon whose books do not agree, or opens it again once they do.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 wanted: open | suspended  3 reason  4 who  5 request id
+-- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark} | {'ended', mark} over for good
 -- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
 -- Cost: O(1).
@@ -10,25 +10,12 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local wanted, before = ARGV[2], state.status
-if before == wanted then
-  return { 'same', mark(state) }
+local wish = read_status(2)
+ended = kept_status(state, wish, state.status == 'ended')
+if ended then
+  return ended
 end
-if before == 'ended' then
-  return { 'ended', mark(state) }
-end
-must(wanted == 'open' or wanted == 'suspended' or nil, 'JP_ARGUMENT status')
-append_event(KEYS[6], state, now_ms(), 'status', {
-  'before',
-  before,
-  'after',
-  wanted,
-  'reason',
-  ARGV[3],
-  'who',
-  ARGV[4],
-  'request_id',
-  ARGV[5],
-})
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', wanted)
+must_be_open_or_suspended(wish)
+append_event(KEYS[6], state, now_ms(), 'status', change_status(state, wish))
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status)
 return { 'ok', mark(state) }

@@ -9,13 +9,9 @@
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
 
-local state, ended = known_state(KEYS[1])
+local state, ended = fenced_state(KEYS[1])
 if not state then
   return ended
-end
-local refusal = fence(state)
-if refusal then
-  return { refusal, mark(state) }
 end
 
 local rows = {}
@@ -27,13 +23,10 @@ for t, tier in ipairs(read_tiers(state.tiers, KEYS[2], 9, nil, true)) do
   row[#row + 1] = num(tier.written)
   rows[t] = table.concat(row, ' ') .. ';'
 end
-local fields, lines = told(state, KEYS[3], KEYS[5], KEYS[6], KEYS[7], KEYS[8]), {}
-for i = 1, #fields, 2 do
-  lines[#lines + 1] = fields[i] .. ' ' .. fields[i + 1]
-end
+local fields = told(state, KEYS[3], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
 append_event(KEYS[4], state, now_ms(), 'checkpoint', {
   'state',
-  table.concat(lines, '\n'),
+  lines_of(fields),
   'tiers',
   table.concat(rows),
   'meters',

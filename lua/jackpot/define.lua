@@ -4,13 +4,10 @@
 --
 -- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
---       5 definition (JSON, kept as it is)  6 its tiers: "name seed cap;" each  7 digest of what touches money or odds
---       8 currency
---       9 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
---       10 status when created: open | paused  11 who  12 request id
---       13 last version the caller has read, '' for none  14 nonce: one for this PUT and all its repeats
---       15 history  16 nonce  17 secret id: for a jackpot that this call creates, and its epoch 1
---       18 retention, seconds, for a jackpot that this call creates; a change keeps the jackpot's own
+--       5..11 the PUT (lua/subject/puts.lua)
+--       12 tiers of the definition: "name seed cap;" each  13 digest of what touches money or odds  14 currency
+--       for a jackpot that this call creates:  15 status: open | paused  16 nonce  17 secret id of its epoch 1
+--       18 retention, seconds; a change keeps the jackpot's own
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
@@ -18,14 +15,11 @@
 --       {'tier-removed', mark, tier} a tier must stay, because money may be in it
 --       {'currency', mark, currency} the currency must stay once money has been in the jackpot
 -- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
--- it replaces a waiting definition. A repeat of a PUT (same nonce) answers as the first did and changes nothing, even
--- after another PUT. A delayed PUT changes nothing if another one was acknowledged meanwhile ('stale', by the last
--- version).
+-- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.
 -- Cost: O(tiers).
 
 local FIRST_POOL = 7
-local json, tiers_text, money, currency, wanted = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
-local nonce = ARGV[14]
+local put, tiers_text, money, currency = read_put(5), ARGV[12], ARGV[13], ARGV[14]
 local at = now_ms()
 
 local function fresh_meters(tiers, fresh)
@@ -45,7 +39,7 @@ local function create()
   local state = {
     n = 0,
     restores = 0,
-    status = ARGV[10],
+    status = ARGV[15],
     version = '1',
     tiers = tiers_text,
     money = money,
@@ -60,7 +54,7 @@ local function create()
     commitment = ARGV[3],
     nonce = ARGV[16],
     secret = ARGV[17],
-    history = ARGV[15],
+    history = put.history,
     gen = 'a',
     gen_start = 0,
     gen_opened = at,
@@ -74,89 +68,70 @@ local function create()
     fresh[name] = true
   end
   local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
-  append_event(KEYS[6], state, at, 'define', {
-    'version',
-    '1',
-    'json',
-    json,
-    'tiers',
-    tiers_text,
-    'money',
-    money,
-    'currency',
-    currency,
-    'mode',
-    'created',
-    'status',
-    state.status,
-    'epoch',
-    '1',
-    'commitment',
-    ARGV[3],
-    'epoch_nonce',
-    state.nonce,
-    'secret_id',
-    state.secret,
-    'retention',
-    num(state.retention),
-    'who',
-    ARGV[11],
-    'request_id',
-    ARGV[12],
-    'nonce',
-    nonce,
-    'meters',
-    '',
-    'applied',
-    '1',
-  })
+  append_event(
+    KEYS[6],
+    state,
+    at,
+    'define',
+    put_fields(put, 'created', '1', {
+      'tiers',
+      tiers_text,
+      'money',
+      money,
+      'currency',
+      currency,
+      'status',
+      state.status,
+      'epoch',
+      '1',
+      'commitment',
+      ARGV[3],
+      'epoch_nonce',
+      state.nonce,
+      'secret_id',
+      state.secret,
+      'retention',
+      num(state.retention),
+      'meters',
+      '',
+      'applied',
+      '1',
+    })
+  )
   fresh_meters(tiers, fresh)
   local fields = {}
   for _, field in ipairs(STATE) do
     fields[#fields + 1] = field
     fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
   end
-  redis.call('HSET', KEYS[1], 'puts', remember_put('', nonce, 'created', '1'), unpack(fields))
-  redis.call('HSET', KEYS[3], '1', json)
+  redis.call('HSET', KEYS[1], 'puts', remember_put(put, 'created', '1'), unpack(fields))
+  redis.call('HSET', KEYS[3], '1', put.json)
   redis.call('HSET', KEYS[4], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
   return { 'created', mark(state), '1' }
 end
 
 local state, ended = known_state(KEYS[1])
 if not state then
-  if ended[1] ~= 'unknown' then
-    return ended
+  local refused = refused_creation(put, ended)
+  if refused then
+    return refused
   end
-  if tonumber(ARGV[1]) > 0 then
-    return { 'behind', '0' }
-  end
-  if wanted ~= '' and wanted ~= 'absent' then
-    return { 'mismatch', '0' }
-  end
-  if ARGV[10] ~= 'open' and ARGV[10] ~= 'paused' then
+  if ARGV[15] ~= 'open' and ARGV[15] ~= 'paused' then
     return { 'status', '0' }
   end
   return create()
 end
 
-local refusal = fence(state)
-local puts = redis.call('HGET', KEYS[1], 'puts') or ''
-local mode, put_version = put_before(puts, nonce)
-if mode then
-  return { mode, mark(state), put_version }
+put.puts = redis.call('HGET', KEYS[1], 'puts') or ''
+local repeated = repeated_put(state, put)
+if repeated then
+  return repeated
 end
-local last = num(state.last_version)
 local target = state.next ~= '' and state.next or state.version
-local same = redis.call('HGET', KEYS[3], target) == json
-if same and wanted ~= 'absent' and state.status ~= 'closed' then
-  -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
-  return { 'same', mark(state), last }
-end
-if refusal or last ~= ARGV[13] then
-  return { 'stale', mark(state) }
-end
-if not may_change(wanted, last) then
-  return { 'mismatch', mark(state) }
+local is_same = redis.call('HGET', KEYS[3], target) == put.json and state.status ~= 'closed'
+ended = ended_put(state, put, num(state.last_version), is_same, fence(state) ~= nil)
+if ended then
+  return ended
 end
 if state.status == 'closed' then
   return { 'closed', mark(state) }
@@ -188,39 +163,33 @@ state.last_version = state.last_version + 1
 local version = num(state.last_version)
 state.next, state.next_tiers, state.next_money = version, tiers_text, money
 local must_wait = live or not caps_hold(tiers_text, tiers)
-mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
+local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
-append_event(KEYS[6], state, at, 'define', {
-  'version',
-  version,
-  'json',
-  json,
-  'tiers',
-  tiers_text,
-  'money',
-  money,
-  'currency',
-  currency,
-  'mode',
-  mode,
-  'superseded',
-  superseded,
-  'who',
-  ARGV[11],
-  'request_id',
-  ARGV[12],
-  'nonce',
-  nonce,
-  'meters',
-  changes(tiers),
-  'applied',
-  state.applied or '',
-})
+append_event(
+  KEYS[6],
+  state,
+  at,
+  'define',
+  put_fields(put, mode, version, {
+    'tiers',
+    tiers_text,
+    'money',
+    money,
+    'currency',
+    currency,
+    'superseded',
+    superseded,
+    'meters',
+    changes(tiers),
+    'applied',
+    state.applied or '',
+  })
+)
 fresh_meters(tiers, fresh)
 write_tiers(tiers, KEYS[2])
-redis.call('HSET', KEYS[3], version, json)
+redis.call('HSET', KEYS[3], version, put.json)
 if superseded ~= '' then
   redis.call('HDEL', KEYS[3], superseded)
 end
@@ -228,7 +197,7 @@ redis.call(
   'HSET',
   KEYS[1],
   'puts',
-  remember_put(puts, nonce, mode, version),
+  remember_put(put, mode, version),
   'last_version',
   version,
   'currency',

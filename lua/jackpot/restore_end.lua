@@ -15,25 +15,17 @@
 -- Invariants: no epoch is ever open again, because its seed may be public. The script closes all open epochs and opens
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
 -- began. That second has passed when play goes on, so a second restore of the same ledger gets another number.
--- The event has the ledger's number and one more restore than any instance has seen. The status is written with the
--- rest, so no script sees a part. The age of the newer generation begins at 0, its smallest possible value. Runs when
--- memory is full, because the large keys are already there.
+-- The others are those of lua/subject/restored.lua. The age of the newer generation begins at 0, its smallest possible
+-- value. Runs when memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
 
-local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
 local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_VALUE = 4, 6, 10, 10, 18
 
 local was = read_state(KEYS[1])
-if not was then
-  return { 'unknown' }
-end
-local own = redis.call('HMGET', KEYS[1], 'restore_token', 'restore_from')
-if own[1] ~= ARGV[1] then
-  return { 'other', mark(was) }
-end
-if was.status ~= 'restoring' then
-  return { 'same', mark(was) }
+local from, ended = restored_from(was, KEYS[1])
+if not from then
+  return ended
 end
 local records = 0
 for i = 0, COUNTED - 1 do
@@ -55,15 +47,8 @@ for i = first_meter, first_field - 1, 2 do
   must(exact(ARGV[i + 1]), 'JP_ARGUMENT meter')
 end
 local at = now_ms()
-local state, fields = { gen_age = '0', gen_looked = num(at) }, {}
-for i = first_field, #ARGV, 2 do
-  state[ARGV[i]] = ARGV[i + 1]
-end
-for _, field in ipairs(NUMBERS) do
-  state[field] = must(exact(state[field]), 'JP_ARGUMENT state')
-end
-state.restores = math.max(state.restores, was.restores) + 1
-must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
+local state = { gen_age = '0', gen_looked = num(at) }
+read_restored(was, first_field, state, NUMBERS, {})
 
 local epoch, last, closing = must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
 opening(ARGV[8], ARGV[9])
@@ -86,36 +71,28 @@ local closed = state.epoch
 state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
 state.history = ARGV[5]
 
-append_event(KEYS[3], state, at, 'restore', {
-  'from_n',
-  own[2],
-  'restores',
-  num(state.restores),
-  'records',
-  num(records),
-  'status',
-  state.status,
-  'closed',
-  closed,
-  'epoch',
-  state.epoch,
-  'commitment',
-  state.commitment,
-  'epoch_nonce',
-  state.nonce,
-  'secret_id',
-  state.secret,
-  'reason',
-  ARGV[4],
-  'who',
-  ARGV[2],
-  'request_id',
-  ARGV[3],
-  'meters',
-  '',
-  'applied',
-  '',
-})
+append_event(
+  KEYS[3],
+  state,
+  at,
+  'restore',
+  restored_fields(state, from, records, {
+    'closed',
+    closed,
+    'epoch',
+    state.epoch,
+    'commitment',
+    state.commitment,
+    'epoch_nonce',
+    state.nonce,
+    'secret_id',
+    state.secret,
+    'meters',
+    '',
+    'applied',
+    '',
+  })
+)
 for i = 0, pools - 1 do
   redis.call('SET', KEYS[FIRST_POOL + i], ARGV[FIRST_VALUE + i])
 end
@@ -123,10 +100,4 @@ redis.call('HSET', KEYS[2], unpack(ARGV, first_meter, first_field - 1))
 closing[#closing + 1] = state.epoch
 closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 redis.call('HSET', KEYS[5], unpack(closing))
-for field, value in pairs(state) do
-  fields[#fields + 1] = field
-  fields[#fields + 1] = type(value) == 'number' and num(value) or value
-end
-redis.call('HDEL', KEYS[1], 'restore_from')
-redis.call('HSET', KEYS[1], unpack(fields))
-return { 'ok', mark(state) }
+return end_restore(KEYS[1], state, {})

@@ -19,13 +19,9 @@
 -- rotation. These calls have no event, so a restore begins the age at 0.
 -- Cost: O(definitions kept), at most 1,000 of them dropped; Redis frees the records in the background (UNLINK).
 
-local state, ended = known_state(KEYS[1])
+local state, ended = fenced_state(KEYS[1])
 if not state then
   return ended
-end
-local refusal = fence(state)
-if refusal then
-  return { refusal, mark(state) }
 end
 local MAX_PRUNED = 1000 -- definitions dropped by one call, within the limit of unpack; the next call drops more
 local MAX_STEP = 60000 -- most ms counted between two calls

@@ -103,6 +103,16 @@ local function fence(state)
   return nil
 end
 
+-- Reads the state; or nil and the reply that ends the call, 'stale' too.
+local function fenced_state(key)
+  local state, ended = known_state(key)
+  local refusal = state and fence(state)
+  if refusal then
+    return nil, { refusal, mark(state) }
+  end
+  return state, ended
+end
+
 -- The value of an epoch in the hash of epochs: "commitment opened closed nonce secret", times in ms, closed "-" while
 -- open.
 local function epoch_text(commitment, opened, closed, nonce, secret)

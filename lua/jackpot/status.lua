@@ -2,58 +2,42 @@
 -- unless one of its caps is below the pool. That definition waits for the next take of all.
 --
 -- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
--- ARGV  1..4 fence (state.lua)  5 wanted: open | paused | suspended (by the service) | closed  6 reason  7 who
---       8 request id  9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
+-- ARGV  1..4 fence (state.lua)
+--       5..8 open | paused | suspended (by the service) | closed, reason, who, request id (lua/subject/status.lua)
+--       9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
 -- Invariants: pending entries are finished in every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
-local state, ended = known_state(KEYS[1])
+local state, ended = fenced_state(KEYS[1])
 if not state then
   return ended
 end
-local refusal = fence(state)
-if refusal then
-  return { refusal, mark(state) }
-end
-local wanted = ARGV[5]
-if state.status == wanted then
-  return { 'same', mark(state) }
-end
-local freed = wanted == 'closed' or (wanted == 'open' and ARGV[9] == '1')
-if state.status == 'closed' or (state.status == 'suspended' and not freed) then
-  return { state.status, mark(state) }
+local wish = read_status(5)
+local freed = wish.wanted == 'closed' or (wish.wanted == 'open' and ARGV[9] == '1')
+ended = kept_status(state, wish, state.status == 'closed' or (state.status == 'suspended' and not freed))
+if ended then
+  return ended
 end
 
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 5 }
-local before = state.status
-state.status = wanted
-if wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
+if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
   tiers = read_tiers(state.tiers, KEYS[2], 5)
   if caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)
   end
 end
-append_event(KEYS[4], state, now_ms(), 'status', {
-  'before',
-  before,
-  'after',
-  wanted,
-  'reason',
-  ARGV[6],
-  'who',
-  ARGV[7],
-  'request_id',
-  ARGV[8],
-  'meters',
-  changes(tiers),
-  'applied',
-  state.applied or '',
-})
+append_event(
+  KEYS[4],
+  state,
+  now_ms(),
+  'status',
+  change_status(state, wish, { 'meters', changes(tiers), 'applied', state.applied or '' })
+)
 write_tiers(tiers, KEYS[2])
-redis.call('HSET', KEYS[1], 'status', wanted)
+redis.call('HSET', KEYS[1], 'status', state.status)
 write_state(KEYS[1], state)
 return { 'ok', mark(state) }

@@ -1,26 +1,22 @@
 -- Creates a room, or changes its definition.
 --
 -- KEYS  the eleven of the room (state.lua)
--- ARGV  1 known mark; 0 for a room that does not exist
---       2 definition (JSON, kept as it is), and its numbers:  3 capacity  4 session in ms  5 waiting timeout in ms
---       6 admissions in any 60 s or ''  7 opens_at in ms or ''
---       8 wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these
---       9 last version the caller has read, '' for none  10 nonce: one for this PUT and all its repeats
---       11 who  12 request id  13 commitment of the seed with this nonce  14 history of a room that this call creates
+-- ARGV  1 known mark; 0 for a room that does not exist  2..8 the PUT (lua/subject/puts.lua)
+--       numbers of the definition:  9 capacity  10 session in ms  11 waiting timeout in ms
+--       12 admissions in any 60 s or ''  13 opens_at in ms or ''
+--       14 commitment of the seed with the PUT's nonce
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} `wanted` does not hold | {'behind' | 'restoring' | 'stale', mark}
 --       {'opened', mark} the room has opened: opens_at can stay or be removed, not set again
 -- Invariants: a PUT that creates the room, or sets a new opens_at before it opens, makes its nonce the nonce of the
 -- order. reorder.lua then gives earlier tickets their new order. A room opens once: when its opens_at comes, or with a
--- PUT without one. Collected tickets keep their order. No PUT ends a session. A repeat of a PUT (same nonce) answers as
--- the first did and changes nothing, even after another PUT. A delayed PUT changes nothing if another one was
--- acknowledged meanwhile ('stale', by the last version). Runs in status open and suspended.
+-- PUT without one. Collected tickets keep their order. No PUT ends a session. Repeats and delayed PUTs:
+-- lua/subject/puts.lua. Runs in status open and suspended.
 -- Cost: O(1).
 
-local NUMBERS = { capacity = 3, session = 4, waiting_timeout = 5, rate = 6, opens_at = 7 } -- in ARGV
+local NUMBERS = { capacity = 9, session = 10, waiting_timeout = 11, rate = 12, opens_at = 13 } -- in ARGV
 local OPTIONAL = { rate = true, opens_at = true }
-local json, wanted, nonce, commitment = ARGV[2], ARGV[8], ARGV[10], ARGV[13]
-local wall = now_ms()
+local put, commitment, wall = read_put(2), ARGV[14], now_ms()
 
 for field, i in pairs(NUMBERS) do
   must(exact(ARGV[i]) or (OPTIONAL[field] and ARGV[i] == '') or nil, 'JP_ARGUMENT ' .. field)
@@ -30,30 +26,23 @@ redis.call('LLEN', KEYS[9]) -- checks the key's type before the first write
 local collected = redis.call('ZCARD', KEYS[10])
 
 -- Appends the event and writes these fields of the state. The definition is in force from here.
-local function put(state, mode, puts, fields)
+local function define(state, mode, fields)
   local version = num(state.version)
-  append(state, wall, 'define', {
-    'mode',
-    mode,
-    'opened',
-    state.was_open and '1' or '0',
-    'version',
-    version,
-    'json',
-    json,
-    'order_nonce',
-    state.order_nonce,
-    'commitment',
-    state.commitment,
-    'who',
-    ARGV[11],
-    'request_id',
-    ARGV[12],
-    'nonce',
-    nonce,
-  })
+  append(
+    state,
+    wall,
+    'define',
+    put_fields(put, mode, version, {
+      'opened',
+      state.was_open and '1' or '0',
+      'order_nonce',
+      state.order_nonce,
+      'commitment',
+      state.commitment,
+    })
+  )
   fields.n, fields.version, fields.opens = num(state.n), version, num(state.opens)
-  fields.json, fields.puts = json, remember_put(puts, nonce, mode, version)
+  fields.json, fields.puts = put.json, remember_put(put, mode, version)
   fields.passes_until = num(state.passes_until)
   fields.clock, fields.ahead = num(state.clock), num(state.ahead)
   fields.order_nonce, fields.commitment = state.order_nonce, state.commitment
@@ -73,38 +62,27 @@ end
 
 local state, ended = known_state(KEYS[1])
 if not state then
-  if ended[1] ~= 'unknown' then
-    return ended
-  end
-  if tonumber(ARGV[1]) > 0 then
-    return { 'behind', '0' }
-  end
-  if wanted ~= '' and wanted ~= 'absent' then
-    return { 'mismatch', '0' }
+  local refused = refused_creation(put, ended)
+  if refused then
+    return refused
   end
   local fields = fresh_fields(0)
-  fields.restores, fields.status, fields.history = '0', 'open', ARGV[14]
+  fields.restores, fields.status, fields.history = '0', 'open', put.history
   local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
-  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, nonce, commitment
-  created.history = ARGV[14]
-  return put(created, 'created', '', fields)
+  created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, put.nonce, commitment
+  created.history = put.history
+  return define(created, 'created', fields)
 end
 
 local kept = redis.call('HMGET', KEYS[1], 'json', 'puts', 'opens_at', 'order_nonce', 'commitment')
-local puts, last = kept[2] or '', num(state.version)
-local mode, put_version = put_before(puts, nonce)
-if mode then
-  return { mode, mark(state), put_version }
+put.puts = kept[2] or ''
+local repeated = repeated_put(state, put)
+if repeated then
+  return repeated
 end
-if kept[1] == json and wanted ~= 'absent' then
-  -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
-  return { 'same', mark(state), last }
-end
-if last ~= ARGV[9] then
-  return { 'stale', mark(state) }
-end
-if not may_change(wanted, last) then
-  return { 'mismatch', mark(state) }
+ended = ended_put(state, put, num(state.version), kept[1] == put.json)
+if ended then
+  return ended
 end
 local at = room_ms(state, wall)
 state.was_open = has_opened(state, wall)
@@ -116,7 +94,7 @@ local fields = {}
 state.order_nonce = must(kept[4] or nil, 'JP_DAMAGED state')
 state.commitment = must(kept[5] or nil, 'JP_DAMAGED state')
 if is_new then
-  state.order_nonce, state.commitment = nonce, commitment
+  state.order_nonce, state.commitment = put.nonce, commitment
   fields.to_order, fields.ordered = num(collected), '0'
 end
 if not state.was_open then
@@ -125,4 +103,4 @@ else
   state.passes_until = math.max(state.passes_until, whole_second(at + state.session)) -- of earlier passes
 end
 state.version = state.version + 1
-return put(state, 'changed', puts, fields)
+return define(state, 'changed', fields)

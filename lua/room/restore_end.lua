@@ -10,46 +10,30 @@
 --         capacity, session, waiting_timeout, rate and opens_at ('' for none)
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'ok', mark} done | {'same', mark} done before
--- Invariants: the event has the ledger's number and one more restore than any instance has seen. The status is written
--- with the rest, so no script sees a part. No ticket is in or waits. Nobody is admitted until every pass that Redis
--- forgot has expired; a room that has not opened has none, if no event is lost. A room that has not opened gets a new
--- nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
+-- Invariants: those of lua/subject/restored.lua. No ticket is in or waits. Nobody is admitted until every pass that
+-- Redis forgot has expired; a room that has not opened has none, if no event is lost. A room that has not opened gets a
+-- new nonce, because the old one's seed may have been published in the lost time. Pass numbers go on above all earlier
 -- ones. Runs when memory is full.
 -- Cost: O(1).
 
-local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
 local NUMBERS = { 'n', 'restores', 'version', 'passes_until', 'capacity', 'session', 'waiting_timeout', 'clock' }
 local OPTIONAL = { 'rate', 'opens_at' }
 local FIRST_FIELD = 8
 
 local was = read_state(KEYS[1])
-if not was then
-  return { 'unknown' }
-end
-local own = redis.call('HMGET', KEYS[1], 'restore_token', 'restore_from')
-if own[1] ~= ARGV[1] then
-  return { 'other', mark(was) }
-end
-if was.status ~= 'restoring' then
-  return { 'same', mark(was) }
+local from, ended = restored_from(was, KEYS[1])
+if not from then
+  return ended
 end
 
-local state, wall = { ahead = 0 }, now_ms()
-for i = FIRST_FIELD, #ARGV, 2 do
-  state[ARGV[i]] = ARGV[i + 1]
-end
-for _, field in ipairs(OPTIONAL) do
-  must(state[field] == '' or exact(state[field]) or nil, 'JP_ARGUMENT state')
-end
-for _, field in ipairs(NUMBERS) do
-  state[field] = must(exact(state[field]), 'JP_ARGUMENT state')
-end
+local wall = now_ms()
+local state = read_restored(was, FIRST_FIELD, { ahead = 0 }, NUMBERS, OPTIONAL)
 local at = room_ms(state, wall)
 state.rate = exact(state.rate)
 state.opens = exact(state.opens_at) or wall
 state.opened = (wall >= state.opens or state.collected_sha256 ~= '') and 1 or 0
 state.defined = state.n
-local lost = ARGV[5] == '1' or (exact(own[2]) or 0) > state.n
+local lost = ARGV[5] == '1' or (exact(from) or 0) > state.n
 if state.opened == 1 or lost then
   state.passes_until = lost_until(at, state)
 end
@@ -57,37 +41,20 @@ must(state.order_nonce and state.commitment and state.collected_sha256, 'JP_ARGU
 if state.opened == 0 then
   state.order_nonce, state.commitment, state.defined = ARGV[6], ARGV[7], state.n + 1
 end
-state.restores = math.max(state.restores, was.restores) + 1
-must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
 
-append(state, wall, 'restore', {
-  'from_n',
-  own[2],
-  'restores',
-  num(state.restores),
-  'records',
-  '0',
-  'status',
-  state.status,
-  'passes_until',
-  num(state.passes_until),
-  'order_nonce',
-  state.order_nonce,
-  'commitment',
-  state.commitment,
-  'reason',
-  ARGV[4],
-  'who',
-  ARGV[2],
-  'request_id',
-  ARGV[3],
-})
-local fields = fresh_fields(state.restores * (MAX_N + 1))
+append(
+  state,
+  wall,
+  'restore',
+  restored_fields(state, from, 0, {
+    'passes_until',
+    num(state.passes_until),
+    'order_nonce',
+    state.order_nonce,
+    'commitment',
+    state.commitment,
+  })
+)
 state.hold = state.passes_until
 state.rate, state.seq = state.rate or '', nil
-for field, value in pairs(state) do
-  fields[field] = type(value) == 'number' and num(value) or value
-end
-redis.call('HDEL', KEYS[1], 'restore_from')
-redis.call('HSET', KEYS[1], unpack(list_of(fields)))
-return { 'ok', mark(state) }
+return end_restore(KEYS[1], state, fresh_fields(state.restores * (MAX_N + 1)))

@@ -1,24 +1,88 @@
--- Shared by the scripts that put a definition (jackpot, coupon, room): repeats of a PUT, and its precondition.
+-- Shared by the scripts that put a definition (jackpot, coupon, room): the arguments of a PUT, its repeats, its
+-- precondition, and the fields of its event that every capability has.
 --
--- Part of a script, after events.lua. The state's field `puts` has the last PUTs, "nonce outcome version;" each.
+-- Part of a script, after events.lua. Such a script has these seven arguments, from ARGV[first] on:
+--   definition (JSON, kept as it is)
+--   wanted: '' any | 'absent' only create | 'present' only change | ',3,4,' only change from one of these versions
+--   last version that the caller has read, '' for none
+--   nonce: one for this PUT and all its repeats
+--   who, request id
+--   history of a subject that this call creates
+-- It decides in this order: repeated_put, ended_put, then what the capability refuses. For a subject that does not
+-- exist: refused_creation, then the capability's own refusals.
+-- A repeat of a PUT (same nonce) answers as the first did and changes nothing, even after another PUT. A delayed PUT
+-- changes nothing if another one was acknowledged meanwhile ('stale', by the last version).
+-- The state's field `puts` has the last PUTs, "nonce outcome version;" each.
 
 local MAX_PUTS = 16 -- PUTs whose repeats are recognized: more than the operators who work on one subject at once
 
--- Outcome and version of the PUT with this nonce; nil if it is not in the list.
-local function put_before(puts, nonce)
-  return string.match(';' .. puts, ';' .. nonce .. ' (%l+) (%d+);')
+local function read_put(first)
+  return {
+    json = ARGV[first],
+    wanted = ARGV[first + 1],
+    read = ARGV[first + 2],
+    nonce = ARGV[first + 3],
+    who = ARGV[first + 4],
+    request_id = ARGV[first + 5],
+    history = ARGV[first + 6],
+    puts = '', -- the state's field; a script that changes a subject sets it
+  }
 end
 
--- Adds a PUT to the list; a full list drops its oldest.
-local function remember_put(puts, nonce, outcome, version)
+-- Returns the reply that refuses to create the subject, or nil. `ended`: the reply of known_state.
+--   {'restoring' | 'behind', mark} | {'mismatch', '0'} the PUT wants to change a subject
+local function refused_creation(put, ended)
+  if ended[1] ~= 'unknown' then
+    return ended
+  end
+  if tonumber(ARGV[1]) > 0 then
+    return { 'behind', '0' }
+  end
+  if put.wanted ~= '' and put.wanted ~= 'absent' then
+    return { 'mismatch', '0' }
+  end
+  return nil
+end
+
+-- Returns {outcome, mark, version} of the PUT with this nonce, or nil if it is not in the list `put.puts`.
+local function repeated_put(state, put)
+  local outcome, version = string.match(';' .. put.puts, ';' .. put.nonce .. ' (%l+) (%d+);')
+  return outcome and { outcome, mark(state), version }
+end
+
+-- Returns the reply that ends a change before the capability decides, or nil. `last`: the last version; `is_same`: it
+-- has this definition already; `is_stale`: the caller's reading is old in another way.
+--   {'same', mark, last} | {'stale', mark} | {'mismatch', mark} `wanted` does not hold
+local function ended_put(state, put, last, is_same, is_stale)
+  if is_same and put.wanted ~= 'absent' then
+    -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
+    return { 'same', mark(state), last }
+  end
+  if is_stale or last ~= put.read then
+    return { 'stale', mark(state) }
+  end
+  local allowed = put.wanted == '' or put.wanted == 'present' or find(put.wanted, ',' .. last .. ',', 1, true)
+  return not allowed and { 'mismatch', mark(state) } or nil
+end
+
+-- The fields of the event `define`: those of every capability, then `own`.
+local function put_fields(put, outcome, version, own)
+  local fields = { 'mode', outcome, 'version', version, 'json', put.json }
+  local from = { 'who', put.who, 'request_id', put.request_id, 'nonce', put.nonce }
+  for _, list in ipairs({ own, from }) do
+    for _, field in ipairs(list) do
+      fields[#fields + 1] = field
+    end
+  end
+  return fields
+end
+
+-- The state's field `puts` with this PUT; a full list drops its oldest.
+local function remember_put(put, outcome, version)
+  local puts = put.puts
   local _, count = string.gsub(puts, ';', '')
   if count >= MAX_PUTS then
     puts = string.gsub(puts, '^[^;]*;', '', 1)
   end
-  return puts .. nonce .. ' ' .. outcome .. ' ' .. version .. ';'
-end
-
--- Whether the precondition `wanted` of a PUT allows a change of a definition whose last version is `last`.
-local function may_change(wanted, last)
-  return wanted == '' or wanted == 'present' or string.find(wanted, ',' .. last .. ',', 1, true) ~= nil
+  return puts .. put.nonce .. ' ' .. outcome .. ' ' .. version .. ';'
 end

@@ -3,8 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 
+use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
+use super::status::Status;
+use crate::store::Store;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
+use crate::subject::engine::Operated;
 use crate::subject::kinds::COUPON;
 use crate::subject::{self, Observed, Subject};
 
@@ -37,6 +42,27 @@ impl Subject for Known {
 
     fn stream(&self) -> StreamKeys<'_> {
         self.keys.stream()
+    }
+}
+
+impl Operated for Known {
+    type Status = Status;
+    type Snapshot = Snapshot;
+    type Seen = ();
+
+    const OPEN: Status = Status::Open;
+    const SUSPENDED: Status = Status::Suspended;
+
+    async fn snapshot(&self, store: &Store) -> Result<Snapshot, ScriptError> {
+        scripts::snapshot(store, &self.keys, self.mark()).await
+    }
+
+    async fn set_status(&self, store: &Store, (): &(), wish: &SetStatus) -> Result<StatusSet, ScriptError> {
+        scripts::set_status(store, &self.keys, self.mark(), wish).await
+    }
+
+    async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {
+        scripts::checkpoint(store, &self.keys, self.mark()).await
     }
 }
 

@@ -1,30 +1,21 @@
 //! Requests of operators: define, view, void units, return dead letters to the queue.
 
 use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use jackpot_core::violation::Violation;
 use tracing::{info, warn};
 
 use super::coupons::{Coupons, Request, refused, request};
 use super::definition::{Definition, DefinitionError};
 use super::error::CouponError;
+use super::known::{Known, Registry};
 use super::record::State;
 use super::scripts::{
-    self, DeadPage, Define, Defined, Redriven, Refusal, Retired, ScriptError, Snapshot, Voided, Wanted,
+    self, DeadPage, Define, DefineRefusal, Defined, Redriven, Refusal, Retired, ScriptError, Snapshot, Voided, Wanted,
 };
 use crate::operator::Operator;
-use crate::random;
-use crate::subject;
-
-/// Largest number of repeats of a PUT whose definition changed meanwhile.
-const MAX_STALE: usize = 16;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Put {
-    /// Whether the coupon is new.
-    pub created: bool,
-    /// The version of its definition, right after this PUT.
-    pub version: u64,
-}
+use crate::subject::Stamp;
+use crate::subject::engine::{self, Defines, Put};
 
 impl Coupons {
     /// Creates a coupon or changes its definition. A repeat changes nothing.
@@ -35,51 +26,12 @@ impl Coupons {
         wanted: Wanted,
         by: &Operator,
     ) -> Result<Put, CouponError> {
-        if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a coupon, and listing skips it.
-            self.registry.add_to_index(std::slice::from_ref(id)).await?;
-        }
-        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
-        let nonce = hex::encode(random::bytes::<16>()?);
-        let history = subject::new_history()?;
-        for _ in 0..MAX_STALE {
-            let last_version = match self.snapshot(id).await {
-                Ok(snapshot) => Some(snapshot.version),
-                Err(CouponError::Script(ScriptError::Unknown)) => None,
-                Err(error) => return Err(error),
-            };
-            let wish = Define {
-                definition,
-                wanted: wanted.clone(),
-                last_version,
-                nonce: &nonce,
-                history: &history,
-                who: &by.who,
-                request_id: &by.request_id,
-                retention_s: self.settings.retention_s,
-            };
-            let known = self.registry.known(id);
-            let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match self.registry.observe_reply(&known, defined) {
-                Err(ScriptError::Stale) => {}
-                Err(error) => return Err(error.into()),
-                Ok((_, defined)) => {
-                    let put = put(id, &defined)?;
-                    let (who, request_id) = (&*by.who, &*by.request_id);
-                    let (created, version) = (put.created, put.version);
-                    info!(coupon_id = %id, who, request_id, created, version, "definition put");
-                    return Ok(put);
-                }
-            }
-        }
-        Err(CouponError::Unsettled)
+        engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &()).await
     }
 
     /// Reads a whole coupon.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, CouponError> {
-        let known = self.registry.whole(id)?;
-        let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let snapshot = self.registry.observe_reply(&known, read)?;
+        let snapshot = self.registry.snapshot(id).await?;
         let coupon = self.metrics.coupons.coupon(id.as_str());
         coupon.line(snapshot.queued, snapshot.dead);
         Ok(snapshot)
@@ -160,19 +112,47 @@ impl Coupons {
     }
 }
 
-fn put(id: &Id, defined: &Defined) -> Result<Put, CouponError> {
-    match *defined {
-        Defined::Created(version) => Ok(Put { created: true, version }),
-        Defined::Changed(version) => Ok(Put {
-            created: false,
-            version,
-        }),
-        Defined::Mismatch => Err(CouponError::PreconditionFailed),
-        Defined::Ended => Err(CouponError::Retired(id.clone())),
-        Defined::Below { out } => {
-            let rule = format!("must be at least {out}: so many units are out");
-            Err(CouponError::Invalid(vec![Violation::new("stock", rule)]))
+impl Defines for Coupons {
+    type Known = Known;
+    type Definition = Definition;
+    type Made = ();
+    type Read = ();
+    type Refused = DefineRefusal;
+    type Error = CouponError;
+    const MISMATCH: CouponError = CouponError::PreconditionFailed;
+    const UNSETTLED: CouponError = CouponError::Unsettled;
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    async fn read(&self, id: &Id) -> Result<(u64, ()), CouponError> {
+        Ok((self.snapshot(id).await?.version, ()))
+    }
+
+    async fn define(
+        &self,
+        known: &Known,
+        _: Option<&()>,
+        put: &Define<'_>,
+        (): &(),
+    ) -> Result<(Mark, Defined), ScriptError> {
+        scripts::define(&self.store, &known.keys, known.mark(), put, self.settings.retention_s).await
+    }
+
+    fn refused(&self, id: &Id, why: DefineRefusal) -> CouponError {
+        match why {
+            DefineRefusal::Ended => CouponError::Retired(id.clone()),
+            DefineRefusal::Below { out } => {
+                let rule = format!("must be at least {out}: so many units are out");
+                CouponError::Invalid(vec![Violation::new("stock", rule)])
+            }
         }
+    }
+
+    fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
+        let (who, request_id) = (put.who, put.request_id);
+        info!(coupon_id = %id, who, request_id, created, version, "definition put");
     }
 }
 

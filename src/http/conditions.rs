@@ -1,15 +1,33 @@
 //! The precondition of a PUT: `If-Match`, `If-None-Match`, and this service's entity tags.
 
-use actix_web::HttpRequest;
-use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH};
+use actix_web::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
 
 use super::problem::{FieldError, Problem};
 use crate::subject::Wanted;
+use crate::subject::engine::Put;
 
 /// The entity tag of a version.
 #[must_use]
-pub fn etag(version: u64) -> String {
+fn etag(version: u64) -> String {
     format!("\"{version}\"")
+}
+
+/// The answer to a PUT: 201 for a new subject, else 200, with the tag of this PUT's own version. Another PUT may have
+/// come between it and the reading of `body`.
+pub fn put_answer(put: Put, body: impl Serialize) -> HttpResponse {
+    let mut answer = if put.created {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    answer.insert_header((ETAG, etag(put.version))).json(body)
+}
+
+/// A subject, with the tag of its definition's last version.
+pub fn tagged(version: u64, body: impl Serialize) -> HttpResponse {
+    HttpResponse::Ok().insert_header((ETAG, etag(version))).json(body)
 }
 
 /// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.

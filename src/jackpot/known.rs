@@ -7,11 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::mark::Mark;
 
+use crate::store::Store;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
-use super::scripts::Fence;
-use super::view::View;
+use super::scripts::{self, Fence, ScriptError, SetStatus, Snapshot, StatusSet};
+use super::view::{Status, View};
+use crate::subject::engine::Operated;
 use crate::subject::kinds::JACKPOT;
 use crate::subject::{self, Observed, Subject};
 
@@ -66,6 +69,29 @@ impl Subject for Known {
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
         definitions.clear();
         self.seeds.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Operated for Known {
+    type Status = Status;
+    type Snapshot = Snapshot;
+    type Seen = Arc<View>;
+
+    const OPEN: Status = Status::Open;
+    const SUSPENDED: Status = Status::Suspended;
+
+    async fn snapshot(&self, store: &Store) -> Result<Snapshot, ScriptError> {
+        scripts::snapshot(store, &self.keys, self.mark()).await
+    }
+
+    async fn set_status(&self, store: &Store, view: &Arc<View>, wish: &SetStatus) -> Result<StatusSet, ScriptError> {
+        let (fence, tiers) = (self.fence(view), view.definition.tiers());
+        scripts::set_status(store, &self.keys, &fence, tiers, wish).await
+    }
+
+    async fn checkpoint(&self, store: &Store, view: &Arc<View>) -> Result<Mark, ScriptError> {
+        let (fence, tiers) = (self.fence(view), view.definition.tiers());
+        scripts::checkpoint(store, &self.keys, &fence, tiers).await
     }
 }
 

@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, Violation};
-use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::mark::Mark;
 use tracing::{debug, error, info, warn};
 
 use crate::operator::Operator;
-use crate::random;
 use crate::store::{Store, StoreError};
 
 use super::error::PlayError;
-use super::known::Known;
+use super::known::{Known, Registry};
 use super::scripts::{
-    self, Adjust, Adjusted, Define, Defined, Fence, Rotate, Rotated, ScriptError, SetStatus, StatusSet, Wanted,
+    self, Adjust, Adjusted, Define, DefineRefusal, Defined, Fence, NewJackpot, Rotate, Rotated, ScriptError, SetStatus,
+    StatusSet, Wanted,
 };
 use super::view::{Status, View, Views};
-use crate::subject::{self, Subject};
+use crate::subject::engine::{self, Defines, Put, Tries};
+use crate::subject::{Stamp, Subject};
 
 /// Default retention of ids in seconds, as in `config/default.toml`.
 const RETENTION_S: u64 = 7_200;
@@ -29,14 +30,6 @@ const MAX_STALE: usize = 16;
 const DAMAGED: &str = "JP_DAMAGED";
 /// Beginning of its message when that data is money.
 const MONEY: [&str; 2] = ["pool", "meter"];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Put {
-    /// Whether the jackpot is new.
-    pub created: bool,
-    /// The last version of its definition, right after this PUT.
-    pub version: u64,
-}
 
 /// Defines and operates jackpots.
 #[derive(Debug, Clone)]
@@ -72,61 +65,12 @@ impl Operate {
         status: Status,
         by: &Operator,
     ) -> Result<Put, PlayError> {
-        if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a jackpot, and listing skips it.
-            self.views.registry.add_to_index(std::slice::from_ref(id)).await?;
-        }
-        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT.
-        let nonce = hex::encode(random::bytes::<16>()?);
-        let (opening, history) = (self.views.opening(id, 1)?, subject::new_history()?);
-        for _ in 0..MAX_STALE {
-            let (known, fence, last_version) = match self.views.refresh(id).await {
-                Ok((known, view)) => {
-                    let fence = known.fence(&view);
-                    (known, fence, Some(view.last_version))
-                }
-                Err(PlayError::Script(ScriptError::Unknown)) => self.first_fence(id, &opening),
-                Err(error) => return Err(error),
-            };
-            let (who, request_id, wanted) = (&*by.who, &*by.request_id, wanted.clone());
-            let wish = Define {
-                definition,
-                wanted,
-                status,
-                last_version,
-                nonce: &nonce,
-                opening: &opening,
-                history: &history,
-                retention_s: self.retention_s,
-                who,
-                request_id,
-            };
-            let (mark, defined) =
-                match known.observe_loss(scripts::define(&self.store, &known.keys, &fence, &wish).await) {
-                    Err(ScriptError::Stale) => continue,
-                    other => self.stop_if_damaged(id, other.map_err(PlayError::from)).await?,
-                };
-            known.observe(mark);
-            if let Err(error) = self.views.refresh(id).await {
-                debug!(%error, "not read after a definition; the next call reads it");
-            }
-            let put = put(defined)?;
-            let (created, version) = (put.created, put.version);
-            info!(jackpot_id = %id, who, request_id, created, version, "definition put");
-            return Ok(put);
-        }
-        Err(PlayError::Unsettled)
-    }
-
-    fn first_fence(&self, id: &Id, opening: &Opening) -> (Arc<Known>, Fence, Option<u64>) {
-        let known = self.views.registry.known(id);
-        let fence = Fence {
-            known: known.mark(),
-            epoch: 1,
-            commitment: opening.commitment.clone(),
-            definition: String::new(),
+        let new = NewJackpot {
+            status,
+            opening: self.views.opening(id, 1)?,
+            retention_s: self.retention_s,
         };
-        (known, fence, None)
+        engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &new).await
     }
 
     /// Pauses, resumes, suspends or closes. A repeat changes nothing. A suspended jackpot is not resumed here.
@@ -148,66 +92,27 @@ impl Operate {
         reconciled: bool,
     ) -> Result<(), PlayError> {
         let wish = SetStatus {
-            wanted,
-            reason,
-            who: by.who.clone(),
-            request_id: by.request_id.clone(),
             reconciled,
+            ..SetStatus::new(wanted, reason, by)
         };
-        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
-        let set = self
-            .with_view(id, async |known, view| {
-                scripts::set_status(
-                    &self.store,
-                    &known.keys,
-                    &known.fence(view),
-                    view.definition.tiers(),
-                    &wish,
-                )
-                .await
-            })
-            .await?;
-        let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = set;
-        self.views.registry.known(id).observe(mark);
-        match set {
-            StatusSet::Done(_) => {
-                info!(jackpot_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
-                Ok(())
-            }
-            StatusSet::Closed(_) => Err(PlayError::Stopped(Status::Closed)),
-            StatusSet::Suspended(_) => Err(PlayError::Stopped(Status::Suspended)),
+        if let StatusSet::Stays(_, status) = engine::set_status(&*self.views, id, &wish).await? {
+            return Err(PlayError::Stopped(status));
         }
+        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+        info!(jackpot_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
+        Ok(())
     }
 
     /// Appends an event with what Redis holds, for the ledger to compare.
     pub async fn checkpoint(&self, id: &Id) -> Result<Mark, PlayError> {
-        let mark = self
-            .with_view(id, async |known, view| {
-                let (fence, tiers) = (known.fence(view), view.definition.tiers());
-                scripts::checkpoint(&self.store, &known.keys, &fence, tiers).await
-            })
-            .await?;
-        self.views.registry.known(id).observe(mark);
-        Ok(mark)
+        engine::checkpoint(&*self.views, id).await
     }
 
     /// Funds, corrects or moves money. Returns whether this call did it (or an earlier one with the same id), and when,
     /// in ms.
     pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
-        let adjusted = self
-            .with_view(id, async |known, view| {
-                scripts::adjust(
-                    &self.store,
-                    &known.keys,
-                    &known.fence(view),
-                    view.definition.tiers(),
-                    wish,
-                )
-                .await
-            })
-            .await;
-        let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
-        self.views.registry.known(id).observe(mark);
+        let adjusted = self.try_adjust(id, wish).await;
+        let (_, adjusted) = self.stop_if_damaged(id, adjusted).await?;
         let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
         match adjusted {
             Adjusted::Done { now, at_ms } => {
@@ -222,6 +127,18 @@ impl Operate {
             Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
             Adjusted::TooLarge => Err(PlayError::AmountTooLarge),
             Adjusted::NoTier => invalid("tier", "is none of the jackpot's tiers".to_owned()),
+        }
+    }
+
+    async fn try_adjust(&self, id: &Id, wish: &Adjust) -> Result<(Mark, Adjusted), PlayError> {
+        let mut tries = Tries::begin(&*self.views, id).await?;
+        loop {
+            let (known, view) = (&tries.known, &tries.seen);
+            let (fence, tiers) = (known.fence(view), view.definition.tiers());
+            let reply = scripts::adjust(&self.store, &known.keys, &fence, tiers, wish).await;
+            if let Some(adjusted) = tries.reply(reply).await? {
+                return Ok(adjusted);
+            }
         }
     }
 
@@ -272,47 +189,35 @@ impl Operate {
 
     /// Suspends a jackpot because Redis has data that no script wrote. The error then says that it is suspended.
     pub(super) async fn stop_if_damaged<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
-        let Err(PlayError::Script(ScriptError::Store(StoreError::Protocol { code, detail, .. }))) = &result else {
-            return result;
+        match result {
+            Err(error) => Err(self.stop_by(id, error).await),
+            done => done,
+        }
+    }
+
+    async fn stop_by(&self, id: &Id, error: PlayError) -> PlayError {
+        let PlayError::Script(ScriptError::Store(StoreError::Protocol { code, detail, .. })) = &error else {
+            return error;
         };
         // An unreadable record affects only its own entry.
         if code != DAMAGED || !MONEY.iter().any(|what| detail.starts_with(what)) {
-            return result;
+            return error;
         }
         let reason = format!("Redis holds what the service did not write: {detail}");
-        match self.suspend(id, &reason).await {
-            Ok(()) if self.views.registry.known(id).is_first_damage() => {
-                error!(jackpot_id = %id, reason, "this jackpot is suspended");
-            }
-            Ok(()) => {}
-            Err(error) => error!(jackpot_id = %id, reason, %error, "this jackpot could not be suspended"),
-        }
-        Err(PlayError::Stopped(Status::Suspended))
-    }
-
-    /// Suspends, whatever the pools hold: this decides nothing by them. A repeat changes nothing.
-    async fn suspend(&self, id: &Id, reason: &str) -> Result<(), PlayError> {
-        let wish = SetStatus {
-            wanted: Status::Suspended,
-            reason: reason.to_owned(),
+        let by = Operator {
             who: "service".to_owned(),
             request_id: String::new(),
-            reconciled: false,
         };
-        let (mut known, mut view) = self.views.view(id).await?;
-        for _ in 0..MAX_STALE {
-            let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-            let set = scripts::set_status(&self.store, &known.keys, &fence, tiers, &wish).await;
-            match known.observe_loss(set) {
-                Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
-                other => {
-                    let (StatusSet::Done(mark) | StatusSet::Closed(mark) | StatusSet::Suspended(mark)) = other?;
-                    known.observe(mark);
-                    return Ok(());
-                }
+        // Whatever the pools hold: this decides nothing by them.
+        let wish = SetStatus::new(Status::Suspended, reason.clone(), &by);
+        match engine::set_status(&*self.views, id, &wish).await {
+            Ok(_) if self.views.registry.known(id).is_first_damage() => {
+                error!(jackpot_id = %id, reason, "this jackpot is suspended");
             }
+            Ok(_) => {}
+            Err(error) => error!(jackpot_id = %id, reason, %error, "this jackpot could not be suspended"),
         }
-        Err(PlayError::Unsettled)
+        PlayError::Stopped(Status::Suspended)
     }
 
     async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
@@ -345,41 +250,74 @@ impl Operate {
             Ok(epochs)
         }
     }
-
-    async fn with_view<T>(
-        &self,
-        id: &Id,
-        call: impl AsyncFn(&Known, &View) -> Result<T, ScriptError>,
-    ) -> Result<T, PlayError> {
-        let (mut known, mut view) = self.views.view(id).await?;
-        for _ in 0..MAX_STALE {
-            match known.observe_loss(call(&known, &view).await) {
-                Err(ScriptError::Stale) => (known, view) = self.views.refresh(id).await?,
-                other => return Ok(other?),
-            }
-        }
-        Err(PlayError::Unsettled)
-    }
 }
 
-fn put(defined: Defined) -> Result<Put, PlayError> {
-    let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
-    match defined {
-        Defined::Created(version) => Ok(Put { created: true, version }),
-        Defined::Changed(version) => Ok(Put {
-            created: false,
-            version,
-        }),
-        Defined::Mismatch => Err(PlayError::PreconditionFailed),
-        Defined::Closed => Err(PlayError::Stopped(Status::Closed)),
-        Defined::Status => invalid(
-            "status",
-            "must be open or paused when the jackpot is created".to_owned(),
-        ),
-        Defined::TierRemoved(tier) => invalid(
-            "tiers",
-            format!("'{tier}' must stay: money may be in it; set its share_ppm to 0 instead"),
-        ),
-        Defined::Currency(currency) => invalid("currency", format!("must stay {currency}: money has been there")),
+impl Defines for Operate {
+    type Known = Known;
+    type Definition = Definition;
+    type Made = NewJackpot;
+    type Read = Arc<View>;
+    type Refused = DefineRefusal;
+    type Error = PlayError;
+    const MISMATCH: PlayError = PlayError::PreconditionFailed;
+    const UNSETTLED: PlayError = PlayError::Unsettled;
+
+    fn registry(&self) -> &Registry {
+        &self.views.registry
+    }
+
+    async fn read(&self, id: &Id) -> Result<(u64, Arc<View>), PlayError> {
+        let (_, view) = self.views.refresh(id).await?;
+        Ok((view.last_version, view))
+    }
+
+    async fn define(
+        &self,
+        known: &Known,
+        view: Option<&Arc<View>>,
+        put: &Define<'_>,
+        new: &NewJackpot,
+    ) -> Result<(Mark, Defined), ScriptError> {
+        let first = || Fence {
+            known: known.mark(),
+            epoch: 1,
+            commitment: new.opening.commitment.clone(),
+            definition: String::new(),
+        };
+        let fence = view.map_or_else(first, |view| known.fence(view));
+        scripts::define(&self.store, &known.keys, &fence, put, new).await
+    }
+
+    fn refused(&self, _: &Id, why: DefineRefusal) -> PlayError {
+        let invalid = |field: &str, rule: String| PlayError::Invalid(vec![Violation::new(field, rule)]);
+        match why {
+            DefineRefusal::Closed => PlayError::Stopped(Status::Closed),
+            DefineRefusal::Status => invalid(
+                "status",
+                "must be open or paused when the jackpot is created".to_owned(),
+            ),
+            DefineRefusal::TierRemoved(tier) => invalid(
+                "tiers",
+                format!("'{tier}' must stay: money may be in it; set its share_ppm to 0 instead"),
+            ),
+            DefineRefusal::Currency(currency) => {
+                invalid("currency", format!("must stay {currency}: money has been there"))
+            }
+        }
+    }
+
+    async fn answered(&self, id: &Id) {
+        if let Err(error) = self.views.refresh(id).await {
+            debug!(%error, "not read after a definition; the next call reads it");
+        }
+    }
+
+    async fn failed(&self, id: &Id, error: ScriptError) -> PlayError {
+        self.stop_by(id, error.into()).await
+    }
+
+    fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
+        let (who, request_id) = (put.who, put.request_id);
+        info!(jackpot_id = %id, who, request_id, created, version, "definition put");
     }
 }

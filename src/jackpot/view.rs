@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};
-use super::scripts::{self, ScriptError, Snapshot};
+use super::scripts::{ScriptError, Snapshot};
+use crate::subject::engine::Engine;
 
 /// Whether a jackpot takes entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,9 +190,7 @@ impl Views {
 
     /// Reads a whole jackpot.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, PlayError> {
-        let known = self.registry.whole(id)?;
-        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        Ok(self.registry.observe_reply(&known, snapshot)?)
+        Ok(self.registry.snapshot(id).await?)
     }
 
     /// The seed of an epoch, from its secret, checked against its commitment.
@@ -286,6 +285,24 @@ impl Views {
             reply: error.to_string(),
         });
         Ok(json?)
+    }
+}
+
+impl Engine for Views {
+    type Known = Known;
+    type Error = PlayError;
+    const UNSETTLED: PlayError = PlayError::Unsettled;
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    async fn seen(&self, id: &Id, again: bool) -> Result<(Arc<Known>, Arc<View>), PlayError> {
+        if again {
+            self.refresh(id).await
+        } else {
+            self.view(id).await
+        }
     }
 }
 

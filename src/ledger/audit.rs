@@ -1,4 +1,11 @@
-//! What operators did, as rows for people. Pure.
+//! What operators did, as rows for people. Every capability has definitions, statuses, restores and skipped events; they
+//! are told here. Pure.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use jackpot_core::ids::Id;
+use serde_json::{Value, json};
 
 /// One action of an operator, or of the service in an operator's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,4 +24,80 @@ pub struct Action {
     pub reason: String,
     /// Of the HTTP request.
     pub request_id: String,
+}
+
+/// What an event says was done, before it is known by whom.
+#[derive(Debug)]
+pub struct Done {
+    action: &'static str,
+    part: Option<String>,
+    before: Value,
+    after: Value,
+}
+
+impl Done {
+    #[must_use]
+    pub fn new(action: &'static str, before: Value, after: Value) -> Self {
+        Self {
+            action,
+            part: None,
+            before,
+            after,
+        }
+    }
+
+    /// To a part of the subject, such as one request.
+    #[must_use]
+    pub fn to(self, part: impl Display) -> Self {
+        Self {
+            part: Some(part.to_string()),
+            ..self
+        }
+    }
+
+    /// A definition was put. `before`, `after`: version and definition, JSON; empty for none.
+    #[must_use]
+    pub fn define(before: (u64, &str), after: (u64, &str)) -> Self {
+        let version = |(version, json)| match serde_json::from_str::<Value>(json) {
+            Ok(definition) => json!({"version": version, "definition": definition}),
+            Err(_) => Value::Null,
+        };
+        Self::new("define", version(before), version(after))
+    }
+
+    /// The status was set.
+    #[must_use]
+    pub fn status(before: &str, after: &str) -> Self {
+        let action = match after {
+            "open" => "resume",
+            "paused" => "pause",
+            "suspended" => "suspend",
+            _ => "close",
+        };
+        Self::new(action, json!(before), json!(after))
+    }
+
+    /// Redis was rebuilt. `from_n`: its last event before; `n`, `restores`: of the subject after it.
+    #[must_use]
+    pub fn restore(from_n: Option<u64>, n: u64, restores: u64) -> Self {
+        let redis = json!({"redis_event": from_n});
+        Self::new("restore", redis, json!({"event": n, "restores": restores}))
+    }
+
+    /// The row. `fields`: of the event.
+    #[must_use]
+    pub fn action(self, subject: &Id, fields: &BTreeMap<String, String>) -> Action {
+        let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
+        Action {
+            who: text("who"),
+            action: self.action,
+            target: self
+                .part
+                .map_or_else(|| subject.to_string(), |part| format!("{subject}/{part}")),
+            before: self.before.to_string(),
+            after: self.after.to_string(),
+            reason: text("reason"),
+            request_id: text("request_id"),
+        }
+    }
 }

@@ -19,8 +19,10 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
+use crate::subject::engine::{self, Engine, Operated};
 use crate::subject::kinds::KindName;
-use crate::subject::{MaybeScript, Registry, Subject};
+use crate::subject::operate::SetStatus;
+use crate::subject::{MaybeScript, Registry, ScriptError};
 
 /// What the events of one stream tell, up to one of them.
 pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -84,7 +86,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// What all its subjects have in common.
     const ABOUT: About;
     /// What this instance remembers of one.
-    type Known: Subject;
+    type Known: Operated;
     /// What its events tell.
     type Books: Folded;
     /// What goes along with a stream, beside its books.
@@ -96,19 +98,41 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     /// What Redis holds, to be compared.
     type Side: Send;
     /// Why something was not done in Redis.
-    type Error: MaybeScript + Display + Send;
+    type Error: From<ScriptError> + MaybeScript + Display + Send;
+    /// Where the requests of the ledger go.
+    type Engine: Engine<Known = Self::Known, Error = Self::Error>;
+
+    fn engine(&self) -> &Self::Engine;
 
     /// What this instance remembers of all of them.
-    fn registry(&self) -> &Registry<Self::Known>;
+    fn registry(&self) -> &Registry<Self::Known> {
+        self.engine().registry()
+    }
+
+    /// What is compared.
+    fn side(snapshot: &<Self::Known as Operated>::Snapshot) -> Result<Look<Self::Side>, ScriptError>;
 
     /// Reads what is compared.
-    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>>;
+    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>> {
+        async { Ok(Self::side(&self.registry().snapshot(id).await?)?) }
+    }
     /// Puts a checkpoint into the stream.
-    fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>>;
+    fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>> {
+        engine::checkpoint(self.engine(), id)
+    }
     /// Stops it: Redis and the ledger do not agree.
-    fn suspend(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
-    /// Opens it again, where no operator does.
-    fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>>;
+    fn suspend(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>> {
+        let wish = SetStatus::new(Self::Known::SUSPENDED, reason, by);
+        async move { engine::set_status(self.engine(), id, &wish).await.map(drop) }
+    }
+    /// Opens it again, where no operator does: Redis and the ledger agree.
+    fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>> {
+        let wish = SetStatus {
+            reconciled: true,
+            ..SetStatus::new(Self::Known::OPEN, reason, by)
+        };
+        async move { engine::set_status(self.engine(), id, &wish).await.map(drop) }
+    }
     /// Rebuilds one in Redis. The caller holds the lease of its stream.
     fn restore(
         &self,

@@ -14,10 +14,11 @@ use thiserror::Error;
 use super::events::{FoldError, Unreadable};
 use super::projector::load::LoadError;
 use super::projector::stream::is_damage;
-use crate::random::RandomError;
+use crate::random::{self, RandomError};
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::ScriptError;
+use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 /// Why it was not rebuilt.
 #[derive(Debug, Error)]
@@ -91,6 +92,27 @@ pub enum Replace {
     Ahead,
 }
 
+impl Replace {
+    /// Restores before this one, of which the ledger knows `restores`. Otherwise instances that have seen more would take
+    /// what is restored now for what they know to be lost.
+    #[must_use]
+    pub fn restores_before(self, restores: u64) -> u64 {
+        match self {
+            Self::Seen(seen) => restores.max(seen.restores()),
+            _ => restores,
+        }
+    }
+}
+
+/// A restore that has begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// One for this restore and all its calls.
+    pub token: String,
+    /// Redis' clock, ms.
+    pub at_ms: i64,
+}
+
 /// Rebuilds jackpots, coupons and rooms.
 #[derive(Debug, Clone)]
 pub struct Restorer {
@@ -105,8 +127,27 @@ impl Restorer {
         Self { sql, store }
     }
 
-    /// Redis' mark, if what it holds may be replaced. `held`: its mark, and whether it is open.
-    pub async fn replaceable(
+    /// Begins a restore: deletes what Redis holds of a subject, if it may be replaced. `keys`: its state, then every other
+    /// key. `held`: Redis' mark, and whether the subject is open. `ledger`: the ledger's mark.
+    pub async fn begin<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k str>,
+        held: Result<(Mark, bool), ScriptError>,
+        ledger: Mark,
+        replace: Replace,
+    ) -> Result<Begun, RestoreError> {
+        let mut keys = keys.into_iter().peekable();
+        let state = *keys.peek().expect("a subject has a state");
+        let expected = self.replaceable(state, held, ledger, replace).await?;
+        let token = hex::encode(random::bytes::<16>()?);
+        match restore_begin(&self.store, keys, &token, expected).await? {
+            RestoreBegun::Begun { at_ms } => Ok(Begun { token, at_ms }),
+            RestoreBegun::Changed(_) => Err(RestoreError::Changed),
+        }
+    }
+
+    /// Redis' mark, if what it holds may be replaced.
+    async fn replaceable(
         &self,
         state: &str,
         held: Result<(Mark, bool), ScriptError>,
@@ -143,6 +184,18 @@ impl Restorer {
         let parts: [Option<String>; 2] = redis::from_redis_value(parts).unwrap_or_default();
         let [n, restores] = parts.map(|part| part.and_then(|part| part.parse().ok()).unwrap_or_default());
         Ok(Mark::new(restores, n).unwrap_or_default())
+    }
+}
+
+/// The mark of a restore that has ended.
+///
+/// # Errors
+/// [`RestoreError::Changed`] when it has not.
+pub fn ended(end: RestoreEnded) -> Result<Mark, RestoreError> {
+    match end {
+        RestoreEnded::Done(mark) => Ok(mark),
+        // Redis' clock was put back meanwhile, or another restore has taken over.
+        RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
     }
 }
 

@@ -5,11 +5,16 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
 use serde::{Deserialize, Serialize};
 
+use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
+use super::status::Status;
 use super::ticket::OrderSeed;
+use crate::store::Store;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
+use crate::subject::engine::Operated;
 use crate::subject::kinds::ROOM;
 use crate::subject::{self, Observed, Subject};
 
@@ -160,6 +165,27 @@ impl Subject for Known {
 
     fn stream(&self) -> StreamKeys<'_> {
         self.keys.stream()
+    }
+}
+
+impl Operated for Known {
+    type Status = Status;
+    type Snapshot = Snapshot;
+    type Seen = ();
+
+    const OPEN: Status = Status::Open;
+    const SUSPENDED: Status = Status::Suspended;
+
+    async fn snapshot(&self, store: &Store) -> Result<Snapshot, ScriptError> {
+        scripts::snapshot(store, &self.keys, self.mark()).await
+    }
+
+    async fn set_status(&self, store: &Store, (): &(), wish: &SetStatus) -> Result<StatusSet, ScriptError> {
+        scripts::set_status(store, &self.keys, self.mark(), wish).await
+    }
+
+    async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {
+        scripts::checkpoint(store, &self.keys, self.mark()).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests of operators: define, view, and read the list from before the opening.
 
 use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
 use jackpot_core::violation::Violation;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -9,24 +10,17 @@ use tracing::info;
 use super::board::Shown;
 use super::definition::{Definition, DefinitionError};
 use super::error::RoomError;
+use super::known::{Known, OrderOf, Registry};
 use super::rooms::Rooms;
-use super::scripts::{self, CollectedPage, Define, Defined, MAX_REORDERED, Reordered, Snapshot, Visited};
+use super::scripts::{
+    self, CollectedPage, Define, DefineRefusal, Defined, MAX_REORDERED, Reordered, Snapshot, Visited,
+};
 use crate::operator::Operator;
-use crate::random;
-use crate::subject::{self, ScriptError, Wanted};
+use crate::subject::engine::{self, Defines, Put};
+use crate::subject::{ScriptError, Stamp, Wanted};
 
-/// Largest number of repeats of a PUT whose definition changed meanwhile.
-const MAX_STALE: usize = 16;
 /// Tickets of the list in one page: some hundred kilobytes.
 pub const COLLECTED_PAGE: usize = 5_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Put {
-    /// Whether the room is new.
-    pub created: bool,
-    /// The version of its definition, right after this PUT.
-    pub version: u64,
-}
 
 impl Rooms {
     /// Creates a room or changes its definition. A repeat changes nothing.
@@ -37,52 +31,10 @@ impl Rooms {
         wanted: Wanted,
         by: &Operator,
     ) -> Result<Put, RoomError> {
-        if matches!(wanted, Wanted::Any | Wanted::Absent) {
-            // The index first: a crash in between leaves a name without a room, and listing skips it.
-            self.registry.add_to_index(std::slice::from_ref(id)).await?;
-        }
-        // The nonce distinguishes a repeat, here or in the store after a lost reply, from another PUT. A new opening
-        // gets its order from it.
-        let nonce = hex::encode(random::bytes::<16>()?);
-        let order = self.new_order(id, nonce);
-        let history = subject::new_history()?;
-        for _ in 0..MAX_STALE {
-            let last_version = match self.snapshot(id).await {
-                Ok(snapshot) => {
-                    self.check_order(id, &snapshot)?;
-                    Some(snapshot.version)
-                }
-                Err(RoomError::Script(ScriptError::Unknown)) => None,
-                Err(error) => return Err(error),
-            };
-            let wish = Define {
-                definition,
-                commitment: &order.commitment,
-                wanted: wanted.clone(),
-                last_version,
-                nonce: &order.nonce,
-                history: &history,
-                who: &by.who,
-                request_id: &by.request_id,
-            };
-            let known = self.registry.known(id);
-            let defined = scripts::define(&self.store, &known.keys, known.mark(), &wish).await;
-            match self.registry.observe_reply(&known, defined) {
-                Err(ScriptError::Stale) => {}
-                Err(error) => return Err(error.into()),
-                Ok((_, defined)) => {
-                    // More users may fit now, and the shared reading is old.
-                    self.boards.alarm.set(id, Instant::now());
-                    *self.boards.of(id, &self.metrics).shown.lock().await = Shown::Nothing;
-                    let put = put(&defined)?;
-                    let (who, request_id) = (&*by.who, &*by.request_id);
-                    let (created, version) = (put.created, put.version);
-                    info!(room_id = %id, who, request_id, created, version, "definition put");
-                    return Ok(put);
-                }
-            }
-        }
-        Err(RoomError::Unsettled)
+        let stamp = Stamp::new()?;
+        // A new opening gets its order from the PUT's nonce.
+        let order = self.new_order(id, stamp.nonce.clone());
+        engine::define(self, id, stamp.put(definition, wanted, by), &order).await
     }
 
     /// Refuses to work on a room that has not opened, if none of the secrets here makes its order: no user could get a
@@ -130,10 +82,8 @@ impl Rooms {
 
     /// Reads a whole room.
     pub async fn snapshot(&self, id: &Id) -> Result<Snapshot, RoomError> {
-        let known = self.registry.whole(id)?;
-        let read = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let snapshot = self.registry.observe_reply(&known, read)?;
-        known.hear_time(snapshot.now_ms);
+        let snapshot = self.registry.snapshot(id).await?;
+        self.registry.known(id).hear_time(snapshot.now_ms);
         let board = self.boards.of(id, &self.metrics);
         board.count(snapshot.now_ms, &snapshot.counts);
         Ok(snapshot)
@@ -215,18 +165,50 @@ pub fn joined(snapshot: &Snapshot) -> Option<u64> {
     is_there.then_some(snapshot.collected)
 }
 
-fn put(defined: &Defined) -> Result<Put, RoomError> {
-    match *defined {
-        Defined::Created(version) => Ok(Put { created: true, version }),
-        Defined::Changed(version) => Ok(Put {
-            created: false,
-            version,
-        }),
-        Defined::Mismatch => Err(RoomError::PreconditionFailed),
-        Defined::Opened => {
-            let rule = "must stay as it is or become null: the room has opened";
-            Err(RoomError::Invalid(vec![Violation::new("opens_at", rule)]))
-        }
+impl Defines for Rooms {
+    type Known = Known;
+    type Definition = Definition;
+    type Made = OrderOf;
+    type Read = ();
+    type Refused = DefineRefusal;
+    type Error = RoomError;
+    const MISMATCH: RoomError = RoomError::PreconditionFailed;
+    const UNSETTLED: RoomError = RoomError::Unsettled;
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    async fn read(&self, id: &Id) -> Result<(u64, ()), RoomError> {
+        let snapshot = self.snapshot(id).await?;
+        self.check_order(id, &snapshot)?;
+        Ok((snapshot.version, ()))
+    }
+
+    async fn define(
+        &self,
+        known: &Known,
+        _: Option<&()>,
+        put: &Define<'_>,
+        order: &OrderOf,
+    ) -> Result<(Mark, Defined), ScriptError> {
+        scripts::define(&self.store, &known.keys, known.mark(), put, &order.commitment).await
+    }
+
+    fn refused(&self, _: &Id, DefineRefusal::Opened: DefineRefusal) -> RoomError {
+        let rule = "must stay as it is or become null: the room has opened";
+        RoomError::Invalid(vec![Violation::new("opens_at", rule)])
+    }
+
+    /// More users may fit now, and the shared reading is old.
+    async fn answered(&self, id: &Id) {
+        self.boards.alarm.set(id, Instant::now());
+        *self.boards.of(id, &self.metrics).shown.lock().await = Shown::Nothing;
+    }
+
+    fn log(&self, id: &Id, put: &Define<'_>, Put { created, version }: Put) {
+        let (who, request_id) = (put.who, put.request_id);
+        info!(room_id = %id, who, request_id, created, version, "definition put");
     }
 }
 

@@ -5,6 +5,7 @@ use jackpot_core::mark::Mark;
 use sqlx::Row;
 
 use super::kinds::KindName;
+use super::{Registry, Subject};
 use crate::sql::Sql;
 
 /// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
@@ -18,4 +19,17 @@ pub async fn ledger_mark(sql: &Sql, of: KindName, id: &Id) -> Result<Option<Mark
     };
     let number = |name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
     Ok(Mark::new(number("restores")?, number("n")?))
+}
+
+impl<K: Subject> Registry<K> {
+    /// Remembers how far the ledger is with a subject that this instance has not used. Only the ledger can distinguish a
+    /// new subject from one that Redis has lost.
+    pub async fn learn(&self, sql: &Sql, of: KindName, id: &Id) -> Result<(), sqlx::Error> {
+        if !self.is_used(id)
+            && let Some(mark) = ledger_mark(sql, of, id).await?
+        {
+            self.observe(id, mark);
+        }
+        Ok(())
+    }
 }

@@ -2,13 +2,16 @@
 //! tail.
 //!
 //! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply.
-//! [`tail`]: reads new events. [`restore`]: rebuilds a subject. [`Observed`]: what this instance remembers of a subject;
+//! [`tail`]: reads new events. [`engine`]: the requests of operators, with the scripts of [`operate`]. [`restore`]: rebuilds
+//! a subject. [`Observed`]: what this instance remembers of a subject;
 //! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. The parts in Lua: `lua/subject/`.
 
+pub mod engine;
 pub mod index;
 pub mod kinds;
 mod ledger_mark;
 mod observed;
+pub mod operate;
 mod registry;
 mod reply;
 pub mod restore;
@@ -17,6 +20,7 @@ mod wanted;
 
 pub use ledger_mark::ledger_mark;
 pub use observed::{LedgerView, Observed, Reason};
+pub use operate::Stamp;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};

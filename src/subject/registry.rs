@@ -76,6 +76,11 @@ impl<K: Subject> Registry<K> {
         }
     }
 
+    /// Where the subjects are.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// What is remembered of one subject. Only [`observe`](Self::observe) keeps a new, empty one, so a name that a client
     /// sent takes no memory.
     pub fn known(&self, id: &Id) -> Arc<K> {

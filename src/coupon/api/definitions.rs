@@ -1,6 +1,5 @@
 //! Definitions: put, list, get.
 
-use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
@@ -15,7 +14,7 @@ use crate::coupon::operate::parse_definition;
 use crate::coupon::scripts::Snapshot;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
-use crate::http::conditions::{etag, wanted};
+use crate::http::conditions::{put_answer, tagged, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
@@ -129,17 +128,11 @@ pub(crate) async fn put(
     api.learn(&id).await?;
     let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
-    let mut answer = if put.created {
+    if put.created {
         // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.coupons.registry.known(&id).count_backlog();
-        HttpResponse::Created()
-    } else {
-        HttpResponse::Ok()
-    };
-    // The tag of this PUT's own version: another PUT may have come between it and this read.
-    Ok(answer
-        .insert_header((ETAG, etag(put.version)))
-        .json(read(&api, &id).await?))
+    }
+    Ok(put_answer(put, read(&api, &id).await?))
 }
 
 /// All coupons, in the order of their ids; for a bound key its own.
@@ -161,9 +154,7 @@ pub(crate) async fn list(
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     let coupon = read(&api, &id).await?;
-    Ok(HttpResponse::Ok()
-        .insert_header((ETAG, etag(coupon.version)))
-        .json(coupon))
+    Ok(tagged(coupon.version, coupon))
 }
 
 async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {

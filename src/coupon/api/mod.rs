@@ -8,7 +8,6 @@ use super::coupons::Coupons;
 use crate::http::problem::Problem;
 use crate::sql::Sql;
 use crate::subject::kinds::COUPON;
-use crate::subject::ledger_mark;
 
 mod answers;
 mod body;
@@ -31,15 +30,8 @@ pub struct Api {
 }
 
 impl Api {
-    /// Only the ledger can distinguish a new coupon from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        let registry = &self.coupons.registry;
-        if !registry.is_used(id)
-            && let Some(mark) = ledger_mark(&self.sql, COUPON, id).await?
-        {
-            registry.observe(id, mark);
-        }
-        Ok(())
+        Ok(self.coupons.registry.learn(&self.sql, COUPON, id).await?)
     }
 }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::books::Books;
 use super::event::{Event, Kind};
-use crate::coupon::status::Status;
-use crate::ledger::audit::Action;
+use crate::ledger::audit::{Action, Done};
 
 /// The action that an event tells of, if it does; from the books before and after it.
 #[must_use]
@@ -18,53 +17,20 @@ pub fn action(
     fields: &BTreeMap<String, String>,
     (before, after): (&Books, &Books),
 ) -> Option<Action> {
-    let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
-    let mut target = coupon.to_string();
-    let (action, was, is) = match &event.kind {
-        Kind::Define(_) => {
-            let version = |books: &Books| match serde_json::from_str::<Value>(&books.definition) {
-                Ok(definition) => json!({"version": books.version, "definition": definition}),
-                Err(_) => Value::Null,
-            };
-            ("define", version(before), version(after))
-        }
-        Kind::Void { request, .. } => {
-            target = format!("{coupon}/{request}");
-            ("void", json!("issued"), json!("voided"))
-        }
+    let done = match &event.kind {
+        Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
+        Kind::Void { request, .. } => Done::new("void", json!("issued"), json!("voided")).to(request),
         Kind::Skipped(skipped) => {
-            target = format!("{coupon}/{}", event.n);
             let records = skipped.carried.records.len();
             let is = json!({"records": records, "sequence": after.sequence, "voided": after.voided});
-            ("skip", json!({"why": skipped.why, "event": skipped.raw}), is)
+            Done::new("skip", json!({"why": skipped.why, "event": skipped.raw}), is).to(event.n)
         }
-        Kind::Redrive { request, .. } => {
-            target = format!("{coupon}/{request}");
-            ("redrive", json!("dead"), json!("queued"))
-        }
-        Kind::Status { before, after } => {
-            let action = match after {
-                Status::Open => "resume",
-                Status::Suspended => "suspend",
-                Status::Ended => "close",
-            };
-            (action, json!(before.as_str()), json!(after.as_str()))
-        }
-        Kind::Restore { from_n, .. } => {
-            let redis = json!({"redis_event": from_n});
-            ("restore", redis, json!({"event": after.n, "restores": after.restores}))
-        }
+        Kind::Redrive { request, .. } => Done::new("redrive", json!("dead"), json!("queued")).to(request),
+        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
+        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
         Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_) | Kind::Retention { .. } | Kind::Retire { .. } => {
             return None;
         }
     };
-    Some(Action {
-        who: text("who"),
-        action,
-        target,
-        before: was.to_string(),
-        after: is.to_string(),
-        reason: text("reason"),
-        request_id: text("request_id"),
-    })
+    Some(done.action(coupon, fields))
 }

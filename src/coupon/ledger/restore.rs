@@ -20,13 +20,11 @@ use crate::coupon::status::Status;
 use crate::ledger::events::Unreadable;
 use crate::ledger::projector::load::{self, LoadError, damaged};
 use crate::ledger::restore::writer::{self, Writer};
-use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, signed};
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended, signed};
 use crate::operator::Operator;
-use crate::random;
 use crate::store::keys::CouponKeys;
 use crate::subject;
 use crate::subject::kinds::COUPON;
-use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
@@ -49,12 +47,7 @@ impl Restorer {
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
-        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
-        let token = hex::encode(random::bytes::<16>()?);
-        match restore_begin(&self.store, keys.all(), &token, expected).await? {
-            RestoreBegun::Begun { .. } => {}
-            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
-        }
+        let token = self.begin(keys.all(), held, ledger, replace).await?.token;
         let mut writer = Writer::new(&self.store, &keys, &token);
         if !books.retired {
             self.write_issues(coupon, &books, &mut writer).await?;
@@ -71,14 +64,12 @@ impl Restorer {
             _ => status,
         };
         let mut state = state(coupon, &books, status, writer.finish().await?)?;
-        if let Replace::Seen(seen) = replace {
-            // Or those who have seen it would take what is restored now for what they know to be lost.
-            state.restores = state.restores.max(seen.restores());
-        }
-        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
-            RestoreEnded::Done(mark) => Ok(Restored { mark, records }),
-            RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
-        }
+        state.restores = replace.restores_before(state.restores);
+        let end = scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await?;
+        Ok(Restored {
+            mark: ended(end)?,
+            records,
+        })
     }
 
     /// Requests that were issued, voided or not.

@@ -11,27 +11,23 @@ use crate::subject::{EVENTS, Reply, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod answers;
-mod checkpoint;
-mod define;
 mod issue;
+mod operate;
 mod read;
 mod redrive;
 mod restore;
 mod retire;
 mod serve;
-mod status;
 mod void;
 
 pub use answers::Answer;
-pub use checkpoint::checkpoint;
-pub use define::{Define, Defined, define};
 pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
+pub use operate::{Define, DefineRefusal, Defined, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{DeadLetter, DeadPage, Looked, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
 pub use redrive::{Redriven, redrive};
 pub use restore::{Part, RestoredState, restore_end};
 pub use retire::{Retired, retire};
 pub use serve::{MAX_TAKEN, Serve, Served, Taken, serve};
-pub use status::{SetStatus, StatusSet, set_status};
 pub use void::{Voided, void};
 
 macro_rules! script {
@@ -49,10 +45,16 @@ static REDRIVE: LazyLock<Script> = script!("coupon_redrive", "", "state", "recor
 static LOOKUP: LazyLock<Script> = script!("coupon_lookup", "no-writes", "state", "record", "lookup");
 static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view");
 static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead");
-static STATUS: LazyLock<Script> = script!("coupon_status", "allow-oom", "state", "status");
-static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", "checkpoint");
+static STATUS: LazyLock<Script> = script!("coupon_status", "allow-oom", "state", "../subject/status", "status");
+static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", "../subject/checkpoint", "checkpoint");
 static RETIRE: LazyLock<Script> = script!("coupon_retire", "allow-oom", "state", "retire");
-static RESTORE_END: LazyLock<Script> = script!("coupon_restore_end", "allow-oom", "state", "restore_end");
+static RESTORE_END: LazyLock<Script> = script!(
+    "coupon_restore_end",
+    "allow-oom",
+    "state",
+    "../subject/restored",
+    "restore_end"
+);
 
 /// A call of a coupon's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &CouponKeys, known: Mark) -> Call<'s> {

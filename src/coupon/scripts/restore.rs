@@ -10,6 +10,7 @@ use crate::coupon::status::Status;
 use crate::operator::Operator;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Store};
+use crate::subject::operate::text;
 use crate::subject::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError};
@@ -82,7 +83,6 @@ impl RestoredState {
     /// The names are those of `STATE` in `lua/coupon/state.lua`.
     fn fields(&self) -> [(&'static str, String); 16] {
         let definition = &self.definition;
-        let text = |number: Option<String>| number.unwrap_or_default();
         [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
@@ -92,9 +92,9 @@ impl RestoredState {
             ("json", self.json.clone()),
             ("stock", definition.stock().to_string()),
             ("per_user", definition.per_user().to_string()),
-            ("window", text(definition.window_ms().map(|ms| ms.to_string()))),
-            ("starts", text(definition.starts_ms().map(|ms| ms.to_string()))),
-            ("ends", text(definition.ends_ms().map(|ms| ms.to_string()))),
+            ("window", text(definition.window_ms())),
+            ("starts", text(definition.starts_ms())),
+            ("ends", text(definition.ends_ms())),
             ("seq", self.sequence.to_string()),
             ("voided", self.voided.to_string()),
             ("arrivals", self.arrivals.to_string()),

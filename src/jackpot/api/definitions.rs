@@ -1,6 +1,5 @@
 //! Definitions: put, list, get.
 
-use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
@@ -15,7 +14,7 @@ use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
 use crate::http::body::{Body, Described};
 use crate::http::cached::{self, Page};
-use crate::http::conditions::{etag, wanted};
+use crate::http::conditions::{put_answer, tagged, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
@@ -25,7 +24,6 @@ use crate::jackpot::kept;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::subject::kinds::JACKPOT;
-use crate::subject::ledger_mark;
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
@@ -208,27 +206,16 @@ pub(crate) async fn put(
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());
     }
-    // Only the ledger can distinguish a new jackpot from one that Redis has lost.
-    if !api.operate.views.registry.is_used(&id)
-        && let Some(mark) = ledger_mark(&api.sql, JACKPOT, &id).await?
-    {
-        api.operate.views.registry.observe(&id, mark);
-    }
+    api.operate.views.registry.learn(&api.sql, JACKPOT, &id).await?;
     let put = api
         .operate
         .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
         .await?;
-    let mut answer = if put.created {
+    if put.created {
         // So the limit of the backlog holds from its first event, even if the database stops answering now.
         api.operate.views.registry.known(&id).count_backlog();
-        HttpResponse::Created()
-    } else {
-        HttpResponse::Ok()
-    };
-    // The tag of this PUT's own version: another PUT may have come between it and this read.
-    Ok(answer
-        .insert_header((ETAG, etag(put.version)))
-        .json(read(&api, &id).await?.0))
+    }
+    Ok(put_answer(put, read(&api, &id).await?.1))
 }
 
 /// All jackpots, in the order of their ids; for a bound key its own.
@@ -241,7 +228,7 @@ pub(crate) async fn list(
 ) -> Result<HttpResponse, Problem> {
     let own = caller.own(JACKPOT);
     let (items, next_cursor) = page_of(&api.operate.views.registry, &page, own, async |id| {
-        Ok::<_, PlayError>(read(&api, id).await?.0)
+        Ok::<_, PlayError>(read(&api, id).await?.1)
     })
     .await?;
     Ok(HttpResponse::Ok().json(JackpotPage { items, next_cursor }))
@@ -252,8 +239,8 @@ pub(crate) async fn list(
     responses((status = 200, description = "The jackpot", body = Jackpot),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
-    let (jackpot, etag) = read(&api, &id).await?;
-    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
+    let (version, jackpot) = read(&api, &id).await?;
+    Ok(tagged(version, jackpot))
 }
 
 /// A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
@@ -321,7 +308,8 @@ async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Pr
     Ok(Page::new(serde_json::to_string(&body).expect("plain data is JSON")))
 }
 
-pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayError> {
+/// The jackpot, and the last version of its definition.
+pub(super) async fn read(api: &Api, id: &Id) -> Result<(u64, Jackpot), PlayError> {
     let snapshot = api.operate.views.snapshot(id).await?;
     let parse = |json: &str| serde_json::from_str::<Document>(json);
     let lost = |e: serde_json::Error| PlayError::Lost {
@@ -338,7 +326,7 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(Jackpot, String), PlayEr
     let document = parse(&snapshot.definition).map_err(lost)?;
     let pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
     let jackpot = Jackpot::new(document, pending, status, version, meters);
-    Ok((jackpot, etag(last_version)))
+    Ok((last_version, jackpot))
 }
 
 fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {

@@ -1,7 +1,6 @@
 //! Pause, resume, close.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use jackpot_core::ids::Id;
 
@@ -9,6 +8,7 @@ use super::definitions::{Jackpot, read};
 use super::{Api, ReasonBody, operator};
 use crate::http::auth::{self, Caller};
 use crate::http::body::Body;
+use crate::http::conditions::tagged;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
@@ -49,8 +49,8 @@ pub(crate) async fn resume(
         }
         other => other?,
     }
-    let (jackpot, etag) = read(&api, &id).await?;
-    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
+    let (version, jackpot) = read(&api, &id).await?;
+    Ok(tagged(version, jackpot))
 }
 
 /// Stops entries for good. Pending entries are finished. The remaining money can be adjusted.
@@ -77,6 +77,6 @@ async fn set(
     let (reason, by) = (body.reason.into_string(), operator(caller, request_id));
     api.operate.set_status(id, wanted, reason.clone(), &by).await?;
     api.reasons.learn(id, wanted, &reason);
-    let (jackpot, etag) = read(api, id).await?;
-    Ok(HttpResponse::Ok().insert_header((ETAG, etag)).json(jackpot))
+    let (version, jackpot) = read(api, id).await?;
+    Ok(tagged(version, jackpot))
 }

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::jackpot::ledger::books::{Books, Meters};
 use crate::jackpot::ledger::carried::Carried;
 use crate::jackpot::ledger::event::{Event, Kind};
-use crate::jackpot::view::Status;
-use crate::ledger::audit::Action;
+use crate::ledger::audit::{Action, Done};
 use crate::ledger::skipped::Skipped;
 
 /// The action that an event tells of, if it does; from the books before and after it, and the definition that was the
@@ -22,57 +21,29 @@ pub fn action(
     (before, after): (&Books, &Books),
     last_definition: &str,
 ) -> Option<Action> {
-    let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
-    let mut target = jackpot.to_string();
-    let (action, was, is) = match &event.kind {
-        Kind::Define(define) => {
-            let version = |books: &Books, json: &str| match serde_json::from_str::<Value>(json) {
-                Ok(definition) => json!({"version": books.last_version, "definition": definition}),
-                Err(_) => Value::Null,
-            };
-            ("define", version(before, last_definition), version(after, &define.json))
-        }
-        Kind::Status { before, after } => {
-            let action = match after {
-                Status::Open => "resume",
-                Status::Paused => "pause",
-                Status::Suspended => "suspend",
-                Status::Closed => "close",
-            };
-            (action, json!(before.as_str()), json!(after.as_str()))
-        }
+    let text = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
+    let done = match &event.kind {
+        Kind::Define(define) => Done::define(
+            (before.last_version, last_definition),
+            (after.last_version, &define.json),
+        ),
+        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
         Kind::Adjust { adjustment_id, .. } => {
-            target = format!("{jackpot}/{adjustment_id}");
             let tier = text("tier");
-            let held = |books: &Books| held(&tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
-            ("adjust", held(before), held(after))
+            let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
+            Done::new("adjust", held(before), held(after)).to(adjustment_id)
         }
         Kind::Rotate { .. } if text("kind") == "epoch" => {
-            ("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
+            Done::new("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
         }
-        Kind::Restore { from_n, .. } => {
-            let redis = json!({"redis_event": from_n});
-            ("restore", redis, json!({"event": after.n, "restores": after.restores}))
-        }
+        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
         Kind::Skipped(skipped) => {
-            target = format!("{jackpot}/{}", event.n);
-            (
-                "skip",
-                json!({"why": skipped.why, "event": skipped.raw}),
-                skipped_after(event, skipped),
-            )
+            let was = json!({"why": skipped.why, "event": skipped.raw});
+            Done::new("skip", was, skipped_after(event, skipped)).to(event.n)
         }
         _ => return None,
     };
-    Some(Action {
-        who: text("who"),
-        action,
-        target,
-        before: was.to_string(),
-        after: is.to_string(),
-        reason: text("reason"),
-        request_id: text("request_id"),
-    })
+    Some(done.action(jackpot, fields))
 }
 
 /// What is carried on from a skipped event, for people.

@@ -16,12 +16,12 @@ use crate::jackpot::ledger::event::Event;
 use crate::jackpot::ledger::event_page;
 use crate::jackpot::ledger::projector::Jackpots;
 use crate::jackpot::ledger::records::Records;
-use crate::jackpot::scripts::{self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Stamped};
+use crate::jackpot::scripts::{self, Begins, EPOCH_GAP, Part, RestoreEnded, RestoredState, Stamped};
 use crate::jackpot::view::{Status, parse_definition};
 use crate::ledger::events::Unreadable;
 use crate::ledger::projector::load::{self, LoadError};
 use crate::ledger::restore::writer::{self, Writer};
-use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, signed, unsigned};
+use crate::ledger::restore::{Begun, Replace, RestoreError, Restored, Restorer, ended, signed, unsigned};
 use crate::operator::Operator;
 use crate::random;
 use crate::store::keys::JackpotKeys;
@@ -51,13 +51,12 @@ impl Restorer {
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
-        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
-        let token = hex::encode(random::bytes::<16>()?);
         let tiers: BTreeSet<Id> = books.meters.keys().cloned().chain(self.tiers(jackpot).await?).collect();
-        let at_ms = match scripts::restore_begin(&self.store, &keys, &tiers, &token, expected).await? {
-            RestoreBegun::Begun { at_ms } => at_ms,
-            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
-        };
+        let all = scripts::restored_keys(&keys, &tiers);
+        let begun = self
+            .begin(all.iter().map(String::as_str), held, ledger, replace)
+            .await?;
+        let Begun { token, at_ms } = begun;
         let mut writer: Writer<'_, Part> = Writer::new(&self.store, &keys, &token);
         let last_epoch = self.write_tables(jackpot, &mut writer).await?;
         let records = self.write_records(jackpot, &books, &mut writer).await?;
@@ -71,10 +70,7 @@ impl Restorer {
         if replace == Replace::Ahead && state.status == Status::Open {
             state.status = Status::Paused;
         }
-        if let Replace::Seen(seen) = replace {
-            // Or those who have seen it would take what is restored now for what they know to be lost.
-            state.restores = state.restores.max(seen.restores());
-        }
+        state.restores = replace.restores_before(state.restores);
         let epoch = unsigned(at_ms / 1_000).max(last_epoch + EPOCH_GAP);
         let begins = Begins {
             history: subject::new_history()?,
@@ -83,11 +79,12 @@ impl Restorer {
         };
         loop {
             match scripts::restore_end(&self.store, &keys, &token, &state, &begins, (by, reason)).await? {
-                RestoreEnded::Done(mark) => return Ok(Restored { mark, records }),
                 RestoreEnded::Early(ms) if ms <= LONGEST_WAIT_MS => tokio::time::sleep(Duration::from_millis(ms)).await,
-                // Redis' clock was put back meanwhile, or another restore has taken over.
-                RestoreEnded::Early(_) | RestoreEnded::Other | RestoreEnded::Incomplete => {
-                    return Err(RestoreError::Changed);
+                end => {
+                    return Ok(Restored {
+                        mark: ended(end)?,
+                        records,
+                    });
                 }
             }
         }

@@ -12,32 +12,28 @@ use crate::subject::{EVENTS, Reply, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod adjust;
-mod checkpoint;
 mod coupon;
-mod define;
 mod enter;
 mod enter_batch;
 mod finish;
 mod lookup;
+mod operate;
 mod read;
 mod restore;
 mod rotate;
 mod segment;
-mod status;
 
-pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded};
+pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
-pub use checkpoint::checkpoint;
 pub use coupon::{Granted, record_coupon};
-pub use define::{Define, Defined, define};
 pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
+pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
-pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_begin, restore_end, restore_records};
+pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use rotate::{Rotate, Rotated, rotate};
-pub use status::{SetStatus, StatusSet, set_status};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -60,7 +56,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
 static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
 static COUPON: LazyLock<Script> = script!("coupon", "allow-oom", "state", "tiers", "record", "coupon");
 static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
-static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "status");
+static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "../subject/status", "status");
 static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
 static DEFINE: LazyLock<Script> = script!("define", "", "../subject/puts", "state", "tiers", "define");
 static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
@@ -68,8 +64,21 @@ static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "recor
 static LOOKUP_BATCH: LazyLock<Script> =
     script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
 static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
-static CHECKPOINT: LazyLock<Script> = script!("checkpoint", "", "state", "tiers", "checkpoint");
-static RESTORE_END: LazyLock<Script> = script!("restore_end", "allow-oom", "state", "restore_end");
+static CHECKPOINT: LazyLock<Script> = script!(
+    "checkpoint",
+    "",
+    "state",
+    "tiers",
+    "../subject/checkpoint",
+    "checkpoint"
+);
+static RESTORE_END: LazyLock<Script> = script!(
+    "restore_end",
+    "allow-oom",
+    "state",
+    "../subject/restored",
+    "restore_end"
+);
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
 
 /// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).

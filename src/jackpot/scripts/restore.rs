@@ -9,13 +9,12 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
-use jackpot_core::mark::Mark;
 
 use crate::jackpot::view::Status;
 use crate::operator::Operator;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
-use crate::subject::restore::{self, RestoreBegun, RestoreEnded};
+use crate::subject::restore::{self, RestoreEnded};
 
 use super::{RESTORE_END, ScriptError, tiers_text};
 
@@ -142,21 +141,16 @@ impl Part {
     }
 }
 
-/// Deletes a jackpot's keys in Redis and makes it `restoring`. `expected`: its mark, `None` for no such jackpot.
-/// `tiers`: every tier that any of its definitions named. `token`: one for this restore and all its repeats.
-pub async fn restore_begin(
-    store: &Store,
-    keys: &JackpotKeys,
-    tiers: &BTreeSet<Id>,
-    token: &str,
-    expected: Option<Mark>,
-) -> Result<RestoreBegun, ScriptError> {
-    let pools = tiers.iter().map(|tier| keys.pool(tier)).collect::<Vec<_>>();
+/// Every key of a jackpot, its state first, as a restore deletes them. `tiers`: every tier that any of its definitions
+/// named.
+#[must_use]
+pub fn restored_keys(keys: &JackpotKeys, tiers: &BTreeSet<Id>) -> Vec<String> {
     let parts = Part::ALL.iter().map(|part| part.key(keys));
-    let all = [keys.state.as_str(), &keys.meters, &keys.events]
+    let fixed = [keys.state.as_str(), &keys.meters, &keys.events]
         .into_iter()
         .chain(parts);
-    restore::restore_begin(store, all.chain(pools.iter().map(String::as_str)), token, expected).await
+    let pools = tiers.iter().map(|tier| keys.pool(tier));
+    fixed.map(ToOwned::to_owned).chain(pools).collect()
 }
 
 /// Writes records, as name and value ([`Part`]); `false` when another restore has taken over.

@@ -1,6 +1,5 @@
 //! Definitions: put, list, get.
 
-use actix_web::http::header::ETAG;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
@@ -12,7 +11,7 @@ use utoipa::ToSchema;
 use super::Api;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
-use crate::http::conditions::{etag, wanted};
+use crate::http::conditions::{put_answer, tagged, wanted};
 use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
@@ -182,15 +181,7 @@ pub(crate) async fn put(
     api.learn(&id).await?;
     let by = operator(&caller, &request_id);
     let put = api.rooms.define(&id, &definition, wanted, &by).await?;
-    let mut answer = if put.created {
-        HttpResponse::Created()
-    } else {
-        HttpResponse::Ok()
-    };
-    // The tag of this PUT's own version: another PUT may have come between it and this read.
-    Ok(answer
-        .insert_header((ETAG, etag(put.version)))
-        .json(read(&api, &id).await?))
+    Ok(put_answer(put, read(&api, &id).await?))
 }
 
 /// All rooms, in the order of their ids; for a bound key its own.
@@ -213,7 +204,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
     request::room(id.shared());
     let room = read(&api, &id).await?;
-    Ok(HttpResponse::Ok().insert_header((ETAG, etag(room.version))).json(room))
+    Ok(tagged(room.version, room))
 }
 
 async fn read(api: &Api, id: &Id) -> Result<Room, RoomError> {

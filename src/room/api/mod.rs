@@ -9,7 +9,6 @@ use crate::http::problem::Problem;
 use crate::room::ledger::compared::RoomReconciliation;
 use crate::sql::Sql;
 use crate::subject::kinds::ROOM;
-use crate::subject::ledger_mark;
 
 mod body;
 mod definitions;
@@ -27,15 +26,8 @@ pub struct Api {
 }
 
 impl Api {
-    /// Only the ledger can distinguish a new room from one that Redis has lost.
     async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        let registry = &self.rooms.registry;
-        if !registry.is_used(id)
-            && let Some(mark) = ledger_mark(&self.sql, ROOM, id).await?
-        {
-            registry.observe(id, mark);
-        }
-        Ok(())
+        Ok(self.rooms.registry.learn(&self.sql, ROOM, id).await?)
     }
 }
 

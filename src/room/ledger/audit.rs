@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::books::Books;
 use super::event::{Event, Kind};
-use crate::ledger::audit::Action;
+use crate::ledger::audit::{Action, Done};
 use crate::room::status::Status;
 
 /// The action that an event tells of, if it does; from the books before and after it.
@@ -18,43 +18,16 @@ pub fn action(
     fields: &BTreeMap<String, String>,
     (before, after): (&Books, &Books),
 ) -> Option<Action> {
-    let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
-    let (action, was, is) = match &event.kind {
-        Kind::Define(_) => {
-            let version = |books: &Books| match serde_json::from_str::<Value>(&books.definition) {
-                Ok(definition) => json!({"version": books.version, "definition": definition}),
-                Err(_) => Value::Null,
-            };
-            ("define", version(before), version(after))
-        }
-        Kind::Status { before, after } => {
-            let action = match after {
-                Status::Open => "resume",
-                Status::Suspended => "suspend",
-            };
-            (action, json!(before.as_str()), json!(after.as_str()))
-        }
-        Kind::Restore { from_n, .. } => {
-            let redis = json!({"redis_event": from_n});
-            ("restore", redis, json!({"event": after.n, "restores": after.restores}))
-        }
-        Kind::Skipped(skipped) => {
-            let is = json!({"version": after.version, "status": after.status.map(Status::as_str)});
-            (
-                "skip",
-                json!({"why": skipped.why, "event": skipped.raw, "n": event.n}),
-                is,
-            )
-        }
+    let done = match &event.kind {
+        Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
+        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
+        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
+        Kind::Skipped(skipped) => Done::new(
+            "skip",
+            json!({"why": skipped.why, "event": skipped.raw, "n": event.n}),
+            json!({"version": after.version, "status": after.status.map(Status::as_str)}),
+        ),
         Kind::Opened(_) | Kind::Checkpoint(_) => return None,
     };
-    Some(Action {
-        who: text("who"),
-        action,
-        target: room.to_string(),
-        before: was.to_string(),
-        after: is.to_string(),
-        reason: text("reason"),
-        request_id: text("request_id"),
-    })
+    Some(done.action(room, fields))
 }

@@ -8,7 +8,7 @@ use jackpot_core::secret::MasterSecret;
 use super::books::Books;
 use super::projector::Rooms;
 use crate::ledger::projector::load::{self, damaged};
-use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
+use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended};
 use crate::operator::Operator;
 use crate::random;
 use crate::room::definition::Definition;
@@ -18,7 +18,6 @@ use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
 use crate::subject;
 use crate::subject::kinds::ROOM;
-use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
 impl Restorer {
     /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
@@ -39,7 +38,6 @@ impl Restorer {
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
         let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
-        let expected = self.replaceable(&keys.state, held, ledger, replace).await?;
         let status = match (replace, status) {
             (Replace::Ahead, Status::Open) => Status::Suspended,
             _ => status,
@@ -51,18 +49,14 @@ impl Restorer {
         state.clock_ms = state.clock_ms.max(shown_ms);
         if let Replace::Seen(seen) = replace {
             state.lost_events = seen > ledger;
-            // Or those who have seen it would take what is restored now for what they know to be lost.
-            state.restores = state.restores.max(seen.restores());
         }
-        let token = hex::encode(random::bytes::<16>()?);
-        match restore_begin(&self.store, keys.all(), &token, expected).await? {
-            RestoreBegun::Begun { .. } => {}
-            RestoreBegun::Changed(_) => return Err(RestoreError::Changed),
-        }
-        match scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await? {
-            RestoreEnded::Done(mark) => Ok(Restored { mark, records: 0 }),
-            RestoreEnded::Other | RestoreEnded::Incomplete | RestoreEnded::Early(_) => Err(RestoreError::Changed),
-        }
+        state.restores = replace.restores_before(state.restores);
+        let token = self.begin(keys.all(), held, ledger, replace).await?.token;
+        let end = scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await?;
+        Ok(Restored {
+            mark: ended(end)?,
+            records: 0,
+        })
     }
 }
 

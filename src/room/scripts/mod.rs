@@ -11,7 +11,6 @@ use crate::subject::{EVENTS, Reply, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod collected;
-mod define;
 mod operate;
 mod restore;
 mod revoked;
@@ -20,8 +19,7 @@ mod visit;
 
 pub use super::record::End;
 pub use collected::{CollectedPage, MAX_COLLECTED, MAX_REORDERED, Reordered, collected, publish, reorder};
-pub use define::{Define, Defined, define};
-pub use operate::{SetStatus, checkpoint, set_status};
+pub use operate::{Define, DefineRefusal, Defined, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use restore::{RestoredState, restore_end};
 pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};
 pub use view::{Counts, Snapshot, snapshot};
@@ -52,19 +50,20 @@ static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state",
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
 static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder");
 static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "publish");
-static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "status");
+static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "../subject/status", "status");
 static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "checkpoint");
-static RESTORE_END: LazyLock<Script> = script!("room_restore_end", "allow-oom", "state", "restore_end");
+static RESTORE_END: LazyLock<Script> = script!(
+    "room_restore_end",
+    "allow-oom",
+    "state",
+    "../subject/restored",
+    "restore_end"
+);
 
 /// A call of a room's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &RoomKeys, known: Mark) -> Call<'s> {
     let call = keys.all().into_iter().fold(Call::new(script), Call::key);
     call.arg(known.packed())
-}
-
-/// An optional number, as text.
-fn text(number: Option<impl ToString>) -> String {
-    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// The i-th value of a reply after its mark, a number; `None` when it is empty.

@@ -6,9 +6,10 @@ use crate::room::known::OrderOf;
 use crate::room::status::Status;
 use crate::store::keys::RoomKeys;
 use crate::store::{Call, Store};
+use crate::subject::operate::text;
 use crate::subject::restore::{self, RestoreEnded};
 
-use super::{RESTORE_END, ScriptError, text};
+use super::{RESTORE_END, ScriptError};
 
 /// The state of a room, from the ledger's events.
 #[derive(Debug, Clone)]

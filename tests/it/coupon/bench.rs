@@ -93,9 +93,8 @@ impl CouponBench {
             history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
-            retention_s: 7_200,
         };
-        let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
+        let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish, 7_200).await;
         put.map(|(_, defined)| defined)
     }
 
@@ -172,6 +171,7 @@ impl CouponBench {
             reason: "a test".to_owned(),
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
+            reconciled: false,
         };
         scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
             .await

@@ -98,7 +98,10 @@ async fn the_stock_is_never_below_what_is_out() {
     bench.void("r0").await;
     let before = bench.dump().await;
     let put = bench.put(&json!({"stock": 2}), Wanted::Any, Some(1), "x").await;
-    assert_eq!(put.expect("a reply"), Defined::Below { out: 3 });
+    assert_eq!(
+        put.expect("a reply"),
+        Defined::Refused(scripts::DefineRefusal::Below { out: 3 })
+    );
     assert_eq!(bench.dump().await, before);
     assert_eq!(bench.define(&json!({"stock": 3})).await, Defined::Changed(2));
     assert_eq!(bench.snapshot().await.remaining(), 0);
@@ -121,10 +124,9 @@ async fn a_redis_that_lost_the_coupon_gets_no_new_one_of_its_name() {
         history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
-        retention_s: 7_200,
     };
     let known = Mark::new(0, 5).expect("a mark");
-    let put = scripts::define(&bench.store, &bench.keys, known, &wish).await;
+    let put = scripts::define(&bench.store, &bench.keys, known, &wish, 7_200).await;
     assert!(
         matches!(put, Err(ScriptError::Behind { at: Mark::ZERO, .. })),
         "{put:?}"

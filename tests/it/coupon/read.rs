@@ -110,6 +110,7 @@ async fn the_service_suspends_and_opens_again_and_says_why() {
         reason: String::new(),
         who: String::new(),
         request_id: String::new(),
+        reconciled: false,
     };
     let before = bench.dump().await;
     let ended = scripts::set_status(&bench.store, &bench.keys, Mark::ZERO, &wish).await;

@@ -1,6 +1,8 @@
 //! `lua/coupon/retire.lua` on a real Redis.
 
-use jackpot::coupon::scripts::{self, AskReply, Defined, Redriven, Refusal, Retired, Served, StatusSet, Voided};
+use jackpot::coupon::scripts::{
+    self, AskReply, DefineRefusal, Defined, Redriven, Refusal, Retired, Served, StatusSet, Voided,
+};
 use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -54,7 +56,10 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
         (asked.refusal, &asked.answers[0]),
         (Some(Refusal::Ended), &AskReply::NotTaken)
     );
-    assert_eq!(bench.define(&json!({"name": "again"})).await, Defined::Ended);
+    assert_eq!(
+        bench.define(&json!({"name": "again"})).await,
+        Defined::Refused(DefineRefusal::Ended)
+    );
     assert_eq!(bench.void("a").await, Voided::Stopped(Refusal::Ended));
     assert_eq!(bench.redrive("b").await, Redriven::Stopped(Refusal::Ended));
     assert_eq!(bench.lookup("a").await, None);
@@ -70,7 +75,7 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
         "{served:?}"
     );
     for wanted in [Status::Open, Status::Suspended] {
-        assert!(matches!(bench.status(wanted).await, StatusSet::Ended(_)));
+        assert!(matches!(bench.status(wanted).await, StatusSet::Stays(_, Status::Ended)));
     }
     assert_eq!(retire(&bench, n, 0).await, Retired::Done, "again");
     assert_eq!(bench.dump().await, dump);

@@ -10,7 +10,7 @@ use jackpot::jackpot::ledger::event::Event;
 use jackpot::jackpot::ledger::fold::Fold;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{
-    self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, ScriptError, Snapshot, Wanted,
+    self, Define, Defined, EnterEntry, Entered, EntryReply, Fence, Finished, NewJackpot, ScriptError, Snapshot, Wanted,
 };
 use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::store::Store;
@@ -85,12 +85,9 @@ impl Bench {
         let wish = Define {
             definition: &definition(document(bench.id.as_str(), change)),
             wanted: Wanted::Absent,
-            status: Status::Open,
             last_version: None,
             nonce: "twin",
-            opening: &opening,
             history: &history,
-            retention_s: 0,
             who: &by.who,
             request_id: &by.request_id,
         };
@@ -99,6 +96,11 @@ impl Bench {
             &bench.operate.views.registry.known(&bench.id).keys,
             &fence,
             &wish,
+            &NewJackpot {
+                status: Status::Open,
+                opening,
+                retention_s: 0,
+            },
         )
         .await
         .expect("a reply");

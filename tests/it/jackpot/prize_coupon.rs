@@ -58,10 +58,9 @@ pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
         history: "0123456789abcdef",
         who: "tester",
         request_id: "r",
-        retention_s: 7_200,
     };
     let keys = CouponKeys::new(coupon);
-    let defined = coupon_scripts::define(&bench.store, &keys, Mark::ZERO, &wish).await;
+    let defined = coupon_scripts::define(&bench.store, &keys, Mark::ZERO, &wish, 7_200).await;
     assert!(
         matches!(defined, Ok((_, coupon_scripts::Defined::Created(1)))),
         "{defined:?}"
@@ -245,6 +244,7 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
             reason: "a test".to_owned(),
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
+            reconciled: false,
         };
         async move {
             coupon_scripts::set_status(&store, &keys, Mark::ZERO, &wish)

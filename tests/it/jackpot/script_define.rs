@@ -1,7 +1,7 @@
 //! `lua/jackpot/define.lua`, and how long definitions are kept, on a real Redis.
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Define, Defined, Fence, Rotated, ScriptError, Wanted};
+use jackpot::jackpot::scripts::{Define, Defined, Fence, NewJackpot, Rotated, ScriptError, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
 use serde_json::json;
@@ -62,21 +62,23 @@ async fn send(
     let definition = definition(document(bench.id.as_str(), &json!({"name": name})));
     let (fence, last_version) = drafted;
     let opening = bench.operate.views.opening(&bench.id, 1).expect("an opening");
-    let (who, request_id, last_version, status) = ("tester", "r", *last_version, Status::Open);
+    let (who, request_id, last_version) = ("tester", "r", *last_version);
     let wish = Define {
         definition: &definition,
         wanted,
-        status,
         last_version,
         nonce,
-        opening: &opening,
         history: "0123456789abcdef",
-        retention_s: 0,
         who,
         request_id,
     };
+    let new = NewJackpot {
+        status: Status::Open,
+        opening,
+        retention_s: 0,
+    };
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    jackpot::jackpot::scripts::define(&bench.store, keys, fence, &wish)
+    jackpot::jackpot::scripts::define(&bench.store, keys, fence, &wish, &new)
         .await
         .map(|(_, defined)| defined)
 }

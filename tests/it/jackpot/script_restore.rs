@@ -140,7 +140,8 @@ async fn lived(bench: &Bench) {
 
 async fn begin(bench: &Bench, token: &str, expected: Option<Mark>) -> RestoreBegun {
     let keys = keys(bench);
-    scripts::restore_begin(&bench.store, &keys, &tiers(), token, expected)
+    let all = scripts::restored_keys(&keys, &tiers());
+    scripts::restore_begin(&bench.store, all.iter().map(String::as_str), token, expected)
         .await
         .expect("a reply")
 }

@@ -150,9 +150,8 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
             history: "0123456789abcdef",
             who: "tester",
             request_id: "r",
-            retention_s: 7_200,
         };
-        let created = scripts::define(store, keys, known, &wish).await;
+        let created = scripts::define(store, keys, known, &wish, 7_200).await;
         assert!(matches!(created, Err(ScriptError::Behind { .. })), "{created:?}");
     }
     assert!(

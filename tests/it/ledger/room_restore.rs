@@ -269,7 +269,6 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
         );
         let wish = Define {
             definition: &definition(&json!({})),
-            commitment: &kit.bench.seed().commitment(),
             wanted: Wanted::Any,
             last_version: None,
             nonce: "again",
@@ -277,7 +276,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
             who: "tester",
             request_id: "r",
         };
-        let created = scripts::define(store, keys, known, &wish).await;
+        let created = scripts::define(store, keys, known, &wish, &kit.bench.seed().commitment()).await;
         assert!(matches!(created, Err(ScriptError::Behind { .. })), "{created:?}");
     }
     let nothing = kit.bench.dump().await.values().all(Option::is_none);
@@ -332,7 +331,11 @@ async fn a_room_that_has_opened_does_not_open_again(db: LedgerDb) {
     kit.wipe().await;
     kit.heal().await;
     let later = kit.bench.define(&json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
-    assert_eq!(later, scripts::Defined::Opened, "its seed is known");
+    assert_eq!(
+        later,
+        scripts::Defined::Refused(scripts::DefineRefusal::Opened),
+        "its seed is known"
+    );
     let other = scripts::publish(&kit.bench.store, &kit.bench.keys, Mark::ZERO, 0, &sha256(&[])).await;
     assert!(other.expect("a reply").1, "done before");
     let snapshot = kit.bench.snapshot().await;

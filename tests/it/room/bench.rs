@@ -96,7 +96,6 @@ impl RoomBench {
         let order = OrderOf::new(&MasterSecret::new(SECRET), &self.id, nonce.to_owned());
         let wish = Define {
             definition: &definition,
-            commitment: &order.commitment,
             wanted,
             last_version,
             nonce,
@@ -104,7 +103,7 @@ impl RoomBench {
             who: "tester",
             request_id: "r",
         };
-        let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish).await;
+        let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish, &order.commitment).await;
         self.learn_order().await;
         put.map(|(_, defined)| defined)
     }
@@ -182,6 +181,7 @@ impl RoomBench {
             reason: "a test".to_owned(),
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
+            reconciled: false,
         };
         scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
             .await

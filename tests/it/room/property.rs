@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jackpot::room::record::{Record, State};
-use jackpot::room::scripts::{Counts, Defined, Place, Seen, Visit, VisitReply};
+use jackpot::room::scripts::{Counts, DefineRefusal, Defined, Place, Seen, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
 use jackpot_core::clock::rfc3339;
@@ -169,7 +169,7 @@ impl Both {
                     assert!(self.model.define(rules, times.0, times.1), "{defined:?}");
                     self.bench.reorder().await;
                     self.model.reorder(&self.bench.seed());
-                } else if defined == Defined::Opened {
+                } else if defined == Defined::Refused(DefineRefusal::Opened) {
                     let after = self.bench.snapshot().await;
                     let put = self
                         .model

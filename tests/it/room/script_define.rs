@@ -1,6 +1,6 @@
 //! `lua/room/define.lua`, `view.lua`, `status.lua` and `checkpoint.lua` on a real Redis.
 
-use jackpot::room::scripts::{self, Defined, ScriptError, Wanted};
+use jackpot::room::scripts::{self, DefineRefusal, Defined, ScriptError, Wanted};
 use jackpot::room::status::Status;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
@@ -89,17 +89,17 @@ async fn a_room_opens_once() {
     let opened = bench.snapshot().await;
     assert_eq!(opened.opens_ms, None);
     let again = json!({"opens_at": in_an_hour(now_ms + 5_000)});
-    assert_eq!(bench.define(&again).await, Defined::Opened);
+    assert_eq!(bench.define(&again).await, Defined::Refused(DefineRefusal::Opened));
     assert_eq!(bench.define(&json!({"opens_at": null})).await, Defined::Changed(3));
     assert_eq!(bench.snapshot().await.defined, 2, "by that it opened");
-    assert_eq!(bench.define(&again).await, Defined::Opened);
+    assert_eq!(bench.define(&again).await, Defined::Refused(DefineRefusal::Opened));
     // One that was taken away is over with that; one that never had any, too.
     let bench = RoomBench::with(&moved).await;
     assert_eq!(bench.define(&json!({"opens_at": null})).await, Defined::Changed(2));
     assert_eq!(bench.snapshot().await.opens_ms, None);
-    assert_eq!(bench.define(&moved).await, Defined::Opened);
+    assert_eq!(bench.define(&moved).await, Defined::Refused(DefineRefusal::Opened));
     let bench = RoomBench::with(&json!({})).await;
-    assert_eq!(bench.define(&moved).await, Defined::Opened);
+    assert_eq!(bench.define(&moved).await, Defined::Refused(DefineRefusal::Opened));
 }
 
 #[tokio::test]

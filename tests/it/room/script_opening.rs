@@ -290,7 +290,10 @@ async fn what_has_opened_stays_open_when_the_clock_goes_back() {
     );
     assert_eq!(bench.snapshot().await.opens_ms, None);
     assert!(!publish(&bench, 4, &"b".repeat(64)).await, "by the clock");
-    assert_eq!(bench.define(&opens_in(500)).await, scripts::Defined::Opened);
+    assert_eq!(
+        bench.define(&opens_in(500)).await,
+        scripts::Defined::Refused(scripts::DefineRefusal::Opened)
+    );
 }
 
 #[tokio::test]

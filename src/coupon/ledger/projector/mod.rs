@@ -6,7 +6,6 @@ mod write;
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
-use jackpot_core::mark::Mark;
 use sqlx::Row;
 
 use super::books::Books;
@@ -14,8 +13,7 @@ use super::event::Event;
 use super::forgotten::forget;
 use super::report::{self, Side};
 use crate::coupon::known::{Known, Registry};
-use crate::coupon::scripts::{self, SetStatus};
-use crate::coupon::status::Status;
+use crate::coupon::scripts::Snapshot;
 use crate::ledger::forgotten::Forgotten;
 use crate::ledger::kind::{About, Kind, Look};
 use crate::ledger::projector::Projector;
@@ -47,21 +45,6 @@ pub struct Coupons {
     pub store: Store,
 }
 
-impl Coupons {
-    async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        let wish = SetStatus {
-            wanted,
-            reason,
-            who: by.who.clone(),
-            request_id: by.request_id.clone(),
-        };
-        let known = self.registry.whole(id)?;
-        let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
-        self.registry.observe_reply(&known, set)?;
-        Ok(())
-    }
-}
-
 impl Kind for Coupons {
     const NAME: KindName = COUPON;
     const ABOUT: About = About {
@@ -79,34 +62,18 @@ impl Kind for Coupons {
     type With<'a> = ();
     type Side = Side;
     type Error = ScriptError;
+    type Engine = Registry;
 
-    fn registry(&self) -> &Registry {
+    fn engine(&self) -> &Registry {
         &self.registry
     }
 
-    async fn look(&self, id: &Id) -> Result<Look<Side>, ScriptError> {
-        let known = self.registry.whole(id)?;
-        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let redis = self.registry.observe_reply(&known, snapshot)?;
+    fn side(redis: &Snapshot) -> Result<Look<Side>, ScriptError> {
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
-            side: Side::from(&redis),
+            side: Side::from(redis),
         })
-    }
-
-    async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
-        let known = self.registry.whole(id)?;
-        let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
-        self.registry.observe_reply(&known, put)
-    }
-
-    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        self.set_status(id, Status::Suspended, reason, by).await
-    }
-
-    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        self.set_status(id, Status::Open, reason, by).await
     }
 
     async fn restore(

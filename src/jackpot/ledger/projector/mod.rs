@@ -9,7 +9,6 @@ mod write;
 use std::collections::BTreeSet;
 
 use jackpot_core::ids::Id;
-use jackpot_core::mark::Mark;
 use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use sqlx::Row;
 
@@ -19,10 +18,11 @@ use super::forgotten::forget;
 use super::report::MetersAndState;
 use super::sides;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::known::{Known, Registry};
+use crate::jackpot::known::Known;
 use crate::jackpot::ledger::report;
 use crate::jackpot::operate::Operate;
-use crate::jackpot::view::Status;
+use crate::jackpot::scripts::{ScriptError, Snapshot};
+use crate::jackpot::view::{Status, Views};
 use crate::ledger::forgotten::Forgotten;
 use crate::ledger::kind::{About, Folded, Kind, Look, Verdict};
 use crate::ledger::projector::Projector;
@@ -142,22 +142,18 @@ impl Kind for Jackpots {
     type With<'a> = With<'a>;
     type Side = MetersAndState;
     type Error = PlayError;
+    type Engine = Views;
 
-    fn registry(&self) -> &Registry {
-        &self.operate.views.registry
+    fn engine(&self) -> &Views {
+        &self.operate.views
     }
 
-    async fn look(&self, id: &Id) -> Result<Look<MetersAndState>, PlayError> {
-        let redis = self.operate.views.snapshot(id).await?;
+    fn side(redis: &Snapshot) -> Result<Look<MetersAndState>, ScriptError> {
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
-            side: sides::of_snapshot(&redis),
+            side: sides::of_snapshot(redis),
         })
-    }
-
-    async fn checkpoint(&self, id: &Id) -> Result<Mark, PlayError> {
-        self.operate.checkpoint(id).await
     }
 
     async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {

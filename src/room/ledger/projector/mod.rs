@@ -5,7 +5,6 @@ mod batch;
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
-use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
 use jackpot_core::unreadable::Unreadable;
 
@@ -22,8 +21,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
-use crate::room::scripts::{self, SetStatus};
-use crate::room::status::Status;
+use crate::room::scripts::Snapshot;
 use crate::sql::Tx;
 use crate::store::Store;
 use crate::subject::ScriptError;
@@ -38,21 +36,6 @@ pub struct Rooms {
     pub store: Store,
     /// Under which a room that is restored before its opening gets a new order.
     pub secret: MasterSecret,
-}
-
-impl Rooms {
-    async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        let wish = SetStatus {
-            wanted,
-            reason,
-            who: by.who.clone(),
-            request_id: by.request_id.clone(),
-        };
-        let known = self.registry.whole(id)?;
-        let set = scripts::set_status(&self.store, &known.keys, known.mark(), &wish).await;
-        self.registry.observe_reply(&known, set)?;
-        Ok(())
-    }
 }
 
 impl Kind for Rooms {
@@ -72,34 +55,18 @@ impl Kind for Rooms {
     type With<'a> = ();
     type Side = Checkpoint;
     type Error = ScriptError;
+    type Engine = Registry;
 
-    fn registry(&self) -> &Registry {
+    fn engine(&self) -> &Registry {
         &self.registry
     }
 
-    async fn look(&self, id: &Id) -> Result<Look<Checkpoint>, ScriptError> {
-        let known = self.registry.whole(id)?;
-        let snapshot = scripts::snapshot(&self.store, &known.keys, known.mark()).await;
-        let redis = self.registry.observe_reply(&known, snapshot)?;
+    fn side(redis: &Snapshot) -> Result<Look<Checkpoint>, ScriptError> {
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
             side: Checkpoint::parse(&redis.decides).ok_or_else(|| Unreadable::of(&redis.decides))?,
         })
-    }
-
-    async fn checkpoint(&self, id: &Id) -> Result<Mark, ScriptError> {
-        let known = self.registry.whole(id)?;
-        let put = scripts::checkpoint(&self.store, &known.keys, known.mark()).await;
-        self.registry.observe_reply(&known, put)
-    }
-
-    async fn suspend(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        self.set_status(id, Status::Suspended, reason, by).await
-    }
-
-    async fn open(&self, id: &Id, reason: String, by: &Operator) -> Result<(), ScriptError> {
-        self.set_status(id, Status::Open, reason, by).await
     }
 
     async fn restore(

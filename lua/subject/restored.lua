@@ -1,0 +1,69 @@
+-- Shared by the scripts that end a restore (jackpot, coupon, room).
+--
+-- Part of a script, after the state's part. Such a script has these four arguments first:
+--   1 token of the restore  2 who  3 request id  4 reason
+-- Replies: {'unknown'} | {'other', mark} another restore is running
+--          {'ok', mark} done | {'same', mark} done before
+-- Invariants: the event `restore` has the ledger's number and one more restore than any instance has seen. The status
+-- is written with the rest of the state, so no script sees a part.
+
+local MAX_RESTORES = 8191 -- 2^13 - 1, so that a mark stays below 2^53
+
+-- Returns the number of Redis' last event before the restore, '' for none; or nil and the reply that ends the call.
+-- `was`: the state in Redis.
+local function restored_from(was, key)
+  if not was then
+    return nil, { 'unknown' }
+  end
+  local own = redis.call('HMGET', key, 'restore_token', 'restore_from')
+  if own[1] ~= ARGV[1] then
+    return nil, { 'other', mark(was) }
+  end
+  if was.status ~= 'restoring' then
+    return nil, { 'same', mark(was) }
+  end
+  return own[2]
+end
+
+-- Reads the ledger's state from ARGV[first] on, as name, value, ..., into `state`, and counts this restore. `numbers`
+-- are parsed; `optional` are numbers or '', and stay texts.
+local function read_restored(was, first, state, numbers, optional)
+  for i = first, #ARGV, 2 do
+    state[ARGV[i]] = ARGV[i + 1]
+  end
+  for _, field in ipairs(optional) do
+    must(state[field] == '' or exact(state[field]) or nil, 'JP_ARGUMENT state')
+  end
+  for _, field in ipairs(numbers) do
+    state[field] = must(exact(state[field]), 'JP_ARGUMENT state')
+  end
+  state.restores = math.max(state.restores, was.restores) + 1
+  must(state.restores <= MAX_RESTORES or nil, 'JP_RESTORES no number is left')
+  return state
+end
+
+-- The fields of the event `restore`: those of every capability, then `own`. `records`: how many were written.
+local function restored_fields(state, from, records, own)
+  local fields = { 'from_n', from, 'restores', num(state.restores), 'records', num(records), 'status', state.status }
+  local why = { 'reason', ARGV[4], 'who', ARGV[2], 'request_id', ARGV[3] }
+  for _, list in ipairs({ own, why }) do
+    for _, field in ipairs(list) do
+      fields[#fields + 1] = field
+    end
+  end
+  return fields
+end
+
+-- Writes the state over `fresh`, the fields of a subject without any request yet, and lets the other scripts run again.
+local function end_restore(key, state, fresh)
+  local list = {}
+  for _, values in ipairs({ fresh, state }) do
+    for field, value in pairs(values) do
+      list[#list + 1] = field
+      list[#list + 1] = type(value) == 'number' and num(value) or value
+    end
+  end
+  redis.call('HDEL', key, 'restore_from')
+  redis.call('HSET', key, unpack(list))
+  return { 'ok', mark(state) }
+end

@@ -1,0 +1,43 @@
+-- Shared by the scripts that set a status (jackpot, coupon, room).
+--
+-- Part of a script, after the state's part. Such a script has these four arguments, from ARGV[first] on:
+--   wanted status, reason, who, request id
+-- Replies: {'ok', mark} done | {'same', mark} it had that status | {its status, mark} that status does not change
+
+local function read_status(first)
+  return { wanted = ARGV[first], reason = ARGV[first + 1], who = ARGV[first + 2], request_id = ARGV[first + 3] }
+end
+
+-- Returns the reply that ends the call, or nil. `stays`: the status does not change as wanted.
+local function kept_status(state, wish, stays)
+  if state.status == wish.wanted then
+    return { 'same', mark(state) }
+  end
+  return stays and { state.status, mark(state) } or nil
+end
+
+-- Changes the status, and returns the fields of the event `status`: those of every capability, then `own`.
+local function change_status(state, wish, own)
+  local fields = {
+    'before',
+    state.status,
+    'after',
+    wish.wanted,
+    'reason',
+    wish.reason,
+    'who',
+    wish.who,
+    'request_id',
+    wish.request_id,
+  }
+  for _, field in ipairs(own or {}) do
+    fields[#fields + 1] = field
+  end
+  state.status = wish.wanted
+  return fields
+end
+
+-- Only the service calls the script, to stop a subject whose books do not agree, and to open it again.
+local function must_be_open_or_suspended(wish)
+  must(wish.wanted == 'open' or wish.wanted == 'suspended' or nil, 'JP_ARGUMENT status')
+end

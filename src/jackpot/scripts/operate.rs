@@ -1,0 +1,122 @@
+//! `lua/jackpot/define.lua`, `status.lua` and `checkpoint.lua`.
+
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::mark::Mark;
+
+use crate::jackpot::view::Status;
+use crate::store::keys::JackpotKeys;
+use crate::store::{Call, Script, Store};
+use crate::subject::operate;
+
+use super::{CHECKPOINT, DEFINE, Fence, STATUS, ScriptError, fenced, pools, tiers_text};
+
+pub type Define<'a> = operate::Define<'a, Definition>;
+pub type Defined = operate::Defined<DefineRefusal>;
+pub type SetStatus = operate::SetStatus<Status>;
+pub type StatusSet = operate::StatusSet<Status>;
+
+/// Why a jackpot refuses a PUT.
+#[derive(Debug, PartialEq, Eq)]
+pub enum DefineRefusal {
+    /// A jackpot is created open or paused.
+    Status,
+    /// Closed is final.
+    Closed,
+    /// A tier stays once it is defined.
+    TierRemoved(String),
+    /// The currency stays once money has been in the jackpot.
+    Currency(String),
+}
+
+/// What a PUT gives a jackpot that it creates.
+#[derive(Debug)]
+pub struct NewJackpot {
+    /// Open or paused.
+    pub status: Status,
+    /// Nonce, commitment and secret id of epoch 1.
+    pub opening: Opening,
+    /// Retention of ids in seconds.
+    pub retention_s: u64,
+}
+
+/// A call with these keys, then the pool of each tier, and the fence.
+fn call<'s, const N: usize>(
+    script: &'s Script,
+    keys: &JackpotKeys,
+    fixed: [&str; N],
+    tiers: &[Tier],
+    fence: &Fence,
+) -> Call<'s> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let all = fixed.into_iter().chain(pools.iter().map(String::as_str));
+    fenced(script, &all.collect::<Vec<_>>(), fence)
+}
+
+/// Puts a definition.
+pub async fn define(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    put: &Define<'_>,
+    new: &NewJackpot,
+) -> Result<(Mark, Defined), ScriptError> {
+    let (tiers, document) = (put.definition.tiers(), put.definition.document());
+    let fixed = [
+        keys.state.as_str(),
+        &keys.meters,
+        &keys.definitions,
+        &keys.epochs,
+        &keys.pending,
+        &keys.events,
+    ];
+    let json = serde_json::to_string(document).expect("plain data is JSON");
+    let call = put
+        .args(call(&DEFINE, keys, fixed, tiers, fence), &json)
+        .arg(tiers_text(tiers))
+        .arg(put.definition.money_digest())
+        .arg(&document.currency)
+        .arg(new.status.as_str())
+        .arg(&new.opening.nonce)
+        .arg(&new.opening.secret_id)
+        .arg(new.retention_s);
+    operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
+        "status" => Ok(DefineRefusal::Status),
+        "closed" => Ok(DefineRefusal::Closed),
+        "tier-removed" => Ok(DefineRefusal::TierRemoved(reply.text(0)?)),
+        "currency" => Ok(DefineRefusal::Currency(reply.text(0)?)),
+        _ => Err(reply.unexpected()),
+    })
+    .await
+}
+
+/// Pauses, resumes, suspends or closes. `tiers`: of the definition in the fence.
+pub async fn set_status(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &SetStatus,
+) -> Result<StatusSet, ScriptError> {
+    let fixed = [keys.state.as_str(), &keys.meters, &keys.pending, &keys.events];
+    let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
+    let call = call.arg(u8::from(wish.reconciled));
+    operate::set_status(store, &STATUS, call, fence.known, Status::parse).await
+}
+
+/// Appends an event with what Redis holds. Returns the jackpot's mark. `tiers`: of the definition in the fence.
+pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Result<Mark, ScriptError> {
+    let fixed = [
+        keys.state.as_str(),
+        &keys.meters,
+        &keys.pending,
+        &keys.events,
+        &keys.seen_a,
+        &keys.seen_b,
+        &keys.definitions,
+        &keys.adjustments,
+    ];
+    let call = call(&CHECKPOINT, keys, fixed, tiers, fence);
+    operate::checkpoint(store, &CHECKPOINT, call, fence.known).await
+}

@@ -1,0 +1,194 @@
+//! The scripts of operators' requests that every capability has: put a definition, set a status, append a checkpoint. A
+//! capability names the keys and its own arguments; the rest is here. Their parts in Lua: `lua/subject/puts.lua`, `status.lua`,
+//! `checkpoint.lua` and `restored.lua`.
+
+use jackpot_core::mark::Mark;
+
+use super::{Marked, Reply, ScriptError, Wanted, new_history, run};
+use crate::operator::Operator;
+use crate::random::{self, RandomError};
+use crate::store::{Call, Script, Store};
+
+/// A PUT of a definition.
+#[derive(Debug)]
+pub struct Define<'a, D> {
+    /// The new definition.
+    pub definition: &'a D,
+    /// The precondition.
+    pub wanted: Wanted,
+    /// The last version that this instance has read; `None`: no such subject.
+    pub last_version: Option<u64>,
+    /// One for this PUT and all its repeats, here and in the store after a lost reply.
+    pub nonce: &'a str,
+    /// History of a subject that this call creates.
+    pub history: &'a str,
+    /// Name of the operator's key.
+    pub who: &'a str,
+    /// Id of the HTTP request.
+    pub request_id: &'a str,
+}
+
+/// What is made once for a PUT and all its repeats.
+#[derive(Debug)]
+pub struct Stamp {
+    /// 32 hexadecimal digits.
+    pub nonce: String,
+    history: String,
+}
+
+impl Stamp {
+    /// # Errors
+    /// The system has no randomness.
+    pub fn new() -> Result<Self, RandomError> {
+        Ok(Self {
+            nonce: hex::encode(random::bytes::<16>()?),
+            history: new_history()?,
+        })
+    }
+
+    /// A PUT with this stamp.
+    pub fn put<'a, D>(&'a self, definition: &'a D, wanted: Wanted, by: &'a Operator) -> Define<'a, D> {
+        Define {
+            definition,
+            wanted,
+            last_version: None,
+            nonce: &self.nonce,
+            history: &self.history,
+            who: &by.who,
+            request_id: &by.request_id,
+        }
+    }
+}
+
+impl<D> Define<'_, D> {
+    /// Adds the arguments that `lua/subject/puts.lua` reads. `json`: the definition.
+    #[must_use]
+    pub fn args<'s>(&self, call: Call<'s>, json: &str) -> Call<'s> {
+        call.arg(json)
+            .arg(self.wanted.to_text())
+            .arg(text(self.last_version))
+            .arg(self.nonce)
+            .arg(self.who)
+            .arg(self.request_id)
+            .arg(self.history)
+    }
+}
+
+/// The result of a PUT. `R`: why the capability refuses it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Defined<R> {
+    /// The subject is new.
+    Created(u64),
+    /// The subject existed: the definition is in force, waits, or was there before. With the last version.
+    Changed(u64),
+    /// The precondition does not hold.
+    Mismatch,
+    Refused(R),
+}
+
+/// Calls a script that puts a definition. Returns the subject's mark with the result. `refused` reads the replies that
+/// only this capability has.
+///
+/// # Errors
+/// [`ScriptError::Stale`] when Redis has another version than the one read.
+pub async fn define<R>(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    known: Mark,
+    refused: impl FnOnce(&Reply) -> Result<R, ScriptError>,
+) -> Result<(Mark, Defined<R>), ScriptError> {
+    let reply = run(store, script, call, known).await?.fenced()?;
+    let defined = match reply.code() {
+        "created" => Defined::Created(reply.number(0)?),
+        "changed" | "waits" | "same" => Defined::Changed(reply.number(0)?),
+        "mismatch" => Defined::Mismatch,
+        _ => Defined::Refused(refused(&reply)?),
+    };
+    Ok((reply.mark(), defined))
+}
+
+/// A wanted status.
+#[derive(Debug, Clone)]
+pub struct SetStatus<S> {
+    pub wanted: S,
+    pub reason: String,
+    /// Name of the operator's key, or of the part of the service.
+    pub who: String,
+    /// Id of the HTTP request; empty for none.
+    pub request_id: String,
+    /// Redis was compared with the ledger, and they agree. An operator may open a suspended jackpot only then.
+    pub reconciled: bool,
+}
+
+impl<S> SetStatus<S> {
+    #[must_use]
+    pub fn new(wanted: S, reason: String, by: &Operator) -> Self {
+        Self {
+            wanted,
+            reason,
+            who: by.who.clone(),
+            request_id: by.request_id.clone(),
+            reconciled: false,
+        }
+    }
+
+    /// Adds the arguments that `lua/subject/status.lua` reads. `wanted`: the name of the status.
+    #[must_use]
+    pub fn args<'s>(&self, call: Call<'s>, wanted: &str) -> Call<'s> {
+        call.arg(wanted).arg(&self.reason).arg(&self.who).arg(&self.request_id)
+    }
+}
+
+/// The result, with the subject's mark.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StatusSet<S> {
+    /// Done, or it had that status before.
+    Done(Mark),
+    /// Its status stays: it is final, or only a clean comparison with the ledger ends it.
+    Stays(Mark, S),
+}
+
+impl<S> Marked for StatusSet<S> {
+    fn mark(&self) -> Mark {
+        let (Self::Done(mark) | Self::Stays(mark, _)) = self;
+        *mark
+    }
+}
+
+/// Calls a script that sets a status. `parse` reads the name of a status.
+pub async fn set_status<S>(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    known: Mark,
+    parse: impl FnOnce(&str) -> Option<S>,
+) -> Result<StatusSet<S>, ScriptError> {
+    let reply = run(store, script, call, known).await?.fenced()?;
+    match reply.code() {
+        "ok" | "same" => Ok(StatusSet::Done(reply.mark())),
+        status => {
+            let status = parse(status).ok_or_else(|| reply.unexpected())?;
+            Ok(StatusSet::Stays(reply.mark(), status))
+        }
+    }
+}
+
+/// Calls a script that appends an event with what Redis holds. Returns the subject's mark.
+pub async fn checkpoint(
+    store: &Store,
+    script: &'static Script,
+    call: Call<'_>,
+    known: Mark,
+) -> Result<Mark, ScriptError> {
+    let reply = run(store, script, call, known).await?.fenced()?;
+    match reply.code() {
+        "ok" => Ok(reply.mark()),
+        _ => Err(reply.unexpected()),
+    }
+}
+
+/// An optional argument.
+pub fn text(argument: Option<impl ToString>) -> String {
+    argument.map(|argument| argument.to_string()).unwrap_or_default()
+}
