@@ -68,6 +68,10 @@
 //! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
 //! [`coupon::coupons`] is asked for, `jackpot_core::jackpot::steps` says what is next, until an outcome stands.
 
+// Clippy's `large_futures` computes the layout of every future: a request of an operator nests more of them than the default
+// limit of queries.
+#![recursion_limit = "256"]
+
 pub mod app;
 pub mod backup;
 pub mod capability;

@@ -119,8 +119,12 @@ fn routes(settings: &Settings, ledger: &Ledger, kinds: Kinds, capabilities: &[Bo
         .unwrap_or_default();
     Routes {
         mount: Arc::new(move |config| {
-            parts.iter().for_each(|part| (part.busy)(config));
-            parts.iter().for_each(|part| (part.others)(config));
+            for part in &parts {
+                (part.busy)(config);
+            }
+            for part in &parts {
+                (part.others)(config);
+            }
             ledger::api::routes(config, &books);
             signing::api::routes(config, &keys);
         }),

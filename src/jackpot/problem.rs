@@ -136,21 +136,6 @@ fn internal(error: &dyn std::error::Error) -> Problem {
     Problem::internal()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_queue_says_when_to_come_again() {
-        let problem = Problem::from(PlayError::Crowded { waiting: 4_096 });
-        assert_eq!(
-            (problem.status, problem.code),
-            (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
-        );
-        assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
-    }
-}
-
 impl From<ExportError> for Problem {
     fn from(error: ExportError) -> Self {
         match error {
@@ -169,5 +154,20 @@ impl From<NotClean> for Problem {
                 Problem::new(StatusCode::CONFLICT, "jackpot-suspended", error.to_string())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_says_when_to_come_again() {
+        let problem = Problem::from(PlayError::Crowded { waiting: 4_096 });
+        assert_eq!(
+            (problem.status, problem.code),
+            (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable")
+        );
+        assert!(problem.retry_after_s.is_some_and(|seconds| seconds >= 1));
     }
 }

@@ -37,24 +37,14 @@ pub const JACKPOT: KindName = KindName {
 };
 
 pub const COUPON: KindName = KindName {
-    singular: "coupon",
-    plural: "coupons",
-    prefix: "coupon:",
-    indexed: false,
-    has_tiers: false,
-    compared_as: "coupons",
     restore_help: "Then it must be suspended or over",
+    ..KindName::new("coupon", "coupons", "coupon:")
 };
 
 pub const ROOM: KindName = KindName {
-    singular: "room",
-    plural: "rooms",
-    prefix: "room:",
-    indexed: false,
-    has_tiers: false,
-    compared_as: "rooms",
     restore_help: "Then it must be suspended. The ledger has no tickets: they are lost, and nobody is admitted until \
                    every outstanding pass has expired",
+    ..KindName::new("room", "rooms", "room:")
 };
 
 /// The kinds of this program, in the order in which they are shown.
@@ -95,6 +85,20 @@ pub fn is_subject(text: &str) -> bool {
 }
 
 impl KindName {
+    /// A kind without an index and without tiers. Its ids begin with `prefix` where ids of all kinds are together.
+    #[must_use]
+    pub const fn new(singular: &'static str, plural: &'static str, prefix: &'static str) -> Self {
+        Self {
+            singular,
+            plural,
+            prefix,
+            indexed: false,
+            has_tiers: false,
+            compared_as: plural,
+            restore_help: "Then it must be suspended",
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -16,5 +16,6 @@ mod room;
 mod simulate;
 mod store;
 mod style;
+mod subject;
 mod support;
 mod verify;

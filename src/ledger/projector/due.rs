@@ -22,7 +22,7 @@ const MAX_EVENTS: usize = 4_000;
 /// And bytes of them: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
-/// KindName that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
+/// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
 /// each has its turn every few seconds; those that this instance plays are looked at at once.
 const LOOKS_PER_SWEEP: usize = 1_000;
 

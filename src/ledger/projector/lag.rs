@@ -16,7 +16,7 @@ use crate::telemetry::Metrics;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);
-/// KindName whose last event is asked for each second: about a millisecond of Redis' time.
+/// Streams whose last event is asked for each second: about a millisecond of Redis' time.
 const LOOKS: usize = 200;
 
 /// What is looked at, and who is told.

@@ -52,7 +52,7 @@ use stream::Stream;
 
 /// Between two looks at all of them, also those that this instance did not hear of.
 const SWEEP: Duration = Duration::from_secs(1);
-/// KindName read at the same time.
+/// Streams read at the same time.
 const AT_ONCE: usize = 32;
 /// Pause after SQL failed, so that it is not asked thousands of times a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);

@@ -32,7 +32,7 @@ impl<K: Kind> Projector<K> {
             // It was stalled, and what it has seen is no news: the other one has trimmed the stream meanwhile.
             Ok(false) => self.drop_stream(id),
             Err(error) => {
-                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here")
+                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here");
             }
         }
     }
@@ -64,7 +64,7 @@ impl<K: Kind> Projector<K> {
                 });
             }
             Err(error) => {
-                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here")
+                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here");
             }
         }
     }

@@ -52,6 +52,14 @@ impl Caller {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// `PUT` with the operator's key, which may go unanswered.
+    ///
+    /// # Errors
+    /// When the connection fails or ends before the answer.
+    pub async fn put(&self, path: &str, body: &Value) -> reqwest::Result<Answer> {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
     /// `GET` with the operator's key, which may go unanswered.
     ///
     /// # Errors

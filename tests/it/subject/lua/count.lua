@@ -1,0 +1,20 @@
+-- Counts one further: the toy's own event.
+--
+-- KEYS  the two of the toy (state.lua)
+-- ARGV  1 known mark
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'full', mark} | {'ok', mark, count}
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+if state.status ~= 'open' then
+  return { 'suspended', mark(state) }
+end
+if state.seq >= state.limit then
+  return { 'full', mark(state) }
+end
+state.seq = state.seq + 1
+append_event(KEYS[2], state, now_ms(), 'count', { 'count', num(state.seq) })
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'seq', num(state.seq))
+return { 'ok', mark(state), num(state.seq) }

@@ -1,0 +1,19 @@
+-- Suspends a toy whose books do not agree, or opens it again once they do.
+--
+-- KEYS  the two of the toy (state.lua)
+-- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local wish = read_status(2)
+ended = kept_status(state, wish)
+if ended then
+  return ended
+end
+must_be_open_or_suspended(wish)
+append_event(KEYS[2], state, now_ms(), 'status', change_status(state, wish))
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status)
+return { 'ok', mark(state) }

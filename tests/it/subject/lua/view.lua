@@ -1,0 +1,12 @@
+-- Reads a whole toy at one instant.
+--
+-- KEYS  the two of the toy (state.lua)
+-- ARGV  1 known mark
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark, now ms, definition (JSON), state as in a checkpoint}
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local json = must(redis.call('HGET', KEYS[1], 'json') or nil, 'JP_DAMAGED state')
+return { 'ok', mark(state), num(now_ms()), json, held(state) }

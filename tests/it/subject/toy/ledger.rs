@@ -1,0 +1,328 @@
+//! Toys in the ledger: their events, the books that these rebuild, and a lost toy restored.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jackpot::ledger::Ledger;
+use jackpot::ledger::audit::Done;
+use jackpot::ledger::events::{Fields, FoldError, Unreadable, expect, follows, go_on_in_history, remember_put};
+use jackpot::ledger::kind::{About, Folded, Kind, Look};
+use jackpot::ledger::projector::Projector;
+use jackpot::ledger::projector::batch::{Batch, Start, Stop};
+use jackpot::ledger::projector::load::{self, Loaded};
+use jackpot::ledger::projector::rows::Raw;
+use jackpot::ledger::projector::stream::Stream;
+use jackpot::ledger::projector::write::WriteError;
+use jackpot::ledger::reconcile::report::{Report, StateRow};
+use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended};
+use jackpot::ledger::stuck::{Found, Plan, Skips, StuckError};
+use jackpot::operator::Operator;
+use jackpot::sql::Tx;
+use jackpot::store::Store;
+use jackpot::subject::kinds::KindName;
+use jackpot::subject::{self, Registry, ScriptError, Subject};
+use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use serde::{Deserialize, Serialize};
+
+use super::scripts::{self, Held, Snapshot};
+use super::{Definition, Known, Status, TOY};
+
+/// The toys, as an instance knows them.
+#[derive(Debug, Clone)]
+pub struct Toys {
+    pub registry: Arc<Registry<Known>>,
+}
+
+/// A toy at an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Books {
+    n: u64,
+    restores: u64,
+    at_ms: i64,
+    history: String,
+    status: Option<Status>,
+    version: u64,
+    /// The definition, JSON as Redis keeps it.
+    definition: String,
+    limit: u64,
+    count: u64,
+    puts: String,
+}
+
+impl Folded for Books {
+    fn n(&self) -> u64 {
+        self.n
+    }
+
+    fn restores(&self) -> u64 {
+        self.restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.at_ms
+    }
+
+    fn sequence(&self) -> u64 {
+        self.count
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_suspended()
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.status == Some(Status::Suspended)
+    }
+
+    fn status(&self) -> &'static str {
+        self.status.map_or("", Status::as_str)
+    }
+}
+
+enum Event {
+    Define {
+        is_new: bool,
+        version: u64,
+        json: String,
+        definition: Definition,
+        nonce: String,
+    },
+    Count(u64),
+    Status {
+        before: Status,
+        after: Status,
+    },
+    Checkpoint(Held),
+    Restore {
+        from_n: Option<u64>,
+        restores: u64,
+        status: Status,
+    },
+}
+
+impl Event {
+    fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(match fields.text("type")? {
+            "define" => Self::Define {
+                is_new: fields.text("mode")? == "created",
+                version: fields.parse("version")?,
+                json: fields.text("json")?.to_owned(),
+                definition: fields.read("json", |json| serde_json::from_str(json).ok())?,
+                nonce: fields.text("nonce")?.to_owned(),
+            },
+            "count" => Self::Count(fields.parse("count")?),
+            "status" => Self::Status {
+                before: fields.read("before", Status::parse)?,
+                after: fields.read("after", Status::parse)?,
+            },
+            "checkpoint" => Self::Checkpoint(fields.read("state", Held::parse)?),
+            "restore" => Self::Restore {
+                from_n: fields.optional("from_n")?,
+                restores: fields.parse("restores")?,
+                status: fields.read("status", Status::parse)?,
+            },
+            _ => return Err(fields.wrong("type")),
+        })
+    }
+}
+
+impl Books {
+    fn apply(&mut self, event: &Event, fields: &Fields<'_>) -> Result<(), Stop> {
+        let n = fields.parse("n")?;
+        follows(self.n, n)?;
+        let begins = self.status.is_none() || matches!(event, Event::Restore { .. });
+        go_on_in_history(n, &mut self.history, &fields.history()?, begins)?;
+        (self.n, self.at_ms) = (n, fields.parse("at")?);
+        Ok(self.change(event)?)
+    }
+
+    fn change(&mut self, event: &Event) -> Result<(), FoldError> {
+        match event {
+            Event::Define {
+                is_new,
+                version,
+                json,
+                definition,
+                nonce,
+            } => {
+                expect(self.n, *is_new == self.status.is_none(), "it is created twice")?;
+                expect(self.n, *version == self.version + 1, "its version is not the next one")?;
+                let mode = if *is_new { "created" } else { "changed" };
+                self.puts = remember_put(&self.puts, nonce, mode, *version);
+                self.status.get_or_insert(Status::Open);
+                (self.version, self.limit) = (*version, definition.limit);
+                self.definition.clone_from(json);
+            }
+            Event::Count(count) => {
+                expect(self.n, *count == self.count + 1, "its count is not the next one")?;
+                expect(self.n, *count <= self.limit, "it counts beyond its limit")?;
+                self.count = *count;
+            }
+            Event::Status { before, after } => {
+                expect(self.n, self.status == Some(*before), "the status before is another one")?;
+                self.status = Some(*after);
+            }
+            Event::Checkpoint(_) => {}
+            Event::Restore { restores, status, .. } => {
+                expect(
+                    self.n,
+                    *restores > self.restores,
+                    "its restores are not more than before",
+                )?;
+                (self.restores, self.status) = (*restores, Some(*status));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Kind for Toys {
+    const NAME: KindName = TOY;
+    const ABOUT: About = About {
+        limits_backlog: false,
+        gates_readiness: false,
+        remembers: "",
+        after_discard: "it is suspended until Redis and the ledger are compared",
+        counted: None,
+        counts: false,
+    };
+    type Known = Known;
+    type Books = Books;
+    type Along = ();
+    type Rows = ();
+    type With<'a> = ();
+    type Side = Held;
+    type Error = ScriptError;
+    type Engine = Registry<Known>;
+
+    fn engine(&self) -> &Registry<Known> {
+        &self.registry
+    }
+
+    fn side(snapshot: &Snapshot) -> Result<Look<Held>, ScriptError> {
+        Ok(Look {
+            mark: snapshot.mark,
+            now_ms: snapshot.now_ms,
+            side: snapshot.held.clone(),
+        })
+    }
+
+    async fn restore(
+        &self,
+        restorer: &Restorer,
+        id: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        let books = load::load::<Self>(&restorer.sql, id).await?.books;
+        let status = books
+            .status
+            .ok_or_else(|| RestoreError::Unknown(TOY.as_str(), id.clone()))?;
+        let known = Known::new(id);
+        let held = scripts::snapshot(&restorer.store, known.stream(), Mark::ZERO).await;
+        let held = held.map(|redis| (redis.mark, redis.held.status == Status::Open));
+        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+        let keys = [known.stream().state, known.stream().events];
+        let begun = restorer.begin(keys, held, ledger, replace).await?;
+        let status = if replace == Replace::Ahead {
+            Status::Suspended
+        } else {
+            status
+        };
+        let state = [
+            ("n", books.n.to_string()),
+            ("restores", replace.restores_before(books.restores).to_string()),
+            ("status", status.as_str().to_owned()),
+            ("history", subject::new_history()?),
+            ("version", books.version.to_string()),
+            ("json", books.definition),
+            ("limit", books.limit.to_string()),
+            ("seq", books.count.to_string()),
+            ("puts", books.puts),
+        ];
+        let end = scripts::restore_end(&restorer.store, known.stream(), &begun.token, &state, (by, reason)).await?;
+        Ok(Restored {
+            mark: ended(end)?,
+            records: 0,
+        })
+    }
+
+    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
+        Batch::build(&stream.start(()), events)
+    }
+
+    fn begin(_: &Start<'_, Self>) {}
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        let fields = Fields(&raw.fields);
+        let event = Event::parse(&fields)?;
+        let before = batch.books.clone();
+        batch.books.apply(&event, &fields)?;
+        let (after, at_ms) = (&batch.books, batch.books.at_ms);
+        let done = match &event {
+            Event::Define { .. } => Some(Done::define(
+                (before.version, &before.definition),
+                (after.version, &after.definition),
+            )),
+            Event::Status { before, after } => Some(Done::status(before.as_str(), after.as_str())),
+            Event::Restore { from_n, .. } => Some(Done::restore(*from_n, after.n, after.restores)),
+            Event::Count(_) | Event::Checkpoint(_) => None,
+        };
+        let action = done.map(|done| (after.n, at_ms, done.action(start.id, &raw.fields)));
+        if let Event::Checkpoint(held) = &event {
+            batch.report = Some((after.n, at_ms, Self::compare(held, after)));
+        }
+        batch.actions.extend(action);
+        Ok(())
+    }
+
+    async fn write(_: &mut Tx<'static>, _: &[&Batch<Self>]) -> Result<(), WriteError> {
+        Ok(())
+    }
+
+    fn compare(held: &Held, books: &Books) -> Report {
+        Report::of_state(vec![
+            StateRow::of("status", &held.status.as_str(), &books.status()),
+            StateRow::of("version", &held.version, &books.version),
+            StateRow::of("limit", &held.limit, &books.limit),
+            StateRow::of("count", &held.count, &books.count),
+        ])
+    }
+}
+
+/// An event of a toy that can't be applied is not skipped: nothing is carried on from it.
+impl Skips for Toys {
+    type Held = HashMap<String, String>;
+
+    fn build(_: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], _: bool) -> Batch<Self> {
+        let start = Start {
+            id,
+            cursor: &loaded.cursor,
+            books: &loaded.books,
+            with: (),
+        };
+        Batch::build(&start, events)
+    }
+
+    fn keys(id: &Id) -> (String, String) {
+        let known = Known::new(id);
+        (known.stream().state.to_owned(), known.stream().events.to_owned())
+    }
+
+    async fn held(_: &Store, _: &Id) -> Result<Self::Held, StuckError> {
+        Ok(HashMap::new())
+    }
+
+    async fn plan(
+        _: &Ledger,
+        _: &Id,
+        _: &Books,
+        _: &Found<Self>,
+        _: &Self::Held,
+        _: &Store,
+    ) -> Result<Plan, StuckError> {
+        Err(StuckError::Refused("a toy carries nothing on".to_owned()))
+    }
+}

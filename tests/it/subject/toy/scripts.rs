@@ -1,0 +1,155 @@
+//! One wrapper for each script of `tests/it/subject/lua/`.
+
+use std::sync::LazyLock;
+
+use jackpot::operator::Operator;
+use jackpot::store::keys::StreamKeys;
+use jackpot::store::{Call, Script, Store};
+use jackpot::subject::operate::{self, Define, Defined, SetStatus, StatusSet};
+use jackpot::subject::restore::{self, RestoreEnded};
+use jackpot::subject::{EVENTS, Marked, ScriptError, run};
+use jackpot_core::mark::Mark;
+
+use super::{Definition, Status};
+
+macro_rules! script {
+    ($name:literal, $flags:literal, $($part:literal),+) => {
+        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../lua/", $part, ".lua"))),+]))
+    };
+}
+
+static DEFINE: LazyLock<Script> = script!("toy_define", "", "../../../../lua/subject/puts", "state", "define");
+static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "count");
+static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "view");
+static STATUS: LazyLock<Script> = script!(
+    "toy_status",
+    "allow-oom",
+    "state",
+    "../../../../lua/subject/status",
+    "status"
+);
+static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "checkpoint");
+static RESTORE_END: LazyLock<Script> = script!(
+    "toy_restore_end",
+    "allow-oom",
+    "state",
+    "../../../../lua/subject/restored",
+    "restore_end"
+);
+
+/// What Redis holds, as a checkpoint and a view report it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    pub status: Status,
+    pub version: u64,
+    pub limit: u64,
+    pub count: u64,
+}
+
+impl Held {
+    /// As `held` in `state.lua` writes it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(' ');
+        Some(Self {
+            status: Status::parse(parts.next()?)?,
+            version: parts.next()?.parse().ok()?,
+            limit: parts.next()?.parse().ok()?,
+            count: parts.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// A whole toy at one instant.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub mark: Mark,
+    pub now_ms: i64,
+    pub definition: Definition,
+    pub held: Held,
+}
+
+impl Marked for Snapshot {
+    fn mark(&self) -> Mark {
+        self.mark
+    }
+}
+
+/// What a count did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Counted {
+    To(u64),
+    /// It is full, or suspended.
+    Refused(String),
+}
+
+fn call<'s>(script: &'s Script, keys: StreamKeys<'_>, known: Mark) -> Call<'s> {
+    Call::new(script).key(keys.state).key(keys.events).arg(known.packed())
+}
+
+pub async fn define(
+    store: &Store,
+    keys: StreamKeys<'_>,
+    known: Mark,
+    put: &Define<'_, Definition>,
+) -> Result<(Mark, Defined<()>), ScriptError> {
+    let json = serde_json::to_string(put.definition).expect("plain data is JSON");
+    let call = put.args(call(&DEFINE, keys, known), &json).arg(put.definition.limit);
+    operate::define(store, &DEFINE, call, known, |reply| match reply.code() {
+        "below" => Ok(()),
+        _ => Err(reply.unexpected()),
+    })
+    .await
+}
+
+pub async fn set_status(
+    store: &Store,
+    keys: StreamKeys<'_>,
+    known: Mark,
+    wish: &SetStatus<Status>,
+) -> Result<StatusSet<Status>, ScriptError> {
+    let call = wish.args(call(&STATUS, keys, known), wish.wanted.as_str());
+    operate::set_status(store, &STATUS, call, known, Status::parse).await
+}
+
+pub async fn checkpoint(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Result<Mark, ScriptError> {
+    operate::checkpoint(store, &CHECKPOINT, call(&CHECKPOINT, keys, known), known).await
+}
+
+pub async fn count(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Result<(Mark, Counted), ScriptError> {
+    let reply = run(store, &COUNT, call(&COUNT, keys, known), known).await?;
+    let counted = match reply.code() {
+        "ok" => Counted::To(reply.number(0)?),
+        code => Counted::Refused(code.to_owned()),
+    };
+    Ok((reply.mark(), counted))
+}
+
+pub async fn snapshot(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Result<Snapshot, ScriptError> {
+    let reply = run(store, &VIEW, call(&VIEW, keys, known), known).await?;
+    if reply.code() != "ok" {
+        return Err(reply.unexpected());
+    }
+    let definition = serde_json::from_str(&reply.text(1)?).map_err(|_| reply.unexpected())?;
+    Ok(Snapshot {
+        mark: reply.mark(),
+        now_ms: reply.number(0)?,
+        definition,
+        held: Held::parse(&reply.text(2)?).ok_or_else(|| reply.unexpected())?,
+    })
+}
+
+/// Writes the state and lets the other scripts run again. `state`: name and value of each field.
+pub async fn restore_end(
+    store: &Store,
+    keys: StreamKeys<'_>,
+    token: &str,
+    state: &[(&str, String)],
+    (by, reason): (&Operator, &str),
+) -> Result<RestoreEnded, ScriptError> {
+    let call = Call::new(&RESTORE_END).key(keys.state).key(keys.events);
+    let call = call.arg(token).arg(&by.who).arg(&by.request_id).arg(reason);
+    let call = state
+        .iter()
+        .fold(call, |call, (name, value)| call.arg(*name).arg(value));
+    restore::restore_end(store, &RESTORE_END, call).await
+}
