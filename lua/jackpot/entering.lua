@@ -140,7 +140,7 @@ local function append_enter(call, state, at, meters, block, skip, amounts, share
   if #call.pendings > 0 then
     redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
   end
-  local fields = {
+  append_event(KEYS[6], state, at, 'enter', {
     'epoch',
     state.epoch,
     'version',
@@ -165,9 +165,6 @@ local function append_enter(call, state, at, meters, block, skip, amounts, share
     meters,
     'applied',
     state.applied or '',
-  }
-  for i = 1, more and #more or 0 do
-    fields[#fields + 1] = more[i]
-  end
-  append_event(KEYS[6], state, at, 'enter', fields)
+    unpack(more or {}),
+  })
 end
