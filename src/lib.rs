@@ -57,7 +57,7 @@
 //! | [`ledger`] | `audit`, `events`, `reconcile/report`, `skipped` |
 //! | [`verify`] | `all` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
-//! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers | `sql`, `store` |
+//! | [`subject`] | `kinds`, `wanted` |
 //! | [`operator`], [`rate`] | `all` |
 //!
 //! # The path of an entry
@@ -67,10 +67,6 @@
 //! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
 //! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
 //! [`coupon::coupons`] is asked for, `jackpot_core::jackpot::steps` says what is next, until an outcome stands.
-
-// Clippy's `large_futures` computes the layout of every future: a request of an operator nests more of them than the default
-// limit of queries.
-#![recursion_limit = "256"]
 
 pub mod app;
 pub mod backup;
