@@ -1,5 +1,5 @@
-//! What operators did, as rows for people. Every capability has definitions, statuses, restores and skipped events; they
-//! are told here. Pure.
+//! What operators did, as rows for people. Every capability has definitions, statuses, restores and skipped events;
+//! this file describes them. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,23 +10,21 @@ use serde_json::{Value, json};
 /// One action of an operator, or of the service in an operator's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// Name of the key; `service` and `ledger` for what the service did by itself.
+    /// Name of the key; `service` and `ledger` for the service's own actions.
     pub who: String,
-    /// What was done.
     pub action: &'static str,
-    /// To what: the jackpot, with the adjustment where it is one.
+    /// The jackpot, with the adjustment if there is one.
     pub target: String,
-    /// What was there, JSON.
+    /// The state before, JSON.
     pub before: String,
-    /// What is there now, JSON.
+    /// The state after, JSON.
     pub after: String,
     /// Why, as the operator said.
     pub reason: String,
-    /// Of the HTTP request.
     pub request_id: String,
 }
 
-/// What an event says was done, before it is known by whom.
+/// What an event says was done, without the actor.
 #[derive(Debug)]
 pub struct Done {
     action: &'static str,
@@ -46,7 +44,7 @@ impl Done {
         }
     }
 
-    /// To a part of the subject, such as one request.
+    /// Sets the target to a part of the subject, such as one request.
     #[must_use]
     pub fn to(self, part: impl Display) -> Self {
         Self {
@@ -77,14 +75,15 @@ impl Done {
         Self::new(action, json!(before), json!(after))
     }
 
-    /// Redis was rebuilt. `from_n`: its last event before; `n`, `restores`: of the subject after it.
+    /// Redis was rebuilt. `from_n`: its last event before the restore; `n`, `restores`: the subject's values after
+    /// it.
     #[must_use]
     pub fn restore(from_n: Option<u64>, n: u64, restores: u64) -> Self {
         let redis = json!({"redis_event": from_n});
         Self::new("restore", redis, json!({"event": n, "restores": restores}))
     }
 
-    /// The row. `fields`: of the event.
+    /// Makes the row. `fields`: the event's fields.
     #[must_use]
     pub fn action(self, subject: &Id, fields: &BTreeMap<String, String>) -> Action {
         let text = |name: &str| fields.get(name).cloned().unwrap_or_default();

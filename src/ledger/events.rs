@@ -1,4 +1,4 @@
-//! What events of all kinds have in common: how their fields are read, and how one follows from the last. Pure.
+//! What events of all kinds have in common: reading their fields, and checking that one follows from the last. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,15 @@ use thiserror::Error;
 
 /// Hexadecimal digits of a history.
 const HISTORY_DIGITS: usize = 16;
-/// PUTs whose repeats Redis knows (`lua/subject/puts.lua`).
+/// PUTs whose repeats Redis recognizes (`lua/subject/puts.lua`).
 const MAX_PUTS: usize = 16;
 
-/// An event that no script of ours wrote.
+/// An event that none of our scripts wrote.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("event {n}: field '{field}' is missing or unreadable")]
 pub struct Unreadable {
-    /// Number of the event as far as it can be told.
+    /// Number of the event, as far as it can be read.
     pub n: String,
-    /// Which field.
     pub field: &'static str,
 }
 
@@ -46,12 +45,12 @@ impl Fields<'_> {
         }
     }
 
-    /// The history that it belongs to.
+    /// The history that the event belongs to.
     pub fn history(&self) -> Result<String, Unreadable> {
         self.hex("history", HISTORY_DIGITS)
     }
 
-    /// So many lower-case hexadecimal digits.
+    /// Exactly `digits` lower-case hexadecimal digits.
     pub fn hex(&self, field: &'static str, digits: usize) -> Result<String, Unreadable> {
         self.read(field, |text| {
             let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -59,13 +58,13 @@ impl Fields<'_> {
         })
     }
 
-    /// The field, read by a function that says `None` to what it cannot read.
+    /// The field, read by a function that returns `None` for what it can't read.
     pub fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
         read(self.text(field)?).ok_or_else(|| self.wrong(field))
     }
 }
 
-/// A line `name value` each.
+/// Reads lines of the form `name value`.
 pub fn parse_held(text: &str) -> Option<BTreeMap<String, String>> {
     let line = |line: &str| {
         let (name, value) = line.split_once(' ')?;
@@ -82,47 +81,41 @@ pub enum FoldError {
     Gap {
         /// Last number.
         last: u64,
-        /// Number that came.
+        /// Number of the event that came.
         got: u64,
     },
     /// Its changes make or lose money.
     #[error("event {n}: the changes of tier '{tier}' do not sum to zero: {millionths} millionths")]
     Unbalanced {
-        /// Which event.
         n: u64,
-        /// Which tier.
         tier: Id,
-        /// What was made (or, negative, lost).
+        /// What was made (negative: lost).
         millionths: i128,
     },
     /// A meter would be below zero.
     #[error("event {n}: {meter} of tier '{tier}' falls below zero")]
     BelowZero {
-        /// Which event.
         n: u64,
-        /// Which tier.
         tier: Id,
-        /// Which meter.
         meter: String,
     },
-    /// It speaks of something that is not there.
+    /// It names something that is not there.
     #[error("event {n}: {what}")]
     Unexpected {
-        /// Which event.
         n: u64,
         /// What is wrong.
         what: &'static str,
     },
 }
 
-/// As `remember_put` of `lua/subject/puts.lua`.
+/// Does what `remember_put` of `lua/subject/puts.lua` does.
 pub fn remember_put(puts: &str, nonce: &str, mode: &str, version: u64) -> String {
     let all = puts.split_inclusive(';').collect::<Vec<_>>();
     let kept = all[(all.len() + 1).saturating_sub(MAX_PUTS)..].concat();
     format!("{kept}{nonce} {mode} {version};")
 }
 
-/// That an event comes right behind the last one.
+/// Checks that an event comes right after the last one.
 pub fn follows(last: u64, got: u64) -> Result<(), FoldError> {
     if got == last + 1 {
         Ok(())
@@ -131,7 +124,7 @@ pub fn follows(last: u64, got: u64) -> Result<(), FoldError> {
     }
 }
 
-/// That an event belongs to the history that goes on, or begins a new one where one may begin.
+/// Checks that an event belongs to the current history, or begins a new one where one may begin.
 pub fn go_on_in_history(n: u64, history: &mut String, got: &str, begins: bool) -> Result<(), FoldError> {
     if begins {
         expect(n, history != got, "it begins the history that goes on")?;
@@ -140,7 +133,7 @@ pub fn go_on_in_history(n: u64, history: &mut String, got: &str, begins: bool) -
     expect(n, history == got, "it belongs to another history")
 }
 
-/// That something holds at event `n`.
+/// Checks that a condition holds at event `n`.
 pub fn expect(n: u64, holds: bool, what: &'static str) -> Result<(), FoldError> {
     if holds {
         Ok(())

@@ -1,5 +1,5 @@
-//! What a restore with `--discard` would forget: the events that Redis has and the ledger lacks, as far as they can be
-//! read.
+//! What a restore with `--discard` would forget: the events that Redis has and the ledger lacks, as far as they can
+//! be read.
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
@@ -10,9 +10,9 @@ use crate::store::Store;
 use crate::store::keys::StreamKeys;
 use crate::subject::{self, ScriptError, TailWish};
 
-/// Bytes of events read in one call.
+/// Most bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;
-/// Payouts or issues that are listed one by one; the others are counted.
+/// Most payouts or issues that are listed one by one; the others are counted.
 const MAX_LISTED: usize = 1_000;
 
 /// What would be forgotten.
@@ -20,18 +20,18 @@ const MAX_LISTED: usize = 1_000;
 pub struct Forgotten {
     /// Numbers of the events, in order.
     pub events: Vec<u64>,
-    /// Of them unreadable.
+    /// How many of them can't be read.
     pub unreadable: u64,
-    /// Entries of a jackpot, or requests for a coupon.
+    /// Number of entries of a jackpot, or of requests for a coupon.
     pub asked: u64,
-    /// Payouts or issues, a line each.
+    /// Payouts or issues, one line each.
     pub won: Vec<String>,
-    /// Those that were not listed.
+    /// Number of payouts or issues that are not listed.
     pub unlisted: u64,
 }
 
 impl Forgotten {
-    /// Of one whose last event in the ledger is `n`.
+    /// Reads it for a subject whose last event in the ledger is `n`.
     pub async fn read<K: Skips>(_: &K, store: &Store, id: &Id, n: u64) -> Result<Self, ScriptError> {
         let (state, events) = K::keys(id);
         let keys = StreamKeys {
@@ -47,7 +47,7 @@ impl Forgotten {
                 trim_before: None,
             };
             let tail = match subject::tail(store, keys, Mark::ZERO, &wish).await {
-                // There is nothing, or only what an earlier restore has left.
+                // Redis has nothing, or only what an earlier restore has left.
                 Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(all),
                 tail => tail?,
             };
@@ -66,7 +66,7 @@ impl Forgotten {
         }
     }
 
-    /// A payout or an issue.
+    /// Adds a payout or an issue.
     pub fn list(&mut self, line: String) {
         if self.won.len() < MAX_LISTED {
             self.won.push(line);
@@ -75,7 +75,7 @@ impl Forgotten {
         }
     }
 
-    /// For people, a line each. `counted`: names of what was asked and of what was won.
+    /// One line each, for people. `counted`: names of what was asked for and what was won.
     #[must_use]
     pub fn lines(&self, counted: Option<(&str, &str)>) -> Vec<String> {
         let (Some(first), Some(last)) = (self.events.first(), self.events.last()) else {

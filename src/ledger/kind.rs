@@ -1,4 +1,5 @@
-//! A kind of subjects, as the ledger sees it: what a capability gives it. All else is the same for every kind.
+//! A kind of subjects, as the ledger sees it: what a capability gives the ledger. Everything else is the same for
+//! every kind.
 
 use std::fmt::{Debug, Display};
 use std::future::{self, Future};
@@ -24,7 +25,7 @@ use crate::subject::kinds::KindName;
 use crate::subject::operate::SetStatus;
 use crate::subject::{MaybeScript, Registry, ScriptError};
 
-/// What the events of one stream tell, up to one of them.
+/// The state that the events of one stream give, up to one of them.
 pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
     /// Number of the last event.
     fn n(&self) -> u64;
@@ -32,13 +33,13 @@ pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send 
     fn restores(&self) -> u64;
     /// When the last event happened, ms of Redis' clock.
     fn at_ms(&self) -> i64;
-    /// Entries or issues so far.
+    /// Number of entries or issues so far.
     fn sequence(&self) -> u64;
-    /// Whether it takes nothing because somebody stopped it.
+    /// Whether it takes nothing because it was stopped.
     fn is_stopped(&self) -> bool;
     /// Whether it is suspended.
     fn is_suspended(&self) -> bool;
-    /// Its status, as answers name it; empty before it was created.
+    /// The status, as answers name it; empty before it was created.
     fn status(&self) -> &'static str;
 }
 
@@ -47,22 +48,22 @@ pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send 
 pub struct About {
     /// Whether a backlog of events refuses its subjects.
     pub limits_backlog: bool,
-    /// Whether an instance that refuses some of them, and can serve none, is not ready.
+    /// Whether an instance is not ready while it refuses some subjects and can serve none.
     pub gates_readiness: bool,
-    /// What a restore remembers of each, such as "entries"; empty for nothing.
+    /// What a restore remembers of each subject, such as "entries"; empty for nothing.
     pub remembers: &'static str,
     /// What follows a restore that discarded events.
     pub after_discard: &'static str,
-    /// Names of what a discarded event asked and won, such as "entries" and "payouts"; `None` where nothing is counted.
+    /// Names for what a discarded event asked for and won, such as "entries" and "payouts"; `None` where nothing is
+    /// counted.
     pub counted: Option<(&'static str, &'static str)>,
-    /// Whether a comparison is complete only with what [`Kind::count`] adds, once its event is committed.
+    /// Whether a comparison is complete only with what [`Kind::count`] adds after the commit of its event.
     pub counts: bool,
 }
 
-/// What Redis holds of one, at a mark.
+/// What Redis holds of a subject, at a mark.
 #[derive(Debug)]
 pub struct Look<S> {
-    /// How far it is.
     pub mark: Mark,
     /// Redis' clock, ms.
     pub now_ms: i64,
@@ -70,62 +71,61 @@ pub struct Look<S> {
     pub side: S,
 }
 
-/// How a comparison of Redis with the ledger goes on.
+/// What follows from a comparison of Redis with the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing is to be done.
+    /// Nothing.
     Stays,
-    /// They agree, and it was suspended because they did not: the service opens it again.
+    /// They agree again, and the subject was suspended because they did not: the service opens it.
     Opens,
 }
 
-/// A kind of streams; a value of it is what this instance knows of all of them.
+/// A kind of streams. A value of it is what this instance knows of all of them.
 pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
-    /// Its name.
     const NAME: KindName;
     /// What all its subjects have in common.
     const ABOUT: About;
-    /// What this instance remembers of one.
+    /// What this instance remembers of one subject.
     type Known: Operated;
-    /// What its events tell.
+    /// The state that its events give.
     type Books: Folded;
-    /// What goes along with a stream, beside its books.
+    /// What a stream keeps beside its books.
     type Along: Debug + Default + Send + Sync;
     /// What a batch writes beside events, audit and report.
     type Rows: Debug + Default + Send + Sync;
     /// What a batch needs beside the books.
     type With<'a>;
-    /// What Redis holds, to be compared.
+    /// What Redis holds, for a comparison.
     type Side: Send;
-    /// Why something was not done in Redis.
+    /// Why Redis did not do something.
     type Error: From<ScriptError> + MaybeScript + Display + Send;
-    /// Where the requests of the ledger go.
+    /// The engine for the ledger's requests.
     type Engine: Engine<Known = Self::Known, Error = Self::Error>;
 
     fn engine(&self) -> &Self::Engine;
 
-    /// What this instance remembers of all of them.
+    /// What this instance remembers of all subjects.
     fn registry(&self) -> &Registry<Self::Known> {
         self.engine().registry()
     }
 
-    /// What is compared.
+    /// The part of a snapshot that is compared.
     fn side(snapshot: &<Self::Known as Operated>::Snapshot) -> Result<Look<Self::Side>, ScriptError>;
 
     /// Reads what is compared.
     fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>> {
         async { Ok(Self::side(&self.registry().snapshot(id).await?)?) }
     }
-    /// Puts a checkpoint into the stream.
+    /// Appends a checkpoint to the stream.
     fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>> {
         engine::checkpoint(self.engine(), id)
     }
-    /// Stops it: Redis and the ledger do not agree.
+    /// Suspends a subject because Redis and the ledger do not agree.
     fn suspend(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>> {
         let wish = SetStatus::new(Self::Known::SUSPENDED, reason, by);
         async move { engine::set_status(self.engine(), id, &wish).await.map(drop) }
     }
-    /// Opens it again, where no operator does: Redis and the ledger agree.
+    /// Opens a subject again, where no operator does, because Redis and the ledger agree.
     fn open(&self, id: &Id, reason: String, by: &Operator) -> impl Future<Output = Result<(), Self::Error>> {
         let wish = SetStatus {
             reconciled: true,
@@ -133,7 +133,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         };
         async move { engine::set_status(self.engine(), id, &wish).await.map(drop) }
     }
-    /// Rebuilds one in Redis. The caller holds the lease of its stream.
+    /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
     fn restore(
         &self,
         restorer: &Restorer,
@@ -143,11 +143,11 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         reason: &str,
     ) -> impl Future<Output = Result<Restored, RestoreError>>;
 
-    /// Reads what goes along with a stream that has events; by itself nothing does.
+    /// Reads what a stream with events keeps beside its books; by default nothing.
     fn along(_: &Sql, _: &Id, _: &Cursor, _: &Self::Books) -> impl Future<Output = Result<Self::Along, LoadError>> {
         future::ready(Ok(Self::Along::default()))
     }
-    /// Completes what is written behind the events of a stream that was taken over; by itself nothing is.
+    /// Completes what is written after the events of a stream that was taken over; by default nothing.
     fn taken_over(
         _: &Projector<Self>,
         _: &Id,
@@ -156,39 +156,40 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<(), LoadError>> {
         future::ready(Ok(()))
     }
-    /// Writes what follows behind the events, when it is time or at once (`true`); by itself nothing does.
+    /// Writes what follows the events, when it is time or at once (`true`); by default nothing.
     fn follow(_: &mut Projector<Self>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
         future::ready(Ok(()))
     }
-    /// Drops what has expired; by itself nothing does.
+    /// Drops expired data; by default nothing.
     fn expire(_: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>> {
         future::ready(Ok(()))
     }
 
-    /// Events as a batch.
+    /// Makes a batch of events.
     fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self>;
     /// The rows of an empty batch.
     fn begin(start: &Start<'_, Self>) -> Self::Rows;
     /// Reads the next event, applies it to the books of the batch and adds its rows.
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
-    /// All events of the batch were taken.
+    /// Ends a batch after all its events were taken.
     fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
-    /// The second cursor before and behind a batch, where there is one.
+    /// The second cursor before and after a batch, where there is one.
     fn behind(_: &Self::Rows) -> (u64, u64) {
         (0, 0)
     }
-    /// Writes the rows of batches that are not common to all kinds.
+    /// Writes the rows of batches that only this kind has.
     fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
-    /// The batch was committed.
+    /// Moves on after the batch was committed.
     fn advance(_: &mut Self::Along, _: Self::Rows, _: Vec<DefinitionRow>) {}
 
     /// Compares what Redis holds with the books at the same event.
     fn compare(side: &Self::Side, books: &Self::Books) -> Report;
-    /// Adds to a report what only the rows of the ledger tell at that event, where [`About::counts`] says so.
+    /// Adds to a report what only the ledger's rows show at that event, where [`About::counts`] is set.
     fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
         future::ready(Ok(report))
     }
-    /// What a comparison that found no difference is for. By itself only the service suspends, and no operator opens again.
+    /// What follows from a comparison without a difference. By default only the service suspends, so it opens the
+    /// subject again.
     fn verdict(books: &Self::Books) -> Verdict {
         if books.is_suspended() {
             Verdict::Opens
@@ -197,7 +198,7 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         }
     }
 
-    /// Counts what an event did that a restore would forget. Returns whether it can be read.
+    /// Counts what an event did and a restore would forget. Returns whether the event can be read.
     fn forget(_: &mut Forgotten, _: &Id, _: &Raw) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! All kinds of subjects of an instance, each by its name alone: what the service and the commands do with every kind.
+//! All kinds of subjects of an instance, by name: what the service and the commands do with every kind.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -24,23 +24,22 @@ use crate::telemetry::Metrics;
 
 /// A kind without its types. Every [`Kind`] whose stuck events can be skipped is one.
 pub trait AnyKind: Debug + Send + Sync {
-    /// Its name.
     fn name(&self) -> KindName;
     /// What all its subjects have in common.
     fn about(&self) -> About;
     /// Passes on what this instance remembers of each.
     fn each(&self, look: &mut dyn FnMut(&Observed));
-    /// Whether this instance has used one.
+    /// Whether this instance has used a subject.
     fn is_used(&self, id: &Id) -> bool;
-    /// Events that Redis has and the ledger not yet; `None` while that is not known.
+    /// Events that Redis has and the ledger lacks; `None` while unknown.
     fn lag(&self, id: &Id) -> Option<u64>;
-    /// Takes over what the ledger knows of one: a Redis that lacks it is behind, not new.
+    /// Takes over what the ledger knows of a subject: a Redis that lacks the subject is behind, not new.
     fn teach(&self, place: Place);
     /// A projector of its streams.
     fn projector(&self, from: &Projecting<'_>) -> Box<dyn AnyProjector>;
     /// Adds a name to the index.
     fn add_to_index<'a>(&'a self, id: &'a Id) -> LocalBoxFuture<'a, Result<(), ScriptError>>;
-    /// Rebuilds one in Redis. The caller holds the lease of its stream.
+    /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
     fn restore<'a>(
         &'a self,
         restorer: &'a Restorer,
@@ -51,7 +50,7 @@ pub trait AnyKind: Debug + Send + Sync {
     ) -> LocalBoxFuture<'a, Result<Restored, RestoreError>>;
     /// Compares Redis with the ledger at a new checkpoint; the error is for people.
     fn reconcile<'a>(&'a self, ledger: &'a Ledger, id: &'a Id) -> LocalBoxFuture<'a, Result<Reconciled, String>>;
-    /// What a restore that discards events would forget, a line each; `n` is the ledger's last event.
+    /// What a restore that discards events would forget, one line each; `n` is the ledger's last event.
     fn forgotten<'a>(
         &'a self,
         store: &'a Store,
@@ -65,17 +64,13 @@ pub trait AnyKind: Debug + Send + Sync {
 /// What the projectors of all kinds share.
 #[derive(Clone, Copy)]
 pub struct Projecting<'a> {
-    /// The database.
     pub ledger: &'a Ledger,
-    /// Redis.
     pub store: &'a Store,
-    /// Where they count.
     pub metrics: &'a Arc<Metrics>,
-    /// The settings.
     pub settings: &'a settings::Ledger,
     /// A name that no other start of the service has.
     pub instance: &'a str,
-    /// Whether lost subjects are rebuilt without asking.
+    /// Whether lost subjects are rebuilt without an operator.
     pub auto_restore: bool,
 }
 
@@ -154,18 +149,15 @@ impl<K: Skips> AnyKind for K {
 pub struct Kinds(Arc<[Arc<dyn AnyKind>]>);
 
 impl Kinds {
-    /// These.
     #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = Arc<dyn AnyKind>>) -> Self {
         Self(kinds.into_iter().collect())
     }
 
-    /// Each of them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn AnyKind>> {
         self.0.iter()
     }
 
-    /// The one of this name.
     #[must_use]
     pub fn named(&self, name: KindName) -> Option<&Arc<dyn AnyKind>> {
         self.iter().find(|kind| kind.name() == name)
@@ -174,7 +166,7 @@ impl Kinds {
     /// Takes over what the ledger knows of every subject.
     pub async fn teach(&self, ledger: &Ledger) -> Result<(), sqlx::Error> {
         for kind in self.iter() {
-            // Only read here: a name or a time of a lease is not needed for it.
+            // These leases are only read, so they need no name of a holder and no duration.
             let leases = Leases::of(kind.name(), ledger.sql.clone(), String::new(), 0);
             for place in leases.places().await? {
                 kind.teach(place);

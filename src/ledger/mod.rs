@@ -8,11 +8,11 @@
 //! | [`events`], [`audit`] | what events of all kinds have in common, and an operator's action. Pure |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | Redis beside the ledger |
-//! | [`restore`], [`forgotten`] | a lost Redis rebuilt; what is given up when it is one that was ahead |
-//! | [`stuck`], [`skipped`] | an event that can't be applied: found, shown, skipped without losing what it did |
+//! | [`restore`], [`forgotten`] | rebuilds a lost Redis; what is given up when it replaces a Redis that was ahead |
+//! | [`stuck`], [`skipped`] | an event that can't be applied: finds, shows and skips it without losing what it did |
 //! | [`queries`], [`api`] | what operators and auditors ask |
 //! | [`pair`] | which Redis belongs to the ledger |
-//! | [`start`] | how it begins |
+//! | [`start`] | how the ledger is opened |
 
 pub mod api;
 pub mod audit;
@@ -41,8 +41,8 @@ use crate::sql::Sql;
 pub struct Ledger {
     /// The database.
     pub sql: Sql,
-    /// Where the file with the store's UUID is.
+    /// Directory of the file with the store's UUID.
     pub data_dir: Arc<Path>,
-    /// Sign receipts and heads.
+    /// Keys that sign receipts and heads.
     pub signing: Arc<SigningKeys>,
 }

@@ -1,10 +1,11 @@
 //! One ledger, one store (promise 15): the UUID of the store is in SQL, in Redis and in `<data_dir>/store.id`.
 //!
-//! [`decide`] is the rule, a pure function of the three. [`Ledger::claim`] brings them together at a start:
-//! it makes one write, each by compare-and-set, and looks again, so that a start that died between two writes is gone
-//! on with by the next one, and of two starts at once one wins. [`Ledger::adopt`] ties another Redis to the ledger.
-//! [`Ledger::still_ours`] is the look of a running instance. In SQL every transaction that writes checks the UUID
-//! ([`Sql::begin`](crate::sql::Sql::begin)): the old pair commits nothing after an adopt. Why: docs/decisions/0022.
+//! [`decide`] is the rule: a pure function of the three. [`Ledger::claim`] makes them agree at a start. It makes one
+//! write at a time, each by compare-and-set, and looks again. So the next start continues one that died between two
+//! writes, and one of two concurrent starts wins. [`Ledger::adopt`] ties another Redis to the ledger.
+//! [`Ledger::still_ours`] checks for a running instance. In SQL every transaction that writes checks the UUID
+//! ([`Sql::begin`](crate::sql::Sql::begin)), so the old pair commits nothing after an adopt. Why:
+//! docs/decisions/0022.
 
 use std::fmt;
 use std::io;
@@ -32,57 +33,56 @@ static NAME_STORE: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// File in the data directory with the UUID alone.
+/// File in the data directory that holds only the UUID.
 const FILE: &str = "store.id";
 
-/// Last word of the name in Redis from the begin of an adopt to its end.
+/// Last word of the name in Redis between the start and the end of an adopt.
 const ADOPTING: &str = "adopting";
 
-/// Looks of one claim: each follows a write that somebody did, this instance or another one that starts.
+/// Most looks of one claim. Each follows a write, by this instance or by another one that starts.
 const MAX_LOOKS: usize = 16;
 
-/// How long a running instance waits for SQL to name the store: a database that is away stops nobody by this.
+/// Longest wait of a running instance for SQL to name the store. An unreachable database does not stop the instance.
 const SQL_LIMIT: Duration = Duration::from_secs(2);
 
-/// What Redis says.
+/// The name that Redis holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InRedis {
-    /// Nothing: it is empty, or lost the name with the rest.
+    /// None: Redis is empty, or lost the name with the rest.
     Nothing,
-    /// This ledger, and no store: it was used by a program that named none.
+    /// This ledger and no store: a program without store names used it.
     Unnamed,
     /// This ledger and a store.
     Store {
-        /// Which.
         id: Uuid,
-        /// Whether an adopt was begun and not ended.
+        /// Whether an adopt has begun and not ended.
         adopting: bool,
     },
-    /// Another ledger, or what can't be read.
+    /// Another ledger, or an unreadable name.
     Other(String),
 }
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing: they belong together.
+    /// They belong together: nothing.
     Agree(Uuid),
-    /// Nobody has named the store: Redis is named first.
+    /// Nobody has named the store: name Redis first.
     Begin,
     /// A first start died before SQL had the UUID that Redis has.
     Finish(Uuid),
-    /// Redis lost what it had: it is named again, and rebuilt.
+    /// Redis lost its data: name it again, and rebuild it.
     Lost(Uuid),
-    /// An operator has to decide.
+    /// An operator must decide.
     Refused(Why),
 }
 
-/// Why a Redis and a ledger are not played together.
+/// Why a Redis and a ledger are not used together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// Redis belongs to another ledger.
     OtherLedger,
-    /// Redis belongs to this ledger, which belongs to another store by now.
+    /// Redis belongs to this ledger, which now belongs to another store.
     OtherStore,
     /// Redis is empty, and this data directory was never used with the ledger.
     NoFile,
@@ -90,11 +90,12 @@ pub enum Why {
     OtherFile,
     /// Redis is empty, and the ledger has events from before stores had names: no file can prove a loss.
     NoProof,
-    /// An adopt was begun on this Redis and did not end.
+    /// An adopt began on this Redis and did not end.
     Unfinished,
 }
 
-/// The rule. A file proves only that this data directory's Redis was the ledger's: it matters where Redis says nothing.
+/// The rule. The file proves only that this data directory's Redis was the ledger's, so it counts only where Redis
+/// names nothing.
 #[must_use]
 pub fn decide(sql: InSql, redis: &InRedis, file: Option<Uuid>) -> Verdict {
     let known = |id: Uuid| file == Some(id);
@@ -112,17 +113,17 @@ pub fn decide(sql: InSql, redis: &InRedis, file: Option<Uuid>) -> Verdict {
     }
 }
 
-/// All three, as of one look.
+/// All three at one look.
 #[derive(Debug, Clone)]
 struct Seen {
     sql: InSql,
     redis: InRedis,
-    /// The name in Redis as it is written there.
+    /// The name as Redis holds it.
     raw: String,
     file: Option<Uuid>,
 }
 
-/// A refusal, with what was found where and what to do.
+/// A refusal: what was found in each place, and what to do.
 #[derive(Debug)]
 pub struct Refusal {
     why: Why,
@@ -163,29 +164,29 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// An adopt that was begun: Redis can't be played on until [`Ledger::adopted`] ends it.
+/// An adopt that has begun. Redis can't be used until [`Ledger::adopted`] ends it.
 #[derive(Debug)]
 #[must_use]
 pub struct Adoption {
-    /// The store that the ledger had.
+    /// The ledger's former store.
     pub from: Option<Uuid>,
-    /// The one that it has now.
+    /// The ledger's new store.
     pub to: Uuid,
 }
 
-/// What a running instance finds.
+/// What a running instance finds about ledger and Redis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// Ledger and Redis are ours, as far as they answer.
     Ours,
-    /// The ledger belongs to another store, for good.
+    /// The ledger belongs to another store, permanently.
     Taken(String),
     /// Redis belongs to another ledger or store; ours may come back.
     Foreign(String),
 }
 
 impl Ledger {
-    /// Ties this Redis to this ledger, or refuses. Only what is tied writes to SQL.
+    /// Ties this Redis to this ledger, or refuses. Only a tied pair writes to SQL.
     ///
     /// # Errors
     /// [`LedgerOpenError::Refused`] when an operator has to decide.
@@ -211,7 +212,7 @@ impl Ledger {
                     self.name(store, &seen.raw, id, false).await?;
                 }
                 Verdict::Refused(why) => {
-                    // Read one after the other: an adopt may have ended in between.
+                    // These are two reads: an adopt may have ended between them.
                     if self.sql.store().await? == seen.sql {
                         return Err(self.refusal(why, seen).into());
                     }
@@ -221,11 +222,11 @@ impl Ledger {
         Err(LedgerOpenError::Unsettled)
     }
 
-    /// Makes this Redis the ledger's store, whichever was before: a new UUID, in Redis and then in SQL, where the old
-    /// pair loses its leases too. `None` when they belong together already; they are claimed then.
+    /// Makes this Redis the ledger's store, whatever it was before. Writes a new UUID to Redis and then to SQL, where
+    /// the old pair loses its leases too. Returns `None` when both belong together already, and claims them then.
     ///
     /// # Errors
-    /// Also for a Redis of another ledger, which holds another one's money.
+    /// Also for a Redis of another ledger, because it holds that ledger's money.
     pub async fn adopt(&self, store: &Store) -> Result<Option<Adoption>, LedgerOpenError> {
         let seen = self.look(store).await?;
         let to = match (decide(seen.sql, &seen.redis, seen.file), &seen.redis) {
@@ -237,7 +238,7 @@ impl Ledger {
             (_, InRedis::Store { id, adopting: true }) => *id,
             (Verdict::Lost(_) | Verdict::Refused(_), _) => new_id()?,
         };
-        // Redis first: until SQL has the UUID nothing has changed for anybody, and no start plays on what is named so.
+        // Redis first: until SQL has the UUID nothing changes for anybody, and no start uses a Redis with this name.
         if !self.name(store, &seen.raw, to, true).await? {
             return Err(LedgerOpenError::Unsettled);
         }
@@ -251,10 +252,10 @@ impl Ledger {
         Ok(Some(Adoption { from, to }))
     }
 
-    /// Ends an adopt: what the ledger has is in Redis.
+    /// Ends an adopt: Redis now holds what the ledger has.
     ///
     /// # Errors
-    /// When another adopt came in between.
+    /// When another adopt intervened.
     pub async fn adopted(&self, store: &Store, adoption: Adoption) -> Result<(), LedgerOpenError> {
         self.write_file(adoption.to)?;
         let raw = self.raw_name(adoption.to, true);
@@ -265,11 +266,11 @@ impl Ledger {
         }
     }
 
-    /// Looks whether ledger and Redis are still this instance's. A Redis that lost the name gets it again, where SQL
+    /// Checks whether ledger and Redis are still this instance's. A Redis that lost the name gets it again if SQL
     /// says that the ledger is ours.
     ///
     /// # Errors
-    /// When that is not known: Redis does not answer, or it lost the name and SQL does not answer.
+    /// When this is unknown: Redis does not answer, or it lost the name and SQL does not answer.
     pub async fn still_ours(&self, store: &Store) -> Result<Standing, LedgerOpenError> {
         let Some(own) = self.sql.owner() else {
             self.claim(store).await?;
@@ -312,7 +313,7 @@ impl Ledger {
     async fn in_redis(&self, store: &Store) -> Result<(String, InRedis), StoreError> {
         let value = match store.run_always(redis::cmd("GET").arg(LEDGER)).await {
             Ok(value) => value,
-            // What is no text is not this ledger's name either.
+            // A value that is no text is not this ledger's name either.
             Err(StoreError::Script { code, .. }) if code == "WRONGTYPE" => {
                 let text = "(not readable)".to_owned();
                 return Ok((text.clone(), InRedis::Other(text)));
@@ -324,7 +325,7 @@ impl Ledger {
         Ok((raw.clone(), parse_name(&raw, self.sql.ledger_id())))
     }
 
-    /// Compare and set; whether it is there now.
+    /// Compares and sets. Returns whether the name is there now.
     async fn name(&self, store: &Store, seen: &str, id: Uuid, adopting: bool) -> Result<bool, LedgerOpenError> {
         let call = Call::new(&NAME_STORE)
             .key(LEDGER)
@@ -383,7 +384,7 @@ fn new_id() -> Result<Uuid, LedgerOpenError> {
     Ok(uuid::Builder::from_random_bytes(random::bytes()?).into_uuid())
 }
 
-/// `None` also for what is no UUID: such a file proves nothing.
+/// `None` also for text that is no UUID: such a file proves nothing.
 fn read_file(path: &Path) -> io::Result<Option<Uuid>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(std::str::from_utf8(&bytes)
@@ -486,7 +487,7 @@ mod tests {
                 Verdict::Refused(Why::NoProof)
             );
         }
-        // A copy of Redis from before it had a name, put back where it was.
+        // A copy of Redis from before it had a name, put back in its old place.
         let old = |file| decide(sql(Some(OURS), true), &InRedis::Unnamed, file);
         assert_eq!(old(Some(OURS)), Verdict::Lost(OURS));
         assert_eq!(old(None), Verdict::Refused(Why::OtherStore));

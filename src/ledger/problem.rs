@@ -1,4 +1,4 @@
-//! What the ledger's errors are to a client: the one place where they get a status.
+//! Maps the ledger's errors to problems: the only place that gives them a status.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

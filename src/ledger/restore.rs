@@ -1,9 +1,9 @@
 //! Rebuilds a jackpot, a coupon or a room in Redis from the ledger.
 //!
-//! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which every
-//! other script refuses → all of it as of the ledger's last event, followed by the event `restore`. A restore that
-//! died in between is begun again by whoever comes next: beginning takes everything away first. The stream's lease
-//! keeps it to one at a time, and the token of each restore keeps a stalled one from writing into the next.
+//! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which
+//! every other script refuses → the whole state as of the ledger's last event, followed by the event `restore`. The
+//! next restore starts over where one died: its begin first deletes everything. The stream's lease allows one restore
+//! at a time, and the token of each restore keeps a stalled one from writing into the next.
 
 pub mod writer;
 
@@ -20,10 +20,10 @@ use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 
-/// Why it was not rebuilt.
+/// Why a subject was not rebuilt.
 #[derive(Debug, Error)]
 pub enum RestoreError {
-    /// The database.
+    /// The database failed.
     #[error("the ledger: {0}")]
     Sql(#[from] sqlx::Error),
     /// The ledger's rows do not fit together.
@@ -38,13 +38,13 @@ pub enum RestoreError {
     /// A definition can't be read.
     #[error(transparent)]
     Definition(Box<dyn std::error::Error + Send + Sync>),
-    /// Redis.
+    /// A script failed.
     #[error("Redis: {0}")]
     Script(#[from] ScriptError),
     /// The system has no randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The ledger has nothing of it.
+    /// The ledger has no events of it.
     #[error("the ledger has no event of {0} '{1}'")]
     Unknown(&'static str, Id),
     /// Redis has events that the ledger lacks.
@@ -58,23 +58,23 @@ pub enum RestoreError {
         /// The ledger's.
         ledger: Mark,
     },
-    /// It is open, and nothing is lost.
+    /// The subject is open, and nothing is lost.
     #[error(
         "Redis has all its events and it is open: what Redis has is replaced only of a jackpot that is paused, or of a \
          coupon or room that is suspended"
     )]
     NotLost,
-    /// Another restore or another change came in between.
+    /// Another restore or another change intervened.
     #[error("Redis changed meanwhile; try again")]
     Changed,
 }
 
-/// What was rebuilt.
+/// The result of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
-    /// Its mark now, with the event `restore`.
+    /// The subject's mark now, including the event `restore`.
     pub mark: Mark,
-    /// Records that were written.
+    /// Records that the restore wrote.
     pub records: u64,
 }
 
@@ -83,18 +83,18 @@ pub struct Restored {
 pub enum Replace {
     /// Only a Redis that has less than the ledger, or nothing.
     Lost,
-    /// The same, and one that has less than this, which somebody has seen in it.
+    /// Also a Redis that has less than this mark, which an instance has seen in it.
     Seen(Mark),
-    /// Also one that has all, when it is not open.
+    /// Also a Redis that has everything, when the subject is not open.
     Stopped,
-    /// Also one that has events that the ledger lacks: they are given up. It is left paused, or suspended where there is no
-    /// pause, because what clients were answered is not what it holds any more.
+    /// Also a Redis that has events that the ledger lacks: they are given up. The subject is left paused, or
+    /// suspended where there is no pause, because it no longer holds what clients were answered.
     Ahead,
 }
 
 impl Replace {
-    /// Restores before this one, of which the ledger knows `restores`. Otherwise instances that have seen more would take
-    /// what is restored now for what they know to be lost.
+    /// Restores before this one; the ledger counts `restores`. Otherwise instances that have seen more would take the
+    /// restored state for the state that they know to be lost.
     #[must_use]
     pub fn restores_before(self, restores: u64) -> u64 {
         match self {
@@ -107,7 +107,7 @@ impl Replace {
 /// A restore that has begun.
 #[derive(Debug)]
 pub struct Begun {
-    /// One for this restore and all its calls.
+    /// One token for this restore and all its calls.
     pub token: String,
     /// Redis' clock, ms.
     pub at_ms: i64,
@@ -121,7 +121,7 @@ pub struct Restorer {
 }
 
 impl Restorer {
-    /// From this ledger into this Redis.
+    /// A restorer from this ledger into this Redis.
     #[must_use]
     pub fn new(sql: Sql, store: Store) -> Self {
         Self { sql, store }
@@ -156,9 +156,9 @@ impl Restorer {
     ) -> Result<Option<Mark>, RestoreError> {
         let (redis, open) = match held {
             Ok(held) => held,
-            // A restore that died in between may be taken over at any mark.
+            // A restore that died midway may be taken over at any mark.
             Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(None),
-            // What no script can read takes no entries.
+            // A subject that no script can read takes no entries.
             Err(error) if is_damage(&error) => (self.damaged_mark(state).await?, false),
             Err(error) => return Err(error.into()),
         };
@@ -177,7 +177,7 @@ impl Restorer {
         Ok(Some(redis))
     }
 
-    /// The mark of a state of which other parts can't be read, as `lua/subject/restore_begin.lua` sees it.
+    /// The mark of a state whose other parts can't be read, as `lua/subject/restore_begin.lua` sees it.
     async fn damaged_mark(&self, state: &str) -> Result<Mark, RestoreError> {
         let parts = redis::cmd("HMGET").arg(state).arg("n").arg("restores").to_owned();
         let parts = self.store.run(&parts).await.map_err(ScriptError::from)?;

@@ -1,19 +1,19 @@
-//! An event that could not be applied and that an operator skipped, as the ledger keeps it: in its place in the chain,
-//! under its own number, with the very event inside it, why it was skipped, and what is carried on from it.
+//! An event that could not be applied and that an operator skipped, as the ledger keeps it. It is in its place in the
+//! chain, under its own number. It holds the original event, why it was skipped, and what is carried on from it.
 //!
-//! The record has such an event in place of the one in Redis' stream, with the fields
+//! The record has such an event in place of the one in Redis' stream, with these fields:
 //!
 //! | field | what |
 //! | --- | --- |
-//! | `n`, `at`, `type` | its number; its time, or that of the event before it; `skipped` |
+//! | `n`, `at`, `type` | its number; its time, or that of the previous event; `skipped` |
 //! | `raw` | the event in the stream, canonical JSON; empty when there was none with this number |
 //! | `why` | why it could not be applied |
 //! | `reason`, `who`, `request_id`, `skipped_at` | who skipped it, why, and when (ms of the database's clock) |
 //! | `meters`, `applied` | of a jackpot: the money that it moved, booked against `skipped` where it does not balance |
-//! | `carried` | JSON: the books after it, and the records, payouts and rows that it made as far as they are known |
+//! | `carried` | JSON: the books after it, and the records, payouts and rows that it made, as far as known |
 //!
-//! So the hash of the chain covers all of it, and whoever replays the events (projector, restore, `jackpot verify`) needs
-//! nothing else.
+//! So the hash of the chain covers all of it. Readers that replay the events (projector, restore, `jackpot verify`)
+//! need nothing else.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct Skipped<C> {
 }
 
 impl<C: DeserializeOwned> Skipped<C> {
-    /// Reads what all kinds have in common.
+    /// Reads the fields that all kinds have in common.
     pub fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
         Ok(Self {
             raw: fields.text("raw")?.to_owned(),
@@ -51,8 +51,8 @@ impl<C: DeserializeOwned> Skipped<C> {
     }
 }
 
-/// The event in the stream that an event of the record stands for: itself, or the one inside a skipped one; `None` when
-/// the stream had none with this number.
+/// The event in the stream that an event of the record stands for: itself, or the original inside a skipped one.
+/// `None` when the stream had none with this number.
 #[must_use]
 pub fn of_stream(body: &str) -> Option<String> {
     let marker = format!("\"type\":\"{TYPE}\"");
@@ -68,7 +68,7 @@ pub fn of_stream(body: &str) -> Option<String> {
     fields.remove("raw").filter(|raw| !raw.is_empty())
 }
 
-/// Whether an event of the stream is the one that the ledger has as its last one.
+/// Whether an event of the stream is the ledger's last one.
 #[must_use]
 pub fn is_last(fields: &BTreeMap<String, String>, last_body: &str) -> bool {
     of_stream(last_body).is_some_and(|body| body == chain::body(fields))

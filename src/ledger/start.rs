@@ -14,7 +14,7 @@ use crate::signing::{SigningKeys, SigningKeysError};
 use crate::sql::{Sql, SqlError};
 use crate::store::StoreError;
 
-/// Why there is no ledger to work with.
+/// Why the ledger can't be opened.
 #[derive(Debug, Error)]
 pub enum LedgerOpenError {
     /// The database.
@@ -55,7 +55,7 @@ impl From<Refusal> for LedgerOpenError {
 }
 
 impl Ledger {
-    /// Opens the database and brings its schema up to date. [`claim`](Self::claim) it before it is written to.
+    /// Opens the database and updates its schema. Call [`claim`](Self::claim) before writing to it.
     pub async fn open(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, LedgerOpenError> {
         let signing = Arc::new(SigningKeys::load(&settings.signing_key, data_dir)?);
         let sql = Sql::open(settings, data_dir).await?;

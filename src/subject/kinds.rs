@@ -50,7 +50,7 @@ pub const ROOM: KindName = KindName {
 /// The kinds of this program, in the order in which they are shown.
 const BUILT_IN: [KindName; 3] = [JACKPOT, COUPON, ROOM];
 
-/// Kinds that a program which embeds this one has besides.
+/// Additional kinds of a program that embeds this one.
 static ADDED: OnceLock<Vec<KindName>> = OnceLock::new();
 
 /// Adds kinds that are not built in. The program does it once, before it parses anything.
@@ -85,7 +85,7 @@ pub fn is_subject(text: &str) -> bool {
 }
 
 impl KindName {
-    /// A kind without an index and without tiers. Its ids begin with `prefix` where ids of all kinds are together.
+    /// A kind without an index and without tiers. `prefix` begins its ids where ids of all kinds are together.
     #[must_use]
     pub const fn new(singular: &'static str, plural: &'static str, prefix: &'static str) -> Self {
         Self {
@@ -149,7 +149,7 @@ impl PartialOrd for KindName {
     }
 }
 
-/// As they are shown.
+/// The order in which kinds are shown.
 impl Ord for KindName {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.place(), self.singular).cmp(&(other.place(), other.singular))

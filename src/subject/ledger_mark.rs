@@ -1,4 +1,4 @@
-//! How far the ledger is with a stream, as its row in SQL says.
+//! How far the ledger is with a stream, by its row in SQL.
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
@@ -8,7 +8,7 @@ use super::kinds::KindName;
 use super::{Registry, Subject};
 use crate::sql::Sql;
 
-/// How far the ledger is with one of a kind; `None` when it has never seen an event of it.
+/// How far the ledger is with a subject of a kind; `None` when it has never had an event of it.
 pub async fn ledger_mark(sql: &Sql, of: KindName, id: &Id) -> Result<Option<Mark>, sqlx::Error> {
     let row = sqlx::query("SELECT n, restores FROM streams WHERE kind = $1 AND id = $2 AND n > 0")
         .bind(of.as_str())

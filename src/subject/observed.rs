@@ -60,7 +60,7 @@ pub struct Observed {
     /// Redis' mark then, packed.
     lost_to: AtomicU64,
     ledger_n: AtomicU64,
-    /// Last event in Redis at the last look apart from play, only for the lag.
+    /// Last event in Redis at the last look outside of calls; only for the lag.
     redis_n: AtomicU64,
     ledger_view: RwLock<LedgerView>,
 }
@@ -94,8 +94,8 @@ impl Observed {
         Mark::unpack(self.mark.load(Ordering::Relaxed)).expect("only `raise` writes it, from a mark")
     }
 
-    /// Remembers a mark from a reply or the ledger. Returns whether there was a restore since the highest one before.
-    /// Then earlier readings may be of events that no longer exist.
+    /// Remembers a mark from a reply or the ledger. Returns whether there was a restore since the previous highest
+    /// mark. After a restore, earlier readings may be of events that no longer exist.
     pub fn raise(&self, mark: Mark) -> bool {
         let before = self.mark.fetch_max(mark.packed(), Ordering::Relaxed);
         Mark::unpack(before).is_some_and(|before| before.restores() < mark.restores())
@@ -113,7 +113,7 @@ impl Observed {
         result
     }
 
-    /// The same without a log line, for a caller that restores it. Returns whether the loss is new.
+    /// Does the same without a log line, for a caller that restores it. Returns whether the loss is new.
     pub fn lose(&self, redis: Mark) -> bool {
         let at = self.mark().restores();
         if !self.is_lost() {
@@ -199,13 +199,13 @@ impl Observed {
         }
     }
 
-    /// Remembers the number of the last event in Redis, from a look by which nothing may be decided.
+    /// Remembers the number of the last event in Redis, from a look that must not decide anything.
     pub fn set_redis_n(&self, n: u64) {
         self.redis_n.store(n, Ordering::Relaxed);
     }
 
-    /// Events in Redis that the ledger does not have yet, as of the last looks at both; 0 when nothing is known of the
-    /// ledger.
+    /// Events in Redis that the ledger does not have yet, by the last looks at both; 0 while the ledger's progress is
+    /// unknown.
     pub fn lag(&self) -> u64 {
         let seen = self.redis_n.load(Ordering::Relaxed);
         let beside = self.ledger_n().map_or(0, |n| seen.saturating_sub(n));
@@ -248,7 +248,7 @@ impl Observed {
         }
     }
 
-    /// Events that this instance has seen and the ledger does not have yet; 0 when nothing is known of the ledger.
+    /// Events that this instance has seen and the ledger does not have yet; 0 while the ledger's progress is unknown.
     pub fn backlog(&self) -> u64 {
         self.ledger_n().map_or(0, |n| self.mark().n().saturating_sub(n))
     }

@@ -145,7 +145,7 @@ impl<S> SetStatus<S> {
 pub enum StatusSet<S> {
     /// Done, or it had that status before.
     Done(Mark),
-    /// Its status stays: it is final, or only a clean comparison with the ledger ends it.
+    /// Its status stays: it is final, or only a clean comparison with the ledger can end it.
     Stays(Mark, S),
 }
 

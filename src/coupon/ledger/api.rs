@@ -54,7 +54,7 @@ pub(crate) async fn list(
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    // One that was made a moment ago is there, though the ledger has not heard of it.
+    // A coupon that was made a moment ago exists, though the ledger has no event of it yet.
     let is_used = api.kinds.named(COUPON).is_some_and(|kind| kind.is_used(&id));
     if !is_used && !api.queries.knows_coupon(&id).await? {
         return Err(LedgerError::CouponNotFound(id.to_string()).into());

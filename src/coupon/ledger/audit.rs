@@ -9,7 +9,7 @@ use super::books::Books;
 use super::event::{Event, Kind};
 use crate::ledger::audit::{Action, Done};
 
-/// The action that an event tells of, if it does; from the books before and after it.
+/// The action that an event records, if any. Takes the books before and after it.
 #[must_use]
 pub fn action(
     coupon: &Id,

@@ -1,7 +1,7 @@
-//! The books of a coupon: its state as its events alone tell it, without the records of single requests. Pure.
+//! The books of a coupon: its state as derived from its events alone, without the records of single requests. Pure.
 //!
-//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
-//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+//! The projector stores them with its cursor. It checks each event against them before the commit, and compares them
+//! with Redis at a checkpoint. A lost Redis is rebuilt from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::ledger::events::remember_put;
 use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::kind::Folded;
 
-/// A coupon at an event.
+/// The state of a coupon at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// Number of the last event.
@@ -20,46 +20,46 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// What was made at creation or at the last restore.
+    /// Made at creation or at the last restore.
     pub history: String,
-    /// Its status; `None` before it was created.
+    /// `None` before it was created.
     pub status: Option<Status>,
-    /// Of its definition.
+    /// Version of the definition.
     pub version: u64,
     /// The definition, JSON as Redis keeps it.
     pub definition: String,
-    /// Units that may be out at once.
+    /// Most units that may be outstanding.
     pub stock: u64,
-    /// Issues ever.
+    /// Number of issues ever.
     pub sequence: u64,
-    /// Of them taken back.
+    /// Issues that were taken back.
     pub voided: u64,
-    /// Requests that ever joined the line.
+    /// Requests that ever joined the queue.
     pub arrivals: u64,
-    /// In the line.
+    /// Requests in the queue.
     pub queued: u64,
-    /// Dead letters.
+    /// Number of dead letters.
     pub dead: u64,
-    /// Requests that were refused for good.
+    /// Requests refused for good.
     pub refused: Refused,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
-    /// Users that have a record: an issue counts, or nobody looked since it did.
+    /// Users that have a record: an issue counts, or nobody has looked since it did.
     pub users: u64,
-    /// Seconds that records are kept behind the end.
+    /// Seconds that records are kept after the end.
     pub retention_s: u64,
     /// Whether its records were dropped.
     pub retired: bool,
 }
 
-/// Requests that were refused for good.
+/// Requests refused for good, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Their users had as many as a user may have.
+    /// The user already had the most units per user.
     pub already_issued: u64,
-    /// Nothing was left.
+    /// No unit was left.
     pub out_of_stock: u64,
-    /// It had not started, or was over.
+    /// The coupon had not started, or was over.
     pub not_open: u64,
 }
 
@@ -94,13 +94,13 @@ impl Folded for Books {
 }
 
 impl Books {
-    /// Units that are out: issued and not taken back.
+    /// Outstanding units: issued and not taken back.
     #[must_use]
     pub fn out(&self) -> u64 {
         self.sequence - self.voided
     }
 
-    /// Requests that Redis has a record of.
+    /// Number of requests that have a record in Redis.
     #[must_use]
     pub fn requests(&self) -> u64 {
         if self.retired {
@@ -114,7 +114,7 @@ impl Books {
         self.sequence + already_issued + out_of_stock + not_open + self.queued + self.dead
     }
 
-    /// Applies the next event. After an error the books are not to be used on.
+    /// Applies the next event. After an error the books must not be used.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
@@ -175,7 +175,7 @@ impl Books {
                 self.status = Some(*after);
                 Ok(())
             }
-            // The latter has said all of them.
+            // A skipped event has set the whole books already.
             Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
@@ -233,7 +233,7 @@ impl Books {
         Ok(())
     }
 
-    /// A request that came.
+    /// Applies a request as it arrives.
     fn asked(&mut self, line: &Line) -> Result<(), FoldError> {
         if let What::Queued(arrival) = line.what {
             expect(
@@ -249,7 +249,7 @@ impl Books {
         self.decided(&line.what)
     }
 
-    /// A request that was in the line.
+    /// Applies a request that was in the queue.
     fn served(&mut self, line: &Line) -> Result<(), FoldError> {
         self.queued = self.less(self.queued, "more leave the line than are in it")?;
         if matches!(line.what, What::Dead(_)) {

@@ -1,4 +1,4 @@
-//! What follows is applied, what does not is refused.
+//! The books apply an event that follows, and refuse one that does not.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ type Fields = BTreeMap<String, String>;
 
 fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
     let n = n.to_string();
-    // A restore begins another one.
+    // A restore begins another history.
     let history = if kind == "restore" {
         "00000000000000bb"
     } else {
@@ -49,7 +49,7 @@ fn fold(events: &[Fields]) -> Result<Books, FoldError> {
     Ok(books)
 }
 
-/// A life up to event 7: 2 of 3 out of 3 issued, one dead, one in the line.
+/// The events of a coupon up to event 7: 3 units issued, 2 of them outstanding, 1 dead letter, 1 queued request.
 fn story() -> Vec<Fields> {
     vec![
         define(1, "created", 1, 3),

@@ -1,4 +1,4 @@
-//! What is carried on from a skipped event of a coupon (`crate::ledger::skipped`). Pure.
+//! What a skip carries on from a coupon's event (`crate::ledger::skipped`). Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use super::books::Books;
 pub struct CarriedCoupon {
     /// The books after it.
     pub books: Books,
-    /// Records of requests that it made or changed, by request id: as Redis had them, or, where later events go on with
-    /// one, as it was for them to go on with.
+    /// Records of requests that it made or changed, by request id, as Redis had them. Where later events go on with a
+    /// record, it is as they need it.
     pub records: BTreeMap<String, String>,
     /// Issues that it voided, by sequence: request and user.
     pub voided: BTreeMap<u64, (String, Id)>,

@@ -17,11 +17,10 @@ use crate::ledger::skipped::{self, Skipped};
 pub struct Event {
     /// Number, dense from 1 in a coupon.
     pub n: u64,
-    /// When, ms of Redis' clock.
+    /// When it happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// The history that it belongs to: another one from each restore on.
+    /// The history that it belongs to; each restore begins another one.
     pub history: String,
-    /// What happened.
     pub kind: Kind,
 }
 
@@ -30,29 +29,26 @@ pub struct Event {
 pub enum Kind {
     /// The coupon was created, or its definition changed.
     Define(Define),
-    /// Requests were decided as they came, or joined the line. Then how many users got their first record.
+    /// Requests were decided on arrival, or joined the queue. With the number of users that got their first record.
     Issue(Vec<Line>, u64),
-    /// Requests that were in the line were decided, or given up. The same.
+    /// Queued requests were decided or given up. With the number of users that got their first record.
     Serve(Vec<Line>, u64),
-    /// A dead letter went back into the line.
+    /// A dead letter went back into the queue.
     Redrive {
-        /// Which request.
         request: String,
-        /// Its place in the line.
+        /// Its place in the queue.
         arrival: u64,
     },
     /// An issued unit was taken back.
     Void {
-        /// Which request.
         request: String,
-        /// Whose.
         user: Id,
         /// Number of the issue.
         sequence: u64,
-        /// Whether no issue counts for the user any more: the user's record is gone.
+        /// Whether no issue counts for the user any more; the user's record is gone then.
         last_of_user: bool,
     },
-    /// An instance with a longer setting raised how long records are kept behind the end.
+    /// An instance with a longer setting raised how long records are kept after the end.
     Retention {
         /// Seconds before.
         before: u64,
@@ -61,31 +57,29 @@ pub enum Kind {
     },
     /// The service suspended it, or opened it again.
     Status {
-        /// What it was.
         before: Status,
-        /// What it is.
         after: Status,
     },
-    /// What Redis held at this instant, right before the event.
+    /// What Redis held right before the event.
     Checkpoint(Checkpoint),
     /// Redis was rebuilt from the events before this one.
     Restore {
         /// Number of the last event that Redis had; `None` when it had nothing of the coupon.
         from_n: Option<u64>,
-        /// How often it has been restored, with this time.
+        /// How often it has been restored, including this time.
         restores: u64,
-        /// The status it has now.
+        /// The status after it.
         status: Status,
-        /// Users that have a record, by what the ledger wrote.
+        /// Number of users that have a record, as the ledger wrote them.
         users: u64,
     },
-    /// It is over for good, and its records were dropped.
+    /// The coupon is over for good, and its records were dropped.
     Retire {
-        /// How many there were.
+        /// Number of requests that had a record.
         requests: u64,
-        /// Of them in the line.
+        /// How many of them were queued.
         queued: u64,
-        /// Of them dead letters.
+        /// How many of them were dead letters.
         dead: u64,
     },
     /// An operator skipped an event that could not be applied.
@@ -97,48 +91,44 @@ pub enum Kind {
 pub struct Define {
     /// Whether it created the coupon.
     pub created: bool,
-    /// Its version.
     pub version: u64,
-    /// As Redis keeps it.
+    /// The definition, JSON as Redis keeps it.
     pub json: String,
-    /// The same, read.
+    /// The same definition, parsed.
     pub definition: Definition,
-    /// Of the PUT and its repeats.
+    /// One for the PUT and all its repeats.
     pub nonce: String,
-    /// Seconds that records are kept behind the end.
+    /// Seconds that records are kept after the end.
     pub retention_s: u64,
 }
 
-/// What became of one request.
+/// The result for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Its id.
+    /// Id of the request.
     pub request: String,
-    /// Who asked.
     pub user: Id,
-    /// What became of it.
     pub what: What,
 }
 
-/// What became of a request.
+/// The result for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// A unit was given.
+    /// The request got a unit.
     Issued {
-        /// Its number.
+        /// Number of the issue.
         sequence: u64,
-        /// Its code.
         code: Code,
     },
-    /// The user had as many as a user may have; the request of the oldest of them.
+    /// The user already had the most units per user. With the request of the oldest one.
     AlreadyIssued(String),
-    /// Nothing was left.
+    /// No unit was left.
     OutOfStock,
-    /// It had not started, or was over.
+    /// The coupon had not started, or was over.
     NotOpen,
-    /// It joined the line, with this number. Only of an issue.
+    /// The request joined the queue with this number. Only in an `issue` event.
     Queued(u64),
-    /// Taken so often, and not served. Only of the line.
+    /// The queue took the request this many times without serving it. Only in a `serve` event.
     Dead(u32),
 }
 
@@ -223,7 +213,7 @@ fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
     })
 }
 
-/// One request a line, at least one.
+/// Reads one request per line; at least one.
 fn parse_block(fields: &Fields<'_>, fits: impl Fn(&What) -> bool) -> Result<Vec<Line>, Unreadable> {
     let block = fields.text("block")?;
     let lines = block.split('\n').map(parse_line).collect::<Option<Vec<_>>>();
@@ -232,7 +222,7 @@ fn parse_block(fields: &Fields<'_>, fits: impl Fn(&What) -> bool) -> Result<Vec<
         .ok_or_else(|| fields.wrong("block"))
 }
 
-/// `request user i seq code` and the like.
+/// Reads `request user i seq code` and the like.
 pub(crate) fn parse_line(text: &str) -> Option<Line> {
     let parts: Vec<_> = text.split(' ').collect();
     let (head, rest) = parts.split_at_checked(2)?;

@@ -33,14 +33,13 @@ pub struct IssueRow {
     pub voided_at: Option<String>,
 }
 
-/// Which issues.
+/// The filters of a list of issues.
 #[derive(Debug, Clone, Serialize)]
 pub struct IssueFilters {
-    /// Of this coupon.
     pub coupon_id: Id,
 }
 
-/// One number is the whole position; keys have three columns.
+/// One number is the whole position, but keys have three columns.
 const KEY: [&str; 3] = ["sequence"; 3];
 
 fn key(sequence: i64) -> Key {
@@ -86,7 +85,7 @@ impl Queries {
         self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
     }
 
-    /// Whether the ledger has heard of a coupon.
+    /// Whether the ledger has events of a coupon.
     pub async fn knows_coupon(&self, id: &Id) -> Result<bool, LedgerError> {
         let found = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'coupon' AND id = $1").bind(id.to_string());
         let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;

@@ -1,8 +1,8 @@
-//! The records of requests that no issue was given to, replayed from a coupon's events: refusals, the line, dead letters.
-//! Pure.
+//! The records of requests without an issue, replayed from a coupon's events: refusals, queued requests, dead
+//! letters. Pure.
 //!
-//! Only those in the line and dead letters are kept in memory: a refusal is final from its event on, and a restore
-//! writes each to Redis as it comes.
+//! Only queued requests and dead letters are kept in memory: a refusal is final after its event, and a restore writes
+//! each one to Redis as it comes.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::event::{Event, Kind, What};
 use crate::coupon::record::{Record, State};
 use crate::ledger::events::FoldError;
 
-/// Those in the line and the dead letters.
+/// The queued requests and the dead letters.
 #[derive(Debug, Default)]
 pub struct Waiting {
     /// By request id.
@@ -20,7 +20,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Applies an event; answers the final refusals that it made.
+    /// Applies an event. Returns the final refusals that it made.
     pub fn apply(&mut self, event: &Event) -> Result<Vec<(String, Record)>, FoldError> {
         let mut refused = Vec::new();
         match &event.kind {
@@ -98,7 +98,7 @@ impl Waiting {
         self.open.insert(request.to_owned(), Record { user, state });
     }
 
-    /// Arrival and time of one that leaves its list.
+    /// Arrival and time of a request that leaves its list.
     fn take(&mut self, event: &Event, request: &str) -> Result<(u64, i64), FoldError> {
         let record = self.open.remove(request);
         match record.map(|record| record.state) {

@@ -1,8 +1,8 @@
 //! Coupons in the ledger: what their events say, and what the events rebuild. Pure.
 //!
-//! [`event`]: an event as the scripts write it. [`books`]: a coupon at an event, each event checked against what was before
-//! it. [`users`], [`mod@line`]: what of a coupon's records in Redis its issues and events rebuild. [`audit`]: what operators
-//! did. [`report`]: Redis beside the ledger.
+//! [`event`]: an event as the scripts write it. [`books`]: a coupon at an event, each event checked against the books
+//! before it. [`users`], [`mod@line`]: the records in Redis that a coupon's issues and events rebuild. [`audit`]:
+//! what operators did. [`report`]: compares Redis with the ledger.
 
 pub mod api;
 pub mod audit;

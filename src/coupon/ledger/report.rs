@@ -1,4 +1,5 @@
-//! Redis beside the ledger, of a coupon at one event: its state, how many rows SQL has, and the identity of its stock. Pure.
+//! Compares Redis with the ledger for a coupon at one event: its state, its number of rows in SQL, and the identity
+//! of its stock. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::ledger::reconcile::report::{Report, StateRow};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side(BTreeMap<String, String>);
 
-/// Fields of the state that tell how far the stream is: the mark is compared before.
+/// Fields of the state that say how far the stream is; the mark is compared before.
 const MARK: [&str; 2] = ["n", "restores"];
 
 impl From<&Checkpoint> for Side {
@@ -64,8 +65,8 @@ impl Side {
         self.0.get(name).cloned().unwrap_or_else(|| "missing".to_owned())
     }
 
-    /// Units that can be issued; below 0 when more are out than the stock. What is no number counts as 0: it does not
-    /// agree, which is found beside this.
+    /// Units that can be issued; below 0 when more are outstanding than the stock. A value that is no number counts
+    /// as 0: the comparison of the state finds it.
     fn remaining(&self) -> i128 {
         let number = |name| self.get(name).parse::<i128>().unwrap_or_default();
         number("stock") - number("seq") + number("voided")
@@ -95,8 +96,8 @@ pub fn compare(redis: &Side, ledger: &Books) -> Report {
     Report::of_state(state)
 }
 
-/// Adds how many issues the rows of the ledger hold at the event of the report, and of them voided; and the identity
-/// that joins both sides: Redis' stock = Redis' remaining + issued rows - voided rows.
+/// Adds how many issues the ledger's rows hold at the event of the report, and how many of them are voided. Adds the
+/// identity that joins both sides: Redis' stock = Redis' remaining + issued rows - voided rows.
 #[must_use]
 pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
     let mut state = found.state;

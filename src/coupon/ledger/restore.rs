@@ -1,4 +1,4 @@
-//! A coupon rebuilt: its issues out of their table, its users out of their issues, and what else was asked out of the
+//! Rebuilds a coupon: its issues from their table, its users from their issues, and all other requests from the
 //! events.
 
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ impl Restorer {
         })
     }
 
-    /// Requests that were issued, voided or not.
+    /// Writes the requests with an issue, voided or not.
     async fn write_issues(
         &self,
         coupon: &Id,
@@ -112,7 +112,7 @@ impl Restorer {
         }
     }
 
-    /// What counts for each user.
+    /// Writes what counts for each user.
     async fn write_users(&self, coupon: &Id, writer: &mut Writer<'_, Part>) -> Result<(), RestoreError> {
         let windows = self.windows(coupon).await?;
         let mut after = (String::new(), 0_i64);
@@ -155,7 +155,7 @@ impl Restorer {
         Ok(windows)
     }
 
-    /// Refusals, the line and dead letters.
+    /// Writes refusals, queued requests and dead letters.
     async fn write_others(
         &self,
         coupon: &Id,

@@ -1,9 +1,9 @@
-//! What is carried on from a coupon's event that is skipped.
+//! What a skip carries on from a coupon's event.
 //!
-//! | what | from where |
+//! | what | source |
 //! | --- | --- |
-//! | counters | what the next checkpoint shows, less what the events before it did |
-//! | issues, voids, refusals, the line, dead letters | Redis' records that neither the ledger nor another event tells |
+//! | counters | the next checkpoint, less the changes of later events before it |
+//! | issues, voids, refusals, queue, dead letters | Redis' records that neither the ledger nor another event has |
 //! | the definition | the event itself, or Redis |
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,9 +31,9 @@ use crate::store::keys::CouponKeys;
 
 /// Events read at a time: each has at most a thousand lines.
 const EVENTS: i64 = 64;
-/// Longest id on a line for people, in characters.
+/// Longest shown id, in characters.
 const MAX_SHOWN: usize = 200;
-/// Issues that are listed one by one.
+/// Most issues that are listed one by one.
 const MAX_LISTED: usize = 1_000;
 
 /// What Redis holds of a coupon, read before a checkpoint.
@@ -107,10 +107,10 @@ impl Skips for Coupons {
     }
 }
 
-/// What the ledger has.
+/// What the ledger holds.
 #[derive(Default)]
 struct Known {
-    /// Requests by sequence of their issue, and whether it is voided.
+    /// Whether each issue is voided, by its sequence.
     issued: BTreeMap<u64, bool>,
     refused: BTreeSet<String>,
     waiting: Waiting,
@@ -154,20 +154,20 @@ impl Known {
     }
 }
 
-/// What the other events that wait tell.
+/// What the other waiting events say.
 #[derive(Default)]
 struct Evidence {
     status: Option<Status>,
     version: Option<u64>,
     /// Stock and JSON of the next definition.
     next_definition: Option<(u64, String)>,
-    /// Requests that were decided, joined the line, were given up or voided there.
+    /// Requests that these events decided, queued, gave up or voided.
     decided: BTreeSet<String>,
     queued: BTreeSet<String>,
     dead: BTreeSet<String>,
     voided: BTreeSet<String>,
-    /// Requests that leave the line or the dead letters behind the stuck event, without having joined behind it: who
-    /// asked, when that is evidence.
+    /// Requests that leave the queue or the dead letters after the stuck event without having joined after it. The
+    /// value is the user, if an event names one.
     leave: BTreeMap<String, Option<Id>>,
     retired: bool,
     checkpoint: Option<(Shown, Moved)>,
@@ -189,7 +189,7 @@ impl Shown {
     }
 }
 
-/// By how much counters change.
+/// Changes of the counters.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moved {
     issued: i128,
@@ -298,7 +298,7 @@ impl Evidence {
     }
 }
 
-/// A skip in the making.
+/// A skip that is being planned.
 struct Skip<'a> {
     books: &'a Books,
     raw: Option<&'a Raw>,
@@ -309,7 +309,7 @@ struct Skip<'a> {
 }
 
 impl Skip<'_> {
-    /// What Redis knows of requests and nothing else tells.
+    /// Records of requests in Redis that neither the ledger nor another event has.
     fn records(&self) -> CarriedCoupon {
         let (known, evidence) = (&self.known, &self.evidence);
         let mut carried = CarriedCoupon::default();
@@ -336,7 +336,7 @@ impl Skip<'_> {
                 carried.records.insert(request.clone(), record.to_text());
             }
         }
-        // Later events go on with these: the event has put them into the line.
+        // Later events go on with these requests, so this event has put them into the queue.
         let mut arrival = self.books.arrivals;
         let gone = evidence.leave.iter();
         for (request, user) in gone.filter(|(request, _)| !known.waiting.open.contains_key(*request)) {
@@ -352,7 +352,7 @@ impl Skip<'_> {
                 .records
                 .insert(request.clone(), Record { user, state }.to_text());
         }
-        // A void of an issue that another waiting event makes is not this event's.
+        // If another waiting event made the issue, this event did not void it.
         carried.voided.retain(|sequence, (request, _)| {
             known.issued.contains_key(sequence) || carried.records.contains_key(request)
         });
@@ -424,7 +424,8 @@ impl Skip<'_> {
         if let Some(json) = own.or(held) {
             return Ok(json.clone());
         }
-        // Another one came after it. Of its neighbours the one that fits what was given out under it.
+        // Another definition replaced it. Of its two neighbours, the one with the larger stock fits what was issued
+        // under it.
         let before = Definition::from_json(&self.books.definition)
             .ok()
             .map(|own| (own.stock(), &self.books.definition));

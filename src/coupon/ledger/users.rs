@@ -1,15 +1,16 @@
-//! The records of users in Redis, rebuilt: which issues count for a user. Pure.
+//! Rebuilds the records of users in Redis: which issues count for a user. Pure.
 //!
-//! A record is "request at;" of each issue that counts, the oldest first. An issue to a user drops those that its window
-//! had let go of by then (`count_issues` in `lua/coupon/record.lua`), a void its own; nothing else touches it. So a
-//! user's record follows from the user's issues, and from the windows that were in force.
+//! A record is "request at;" of each issue that counts, the oldest first. An issue to a user drops the earlier issues
+//! that its window had released by then (`count_issues` in `lua/coupon/record.lua`). A void drops its own issue;
+//! nothing else changes the record. So a user's record follows from the user's issues, and from the windows that were
+//! in force.
 
 /// An issue of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
-    /// Which request.
+    /// Id of the request.
     pub request: String,
-    /// When, ms.
+    /// When it was issued, ms.
     pub at_ms: i64,
     /// Event that issued it.
     pub n: i64,
@@ -19,7 +20,7 @@ pub struct Issued {
     pub voided_n: i64,
 }
 
-/// From which event on which window was in force, the first first; `None`: an issue counts for ever.
+/// The windows, each with the event from which it was in force, in order; `None`: an issue counts for ever.
 #[derive(Debug, Clone, Default)]
 pub struct Windows(pub Vec<(i64, Option<i64>)>);
 
@@ -30,10 +31,10 @@ impl Windows {
     }
 }
 
-/// The record of a user with these issues, in their order; `None`: there is none.
+/// The record of a user with these issues, in their order; `None` when there is none.
 #[must_use]
 pub fn record(issues: &[Issued], windows: &Windows) -> Option<String> {
-    // What happened to it, in order: the number of the event decides, within an event that of the issue.
+    // What happened to it, in order: by the number of the event, and within an event by the number of the issue.
     let mut steps: Vec<_> = issues
         .iter()
         .map(|issue| ((issue.n, issue.sequence), issue, true))
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(record(&issues, &always).as_deref(), Some("r2 100;r4 300;"));
         assert_eq!(record(&issues[1..2], &always), None);
         assert_eq!(record(&[], &always), None);
-        // The window has let go of the first when the third came, not of the second; it was changed behind both.
+        // When the third came, the window had released the first but not the second. It was changed after both.
         let window = Windows(vec![(1, Some(150)), (6, None)]);
         let issues = [issued(2, 100, 0), issued(3, 200, 0), issued(4, 250, 0)];
         assert_eq!(record(&issues, &window).as_deref(), Some("r3 200;r4 250;"));

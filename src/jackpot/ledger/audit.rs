@@ -11,8 +11,8 @@ use crate::jackpot::ledger::event::{Event, Kind};
 use crate::ledger::audit::{Action, Done};
 use crate::ledger::skipped::Skipped;
 
-/// The action that an event tells of, if it does; from the books before and after it, and the definition that was the
-/// last one put before it (JSON).
+/// The action that an event records, if any. Takes the books before and after it, and the last definition that was
+/// put before it (JSON).
 #[must_use]
 pub fn action(
     jackpot: &Id,

@@ -1,7 +1,7 @@
-//! The books of a jackpot: its state as its events alone tell it, without the records of single entries. Pure.
+//! The books of a jackpot: its state as derived from its events alone, without the records of single entries. Pure.
 //!
-//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
-//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+//! The projector stores them with its cursor. It checks each event against them before the commit, and compares them
+//! with Redis at a checkpoint. A lost Redis is rebuilt from them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ mod enter;
 /// Meters that may be below zero.
 const SIGNED: [&str; 3] = ["funded", "skipped", "skipped_micro"];
 
-/// A jackpot at an event.
+/// The state of a jackpot at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// Number of the last event.
@@ -27,45 +27,45 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// Its status; `None` before it was created.
+    /// `None` before it was created.
     pub status: Option<Status>,
-    /// Definition in force.
+    /// Version of the definition in force.
     pub version: u64,
-    /// Its tiers and its digest, as Redis has them.
+    /// The terms of the definition in force.
     pub terms: Terms,
-    /// Definition that waits.
+    /// Version of the definition that waits.
     pub waiting: Option<u64>,
-    /// The same of that one.
+    /// The terms of the waiting definition.
     pub next_terms: Terms,
-    /// Definitions that Redis keeps.
+    /// Number of definitions that Redis keeps.
     pub definitions: u64,
-    /// Highest version given.
+    /// Highest version assigned.
     pub last_version: u64,
     /// ISO 4217 code of all amounts.
     pub currency: String,
-    /// Entries so far.
+    /// Number of entries so far.
     pub sequence: u64,
-    /// Paid claims so far.
+    /// Number of paid claims so far.
     pub claim_order: u64,
     /// The open epoch, from 1.
     pub epoch: u64,
-    /// What opened it.
+    /// What opened the epoch.
     pub opening: Opening,
-    /// What was made at creation or at the last restore.
+    /// Made at creation or at the last restore.
     pub history: String,
     /// Meters by tier.
     pub meters: BTreeMap<Id, Meters>,
     /// The newer generation of idempotency records.
     pub generation: Generation,
-    /// Records in it.
+    /// Records in the newer generation.
     pub records: Kept,
-    /// Event that opened the older one: no record is older.
+    /// Event that opened the older generation: no record is older.
     pub older_n: u64,
-    /// Records in that one.
+    /// Records in the older generation.
     pub older_records: Kept,
-    /// Seconds that ids are remembered at least.
+    /// Shortest time that ids are remembered, in seconds.
     pub retention_s: u64,
-    /// Ids of adjustments.
+    /// Number of ids of adjustments.
     pub adjustments: u64,
     /// Entries without an outcome, by sequence.
     pub pending: BTreeMap<u64, Pending>,
@@ -73,26 +73,27 @@ pub struct Books {
     pub puts: String,
 }
 
-/// What of a definition decides where money goes, as `lua/jackpot/state.lua` keeps it.
+/// The parts of a definition that decide where money goes, as `lua/jackpot/state.lua` keeps them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
-    /// `name seed cap;` of each tier.
+    /// `name seed cap;` for each tier.
     pub tiers: String,
-    /// Digest of what touches money or odds.
+    /// Digest of what affects money or odds.
     pub money: String,
 }
 
 /// How many records a generation has in Redis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Of entries and of batches.
+    /// Records of entries and of batches.
     pub entries: u64,
-    /// Of calls whose entries share what a run of them added. A restore writes none: each entry has all of it.
+    /// Records of calls: each holds what the entries of a run share. A restore writes none, because it writes each
+    /// entry's record whole.
     pub calls: u64,
 }
 
 impl Kept {
-    /// Fields of the hash.
+    /// Number of fields in the hash.
     #[must_use]
     pub fn all(self) -> u64 {
         self.entries + self.calls
@@ -113,7 +114,7 @@ pub struct Meters {
     pub funded: i64,
     pub paid: i64,
     pub wins: i64,
-    /// What events that were skipped brought in (negative: took away) without saying from where; Redis has no such meter.
+    /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub skipped: i64,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -161,7 +162,7 @@ impl Meters {
         })
     }
 
-    /// What came in less what is there or went out, in millionths: 0, or money was made or lost.
+    /// What came in, less what is there and what went out, in millionths. Unless it is 0, money was made or lost.
     #[must_use]
     pub fn difference_micro(&self) -> i128 {
         let units = |value: i64| i128::from(value) * 1_000_000;
@@ -179,9 +180,9 @@ pub struct Generation {
     pub letter: String,
     /// Sequence of the last entry before it.
     pub start: u64,
-    /// ms of Redis' clock.
+    /// When it opened, ms of Redis' clock.
     pub opened_ms: i64,
-    /// Definition in force then: older ones are dropped with the generation before.
+    /// Definition in force at that time; older ones are dropped with the previous generation.
     pub version: u64,
     /// Event that opened it.
     pub n: u64,
@@ -190,18 +191,16 @@ pub struct Generation {
 /// An entry without an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
-    /// Its id.
     pub entry_id: String,
-    /// Who played.
     pub player_id: Id,
-    /// Epoch it was drawn in: its seed stays secret until the entry has an outcome.
+    /// Epoch of its draw: the seed stays secret until the entry has an outcome.
     pub epoch: u64,
     /// When it was taken, ms of Redis' clock.
     pub entered_ms: i64,
 }
 
 impl Books {
-    /// Applies the next event. After an error the books are not to be used on.
+    /// Applies the next event. After an error the books must not be used.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
@@ -282,7 +281,7 @@ impl Books {
         Ok(())
     }
 
-    /// An event that was skipped says what is to be carried on from it; only the money is derived here as everywhere.
+    /// Applies a skipped event, which states what is carried on. Only the money is derived here, as for every event.
     fn carry_on(&mut self, event: &Event, after: &Self) -> Result<(), FoldError> {
         self.change_meters(event)?;
         let meters = std::mem::take(&mut self.meters);
@@ -295,11 +294,12 @@ impl Books {
         Ok(())
     }
 
-    /// Of each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in millionths.
+    /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in
+    /// millionths.
     fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
         let mut changed: Vec<(&Id, i128)> = Vec::new();
         for change in &event.changes {
-            // The changes of a tier come together.
+            // The changes of a tier are adjacent.
             if changed.last().is_none_or(|(tier, _)| **tier != change.tier) {
                 let before = self.meters.get(&change.tier).copied().unwrap_or_default();
                 changed.push((&change.tier, before.difference_micro()));
@@ -366,7 +366,7 @@ impl Books {
         Ok(())
     }
 
-    /// Opens an epoch, whose number is above all others.
+    /// Opens an epoch. Its number must be above all previous ones.
     fn open(&mut self, epoch: u64, opening: &Opening) -> Result<(), FoldError> {
         expect(self.n, epoch > self.epoch, "the number of its epoch was given before")?;
         (self.epoch, self.opening) = (epoch, opening.clone());

@@ -1,4 +1,4 @@
-//! What is carried on from a skipped event of a jackpot (`crate::ledger::skipped`). Pure.
+//! What a skip carries on from a jackpot's event (`crate::ledger::skipped`). Pure.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;
@@ -14,7 +14,7 @@ pub struct Carried {
     pub books: Books,
     /// Idempotency records that it made or ended, as Redis had them when it was skipped.
     pub records: Vec<CarriedRecord>,
-    /// What was sent with the entries that it took, as far as that is known.
+    /// What was sent with the entries that it took, as far as known.
     pub entries: Vec<CarriedEntry>,
     /// Money that it paid.
     pub paid: Vec<CarriedPayout>,
@@ -22,7 +22,7 @@ pub struct Carried {
     pub units: Vec<CarriedUnit>,
     /// Definitions that it put, JSON by version.
     pub definitions: Vec<(u64, String)>,
-    /// Versions that Redis does not keep any more since.
+    /// Versions that Redis no longer keeps after it.
     pub dropped_versions: Vec<u64>,
     /// Epochs that it opened, what opened them, and when, ms.
     pub epochs: Vec<(u64, Opening, i64)>,
@@ -38,9 +38,9 @@ pub struct Carried {
 pub struct CarriedRecord {
     /// The entry, or the field of a batch's own record.
     pub id: String,
-    /// Whether this event took it.
+    /// Whether the skipped event took the entry.
     pub first: bool,
-    /// The event that took it: it decides the generation.
+    /// The event that took the entry; it decides the generation.
     pub entered_n: u64,
     /// As Redis had it.
     pub text: String,
@@ -52,11 +52,10 @@ pub struct CarriedRecord {
 pub struct CarriedEntry {
     /// Number of the entry.
     pub sequence: u64,
-    /// Its id.
     pub entry_id: String,
     /// `player stake client_seed`.
     pub sent: String,
-    /// What it had won when it was skipped, 0 for nothing.
+    /// Rank that it had won at the time of the skip, 0 for nothing.
     pub rank: u32,
     /// Whether that is final.
     pub settled: bool,
@@ -68,19 +67,16 @@ pub struct CarriedEntry {
 pub struct CarriedPayout {
     /// Number of the entry.
     pub sequence: u64,
-    /// The entry.
     pub entry_id: String,
-    /// Who played; `None` when that can't be read: then there is no receipt, only the record.
+    /// `None` when it can't be read: then there is no receipt, only the record.
     pub player_id: Option<Id>,
-    /// By which rank.
     pub rank: u32,
-    /// Out of which tier.
     pub tier: Id,
     /// Minor units.
     pub amount: u64,
     /// Number of the paid claim.
     pub claim_order: u64,
-    /// What the pool held before it; `None` as above.
+    /// What the pool held before it; `None` when it can't be read: then there is no receipt, only the record.
     pub pool_before: Option<u64>,
 }
 
@@ -90,16 +86,11 @@ pub struct CarriedPayout {
 pub struct CarriedUnit {
     /// Number of the entry.
     pub sequence: u64,
-    /// The entry.
     pub entry_id: String,
-    /// Who played.
     pub player_id: Id,
-    /// By which rank.
     pub rank: u32,
-    /// Which coupon.
     pub coupon_id: Id,
     /// Number of the issue within the coupon.
     pub coupon_sequence: u64,
-    /// Its code.
     pub code: String,
 }

@@ -1,5 +1,5 @@
-//! Entries by player, in a table for each day (UTC) that is dropped whole when it is old: deleting rows one by one
-//! would cost more than inserting them did. The record of an entry is its event; this only finds it.
+//! Entries by player, in one table per day (UTC). An old table is dropped whole: deleting rows one by one would cost
+//! more than inserting them did. The record of an entry is its event; this index only finds it.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::sql::{Sql, Tx, Value, insert_rows};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// An entry, as it is found by its player.
+/// An entry in the index by player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexRow<'a> {
-    /// Which entry.
+    /// The primary key.
     pub key: RowKey<'a>,
-    /// As the client named it.
+    /// As the client named the entry.
     pub entry_id: &'a str,
     /// In minor units.
     pub stake: i64,
@@ -27,26 +27,24 @@ pub struct IndexRow<'a> {
     pub epoch: i64,
     /// Version of the definition.
     pub version: i64,
-    /// What it won; 0: nothing, or not known yet.
+    /// Rank that it won; 0: nothing, or not known yet.
     pub rank: i64,
     /// Whether its outcome is final.
     pub settled: bool,
 }
 
-/// Which entry: the primary key.
+/// The primary key: it identifies the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowKey<'a> {
-    /// Whose.
     pub player_id: &'a str,
     /// When it was taken, in ms of Redis' clock.
     pub at_ms: i64,
-    /// Into which jackpot.
     pub jackpot_id: &'a str,
-    /// Its number there.
+    /// Number of the entry in the jackpot.
     pub sequence: i64,
 }
 
-/// Adds rows, each to the table of its day, which is made where there is none. A row that is there already is an error.
+/// Adds rows, each to the table of its day, which it creates if needed. A row that is there already is an error.
 pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::Error> {
     let mut by_day: BTreeMap<i64, Vec<Value<'_>>> = BTreeMap::new();
     for row in rows {
@@ -81,10 +79,11 @@ impl<'a> IndexRow<'a> {
     }
 }
 
-/// Writes the final outcome of an entry. `false` when its row is not there, perhaps because its day has expired.
+/// Writes the final outcome of an entry. Returns `false` when its row is not there, perhaps because its day has
+/// expired.
 pub async fn settle(tx: &mut Tx<'_>, key: &RowKey<'_>, rank: i64) -> Result<bool, sqlx::Error> {
     let day = day_of(key.at_ms);
-    // Asked first: on PostgreSQL a statement about a missing table would end the whole transaction.
+    // Ask first: on PostgreSQL a statement about a missing table would end the whole transaction.
     let there: Option<String> = sqlx::query_scalar("SELECT day FROM entry_days WHERE day = $1")
         .bind(&day)
         .fetch_optional(&mut **tx)
@@ -107,8 +106,8 @@ pub async fn settle(tx: &mut Tx<'_>, key: &RowKey<'_>, rank: i64) -> Result<bool
     Ok(written.rows_affected() == 1)
 }
 
-/// Drops the tables of all days that ended more than `keep_days` days before `now_ms`; with 0 all of them. Answers
-/// which days went. Each goes in a transaction of its own.
+/// Drops the tables of all days that ended more than `keep_days` days before `now_ms`; with 0 all of them. Returns
+/// the dropped days. Each is dropped in a transaction of its own.
 pub async fn expire(sql: &Sql, keep_days: u32, now_ms: i64) -> Result<Vec<String>, sqlx::Error> {
     let first_kept = day_of(now_ms.saturating_sub(i64::from(keep_days) * DAY_MS));
     let days = sql.reading(days(sql.reader())).await?;
@@ -124,7 +123,7 @@ pub async fn expire(sql: &Sql, keep_days: u32, now_ms: i64) -> Result<Vec<String
 
 async fn drop_day(sql: &Sql, day: &str) -> Result<(), sqlx::Error> {
     let mut tx = sql.begin().await?;
-    // The row first: it is what `ensure` waits at.
+    // Delete the row first: `ensure` waits for it.
     sqlx::query("DELETE FROM entry_days WHERE day = $1")
         .bind(day)
         .execute(&mut *tx)

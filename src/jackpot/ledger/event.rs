@@ -1,8 +1,8 @@
 //! The events of a jackpot's stream, typed.
 //!
-//! Every script appends one event in the call in which it has its effect (`append_event` in
-//! `lua/jackpot/state.lua`). Fields are text; numbers are dense from 1 in `n`, which is the event's identity. The
-//! stream id `<sequence>-<n>` is metadata.
+//! Every script appends one event in the call in which it has its effect (`append_event` in `lua/jackpot/state.lua`).
+//! Fields are text. The number `n` is dense from 1 and is the event's identity. The stream id `<sequence>-<n>` is
+//! metadata.
 
 use crate::ledger::events::{Unreadable, remember_put};
 use std::collections::BTreeMap;
@@ -25,26 +25,24 @@ pub(crate) mod parse;
 pub struct Event {
     /// Number, dense from 1 in a jackpot.
     pub n: u64,
-    /// When, ms of Redis' clock.
+    /// When it happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// The history that it belongs to: another one from each restore on.
+    /// The history that it belongs to; each restore begins another one.
     pub history: String,
-    /// What it did to the meters.
+    /// Its changes of the meters.
     pub changes: Vec<MeterChange>,
-    /// The definition that came into force with it.
+    /// Version of the definition that came into force with it.
     pub applied: Option<u64>,
-    /// What happened.
     pub kind: Kind,
 }
 
 /// A change of one meter of one tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterChange {
-    /// Which tier.
     pub tier: Id,
-    /// Which meter, as `lua/jackpot/tiers.lua` names it.
+    /// The meter's name in `lua/jackpot/tiers.lua`.
     pub meter: String,
-    /// By how much, minor units or (`*_micro`) millionths.
+    /// Minor units, or millionths (`*_micro`).
     pub delta: i64,
 }
 
@@ -57,45 +55,38 @@ pub enum Kind {
     Enter(Enter),
     /// The claim of a redraw.
     Claim {
-        /// Which entry.
         entry_id: String,
-        /// What became of it.
         claim: Claim,
     },
     /// A pending entry ended with no prize.
     Finish {
-        /// Which entry.
         entry_id: String,
-        /// Its sequence.
         sequence: u64,
     },
-    /// An operator paused, resumed or closed, or the service suspended.
+    /// An operator paused, resumed or closed the jackpot, or the service suspended it.
     Status {
-        /// What it was.
         before: Status,
-        /// What it is.
         after: Status,
     },
-    /// An operator put in, took out or moved money.
+    /// An operator put money in, took it out or moved it.
     Adjust {
-        /// Its id.
         adjustment_id: Id,
-        /// Of its content.
+        /// Digest of the adjustment's content.
         digest: String,
     },
-    /// What Redis held at this instant, right before the event; to be compared with what the events say.
+    /// What Redis held right before the event, to be compared with what the events say.
     Checkpoint(Checkpoint),
     /// Redis was rebuilt from the events before this one.
     Restore {
         /// Number of the last event that Redis had; `None` when it had nothing of the jackpot.
         from_n: Option<u64>,
-        /// How often the jackpot has been restored, with this time.
+        /// How often the jackpot has been restored, including this time.
         restores: u64,
-        /// Records that were written.
+        /// Records that the restore wrote.
         records: u64,
-        /// The status it has now.
+        /// The status after it.
         status: Status,
-        /// The epoch that was open, and is closed now.
+        /// The epoch that was open; it is closed now.
         closed: u64,
         /// The epoch that is open now.
         epoch: u64,
@@ -127,30 +118,30 @@ pub enum Kind {
 /// A definition that was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Define {
-    /// Its version.
     pub version: u64,
-    /// JSON.
+    /// The definition, JSON.
     pub json: String,
     /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
     pub currency: String,
-    /// Its tiers with seeds and caps, as the state in Redis has them.
+    /// The tiers with seeds and caps, as the state in Redis has them.
     pub tiers: String,
-    /// Digest of what touches money or odds.
+    /// Digest of what affects money or odds.
     pub money: String,
-    /// Status, and what opened epoch 1, when it created the jackpot.
+    /// Status, and what opened epoch 1, if this event created the jackpot.
     pub created: Option<(Status, Opening)>,
-    /// Seconds that ids are remembered, when it created the jackpot; else 0.
+    /// Seconds that ids are remembered, if this event created the jackpot; else 0.
     pub retention_s: u64,
-    /// The waiting definition that it replaced.
+    /// Version of the waiting definition that it replaced.
     pub superseded: Option<u64>,
-    /// Of the PUT and its repeats.
+    /// One for the PUT and all its repeats.
     pub nonce: String,
     /// `created`, `changed` or `waits`.
     pub mode: String,
 }
 
 impl Define {
-    /// The PUTs that Redis knows after this one, out of those before: `nonce mode version;` each, the oldest leave.
+    /// The PUTs that Redis knows after this one, given those before it: `nonce mode version;` each. The oldest are
+    /// dropped.
     #[must_use]
     pub fn remember(&self, puts: &str) -> String {
         remember_put(puts, &self.nonce, &self.mode, self.version)
@@ -171,23 +162,23 @@ pub struct Checkpoint {
 pub struct Enter {
     /// The entries, and what each added.
     pub call: Call,
-    /// What became of those that drew a prize: of a batch all their attempts, else only the first.
+    /// Claims of the entries that drew a prize: all attempts of a batch's entries, only the first of a single entry.
     pub claims: Vec<Claim>,
-    /// The record of the batch in which they came.
+    /// The record of their batch.
     pub batch_record: Option<BatchRecord>,
-    /// Whether some of them share a record of their call, which Redis keeps beside those of the entries.
+    /// Whether some of them share a record of their call, which Redis keeps beside the records of entries.
     pub of_call: bool,
 }
 
 impl Enter {
-    /// The batch in which they came, and its record.
+    /// The batch of the entries, and its record.
     #[must_use]
     pub fn batch(&self) -> Option<(&Id, &BatchRecord)> {
         self.call.batch.as_ref().zip(self.batch_record.as_ref())
     }
 
-    /// The records of entries and batches that the call wrote. Of a batch those that drew a prize have one, and the
-    /// batch.
+    /// Number of records of entries and batches that the call wrote. A batch has its own record, and one for each
+    /// entry that drew a prize.
     #[must_use]
     pub fn records(&self) -> u64 {
         let all = match self.batch() {
@@ -208,13 +199,12 @@ impl Enter {
 /// One claim of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Of which entry.
+    /// Sequence of the entry.
     pub sequence: u64,
-    /// Which attempt, from 0.
+    /// From 0.
     pub attempt: u32,
-    /// What it drew.
+    /// The rank that it drew.
     pub rank: u32,
-    /// What became of it.
     pub result: ClaimResult,
 }
 
@@ -236,12 +226,11 @@ impl ClaimResult {
     }
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimResult {
-    /// Money was taken out of the pool.
+    /// The pool paid money.
     Paid {
-        /// Of which tier.
         tier: Id,
         /// Minor units.
         amount: u64,
@@ -252,30 +241,25 @@ pub enum ClaimResult {
     },
     /// The pool held too little.
     Retry {
-        /// Of which tier.
         tier: Id,
         /// What it held.
         pool_before: u64,
     },
-    /// Not for money: decided by a later call.
+    /// The prize is not money: a later call decides.
     Later,
     /// The coupon gave a unit.
     Issued {
-        /// Which coupon.
         coupon_id: Id,
         /// Number of the issue within the coupon, from 1.
         sequence: u64,
-        /// Its code.
         code: String,
     },
     /// The coupon gave none.
     Refused {
-        /// Which coupon.
         coupon_id: Id,
-        /// Why.
         reason: Reason,
     },
-    /// The attempt drew nothing, or was the last one: the entry ended with no prize. Only of a batch.
+    /// The attempt drew nothing, or was the last one: the entry ended without a prize. Only in a batch.
     Ended,
 }
 

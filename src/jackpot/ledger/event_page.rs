@@ -9,7 +9,7 @@ const EVENTS: i64 = 64;
 /// Entries of a page, unless its first event alone has more: some 2 MB of text, 10 MB with the longest names.
 const ENTRIES: i64 = 20_000;
 
-/// Number of the last event of the page behind event `after`, and at most `last`; `None` when there is none.
+/// Number of the last event of the page after event `after`, at most `last`; `None` when there is none.
 pub(super) async fn end(sql: &Sql, jackpot: &Id, after: i64, last: i64) -> Result<Option<i64>, sqlx::Error> {
     let text = "SELECT n, last_sequence FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
     let select = sqlx::query_as(text).bind(jackpot.as_str()).bind(after).bind(last);
@@ -17,7 +17,7 @@ pub(super) async fn end(sql: &Sql, jackpot: &Id, after: i64, last: i64) -> Resul
     Ok(end_of(&places))
 }
 
-/// `places` are numbers and last sequences of events.
+/// `places` are the numbers and last sequences of events.
 fn end_of(places: &[(i64, i64)]) -> Option<i64> {
     let (_, first) = places.first()?;
     let fit = places

@@ -1,7 +1,7 @@
 //! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
 //!
-//! Read in pages by key, each in a transaction of its own, and consistent all the same: the head is read first, and
-//! what comes after its event is left out.
+//! Pages are read by key, each in a transaction of its own, and the export is consistent all the same. The head is
+//! read first, and everything after its event is left out.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ use crate::jackpot::kept;
 use crate::signing::published;
 use crate::sql::Sql;
 
-/// Receipts, or epochs, of one page: some hundred bytes each.
+/// Receipts or epochs of one page: some hundred bytes each.
 const ROWS_PAGE: i64 = 1_000;
 
 /// Why there is no export.
@@ -41,7 +41,6 @@ pub enum ExportError {
     /// A row holds what the projector does not write.
     #[error("{place} can't be read: {what}")]
     Damaged {
-        /// Which row.
         place: String,
         /// What is wrong with it.
         what: String,
@@ -57,7 +56,7 @@ pub struct Export {
     books: Books,
 }
 
-/// Whether the seed of an epoch may be known outside: it is closed, and no entry is still drawn with it.
+/// Whether the seed of an epoch may be known outside: the epoch is closed, and no pending entry was drawn in it.
 #[must_use]
 pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
     epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
@@ -87,8 +86,8 @@ impl Export {
         })
     }
 
-    /// The lines, each with its end. `seed` gives the seed of an epoch that the ledger has not published, in hexadecimal,
-    /// where it may be known to whoever gets the export ([`may_be_published`]).
+    /// The lines, each with its line end. `seed` gives, in hexadecimal, the seed of an epoch that the ledger has not
+    /// published, if the export's reader may know it ([`may_be_published`]).
     pub fn lines(
         self,
         seed: impl Fn(&Epoch, &Books) -> Option<String>,
@@ -125,8 +124,8 @@ impl Export {
         }
     }
 
-    /// Epochs after this one that were open at the head, with their seeds where these are published, and after which to
-    /// go on.
+    /// Epochs after this one, up to the one that was open at the head, with their published seeds. Also the epoch
+    /// after which to continue.
     async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<(Epoch, Option<String>)>, Option<i64>), ExportError> {
         let select = sqlx::query(
             "SELECT epoch, commitment, nonce, secret_id, seed, opened_ms, closed_ms, closed_n FROM epochs \
@@ -178,7 +177,7 @@ impl Export {
     }
 }
 
-/// Receipts in the order of their claims, which is that of their events.
+/// Receipts in the order of their claims, which is the order of their events.
 #[derive(Default)]
 struct Receipts {
     page: VecDeque<(u64, Receipt)>,
@@ -187,7 +186,7 @@ struct Receipts {
 }
 
 impl Receipts {
-    /// The next receipt, if it is of this event or one before it.
+    /// The next receipt, if it belongs to this event or an earlier one.
     async fn next(&mut self, sql: &Sql, id: &Id, n: u64) -> Result<Option<Receipt>, ExportError> {
         if self.page.is_empty() && !self.done {
             let select = sqlx::query(
@@ -200,7 +199,7 @@ impl Receipts {
             .bind(ROWS_PAGE)
             .fetch_all(sql.reader());
             let rows = sql.reading(select).await?;
-            // Those of the events up to the head are all there since before it began.
+            // The receipts of all events up to the head were there before the export began.
             self.done = rows.is_empty();
             for row in &rows {
                 self.last = row.try_get("claim_order")?;

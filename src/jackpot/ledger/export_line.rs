@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The format that this version writes and reads.
 pub const FORMAT: u32 = 2;
 
-/// A line of an export, in their order: one ledger, epochs, then each event followed by the receipts of what it paid, one
+/// A line of an export, in order: one ledger, epochs, then each event followed by the receipts of what it paid, one
 /// head.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -19,7 +19,7 @@ pub enum Line {
     Epoch(EpochLine),
     /// An event.
     Event(EventLine),
-    /// A receipt of what the event before it paid.
+    /// A receipt of what the previous event paid.
     Receipt(Receipt),
     /// The signed head: nothing is missing.
     Head(Head),
@@ -30,7 +30,6 @@ pub enum Line {
 pub struct Heading {
     /// [`FORMAT`].
     pub format: u32,
-    /// Of which jackpot.
     pub jackpot_id: Id,
     /// From which ledger.
     pub ledger_id: String,
@@ -43,7 +42,7 @@ pub struct Heading {
 pub struct EpochLine {
     /// From 1.
     pub epoch: u64,
-    /// Its own part of what its seed is derived from.
+    /// Its own part of the seed's derivation.
     pub nonce: String,
     /// Id of the master secret, the other part.
     pub secret_id: String,

@@ -1,6 +1,6 @@
-//! Everything that the events of a jackpot tell: its books, and what the books leave to tables of their own. Pure.
+//! Everything that the events of a jackpot give: its books, and what the books leave to tables of their own. Pure.
 //!
-//! What this cannot rebuild would be lost with Redis, so the tests compare it with Redis field by field.
+//! What it cannot rebuild would be lost with Redis, so the tests compare it with Redis field by field.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,10 +13,9 @@ use super::event::{Event, Kind};
 use super::records::Records;
 use crate::ledger::events::FoldError;
 
-/// A jackpot, rebuilt. Its size grows with the entries that are remembered.
+/// A rebuilt jackpot. Its size grows with the number of remembered entries.
 #[derive(Debug, Clone, Default)]
 pub struct Fold {
-    /// Its state.
     pub books: Books,
     /// Definitions that are kept, JSON by version.
     pub definitions: BTreeMap<u64, String>,
@@ -24,7 +23,7 @@ pub struct Fold {
     pub epochs: Vec<Epoch>,
     /// Records of the newer generation, by entry id or `<batch_id>:`.
     pub seen: HashMap<String, String>,
-    /// Records of the older one.
+    /// Records of the older generation.
     pub seen_before: HashMap<String, String>,
     /// Digest and time in ms by adjustment id.
     pub adjustments: BTreeMap<Id, (String, i64)>,
@@ -32,7 +31,7 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Applies the next event. After an error the fold is not to be used on.
+    /// Applies the next event. After an error the fold must not be used.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         self.books.apply(event)?;
         let unexpected = |what| FoldError::Unexpected { n: event.n, what };

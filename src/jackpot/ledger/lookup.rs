@@ -1,4 +1,4 @@
-//! What the routes of a jackpot ask of the ledger: an entry whose event has left Redis, and whether both sides agree.
+//! What the routes of a jackpot ask the ledger: an entry whose event has left Redis, and whether both sides agree.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Record, Sent, State};
@@ -32,7 +32,7 @@ impl Ledger {
         self.taken_and_skipped(jackpot, entry_id, sequence).await
     }
 
-    /// The same of one whose event was skipped.
+    /// The same for an entry whose event was skipped.
     async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
         let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
                     ORDER BY n LIMIT 1";
@@ -49,14 +49,14 @@ impl Ledger {
         carried(&skipped.carried, event.at_ms, sequence).ok_or_else(|| LedgerError::Skipped(entry_id.to_owned()))
     }
 
-    /// Compares Redis with the ledger at a new checkpoint; a problem unless they agree.
+    /// Compares Redis with the ledger at a new checkpoint. Returns a problem unless they agree.
     pub async fn agree(&self, operate: &Operate, jackpot: &Id) -> Result<(), Problem> {
         let mark = operate.checkpoint(jackpot).await?;
         Ok(self.reached::<Jackpots>(jackpot, mark).await?.clean()?)
     }
 
-    /// The secrets that seeds must still be derived from, of epochs that are open or not published yet, each with a
-    /// jackpot that needs it.
+    /// The secrets from which seeds must still be derived, of epochs that are open or not published yet. Each comes
+    /// with a jackpot that needs it.
     pub async fn needed_secrets(&self) -> Result<Vec<(Id, String)>, sqlx::Error> {
         let rows = sqlx::query("SELECT DISTINCT jackpot_id, secret_id FROM epochs WHERE seed = ''");
         let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;

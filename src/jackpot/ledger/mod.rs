@@ -1,10 +1,10 @@
 //! Jackpots in the ledger: what their events say, what the events rebuild, and the tables that only they have.
 //!
-//! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against what was before
-//! it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (of a skipped
-//! event), [`report`] and [`sides`] (Redis beside the ledger), [`export_line`]. With the database: [`projector`] (rows),
-//! [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`], [`export`], [`queries`],
-//! [`api`].
+//! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against the books
+//! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
+//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`export_line`]. With the database:
+//! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
+//! [`export`], [`queries`], [`api`].
 
 pub mod api;
 pub mod audit;

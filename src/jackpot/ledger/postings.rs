@@ -6,29 +6,29 @@ use jackpot_core::ids::Id;
 
 use super::event::{Event, MeterChange};
 
-/// Where money comes from, is, or goes to.
+/// A place where money comes from, is, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
-    /// Players: negative, what they have added.
+    /// Players; negative: what they have contributed.
     Contributions,
-    /// Operators: negative, what they have put in less taken out.
+    /// Operators; negative: what they have put in, less what they have taken out.
     Funding,
-    /// What winners take from.
+    /// What winners are paid from.
     Pool,
-    /// Pays for the next seed.
+    /// What pays for the next seed.
     Reserve,
-    /// Beyond the cap.
+    /// Money beyond the cap.
     Overflow,
-    /// Fractions carried, of pool and reserve together.
+    /// Carried fractions of pool and reserve together.
     Remainder,
     /// Winners: what they were paid.
     Payouts,
-    /// What a skipped event moved without saying from where: negative, what it brought in.
+    /// What a skipped event moved without stating the source; negative: what it brought in.
     Skipped,
 }
 
 impl Account {
-    /// As the ledger names it.
+    /// The account's name in the ledger.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,8 +43,8 @@ impl Account {
         }
     }
 
-    /// The account of a meter, whether it counts from outside, and whether it is in millionths; `None` for what is
-    /// no money.
+    /// The account of a meter, whether it counts from outside, and whether it is in millionths. `None` for a meter
+    /// that is not money.
     fn of_meter(meter: &str) -> Option<(Self, bool, bool)> {
         Some(match meter {
             "contributed" => (Self::Contributions, true, false),
@@ -65,9 +65,7 @@ impl Account {
 /// What went into an account (negative: came out of it).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posting {
-    /// Of which tier.
     pub tier: Id,
-    /// Which account.
     pub account: Account,
     /// Minor units.
     pub amount: i64,
@@ -75,8 +73,8 @@ pub struct Posting {
     pub micro: i64,
 }
 
-/// The postings of an event, by tier and account. Those of a tier sum to zero, `amount * 1,000,000 + micro`, when the
-/// event has passed [`super::books::Books::apply`].
+/// The postings of an event, by tier and account. If the event has passed [`super::books::Books::apply`], those of
+/// each tier sum to zero: `amount * 1,000,000 + micro`.
 #[must_use]
 pub fn postings(event: &Event) -> Vec<Posting> {
     let mut sums: BTreeMap<(&Id, Account), (i64, i64)> = BTreeMap::new();

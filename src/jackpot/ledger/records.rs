@@ -1,7 +1,8 @@
 //! The idempotency records of a jackpot, replayed from its events. Pure.
 //!
-//! Only entries without an outcome are kept in memory: an entry's record is final from the event that settles it, and
-//! a restore writes each to Redis as it comes. Of a batch there is one record, and one of each entry that drew a prize.
+//! Only entries without an outcome are kept in memory: an entry's record is final after the event that settles it,
+//! and a restore writes each record to Redis as it comes. A batch has one record, and one for each entry that drew a
+//! prize.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +17,8 @@ use crate::ledger::events::FoldError;
 #[derive(Debug, Clone, Default)]
 pub struct Records {
     open: HashMap<String, Open>,
-    /// Entries whose records were carried on from a skipped event: as Redis had them then, which may be later than the
-    /// events that follow it.
+    /// Entries whose records were carried on from a skipped event, as Redis had them then. A record may be newer than
+    /// the events that follow it.
     carried: HashSet<String>,
 }
 
@@ -29,22 +30,21 @@ struct Open {
     record: Record,
 }
 
-/// A record as it is after an event.
+/// A record after an event.
 #[derive(Debug)]
 pub struct Written<'a> {
-    /// Event that took the entry: it decides the generation.
+    /// Event that took the entry; it decides the generation.
     pub entered_n: u64,
     /// The entry, or the field of a batch's own record.
     pub entry_id: &'a str,
-    /// Its record.
     pub text: String,
-    /// Whether this is its first.
+    /// Whether this is the entry's first record.
     pub first: bool,
 }
 
 impl Records {
-    /// Applies an event; `write` gets each record that it makes or changes, in order. Events from before the first
-    /// one that is applied must have left nothing pending that later ones speak of.
+    /// Applies an event. `write` gets each record that the event makes or changes, in order. Events before the first
+    /// applied one must have left nothing pending that later events use.
     pub fn apply(&mut self, event: &Event, write: &mut impl FnMut(Written<'_>)) -> Result<(), FoldError> {
         match &event.kind {
             Kind::Enter(enter) => {
@@ -105,7 +105,7 @@ impl Records {
         }
     }
 
-    /// `None` for one that has its outcome already, which a skipped event carried on.
+    /// Returns `None` for an entry that already has its outcome, carried on from a skipped event.
     fn take(&mut self, event: &Event, entry_id: &str) -> Result<Option<Open>, FoldError> {
         match self.open.remove(entry_id) {
             None if self.carried.contains(entry_id) => Ok(None),

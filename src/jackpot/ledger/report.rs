@@ -1,8 +1,9 @@
-//! Redis beside the ledger: promise 1 of each tier, term by term, and the rest of the state.
+//! Compares Redis with the ledger: promise 1 for each tier, term by term, and the rest of the state.
 //!
-//! Pure. In millionths of a minor unit, of each tier and on each side:
+//! Pure. In millionths of a minor unit, for each tier and on each side:
 //! opening + contributions + funding + transfers in + skipped = pool + reserve + overflow + remainder + paid + transfers out.
-//! A tier opens with nothing, and money moves only between the meters of one tier, so that these three are 0.
+//! A tier opens with nothing, and money moves only between the meters of one tier, so opening and both transfers are
+//! 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +14,17 @@ use crate::ledger::reconcile::report::{Difference, Report, StateRow, Term, TierR
 /// The meters and the state of a jackpot at one event, from one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MetersAndState {
-    /// By `tier:meter`, as `lua/jackpot/tiers.lua` names meters. One that is not there is 0: whoever reads Redis
-    /// refuses a missing one before.
+    /// By `tier:meter`, as `lua/jackpot/tiers.lua` names meters. A meter that is not there is 0: readers of Redis
+    /// have already refused a missing one.
     pub meters: BTreeMap<String, i64>,
-    /// By name: what of the state decides, and how many records there are.
+    /// By name: the parts of the state that decide, and the numbers of records.
     pub state: BTreeMap<String, String>,
 }
 
 /// Compares both sides at the same event.
 #[must_use]
 pub fn compare(redis: &MetersAndState, ledger: &MetersAndState) -> Report {
-    // What skipped events left unexplained is a fact of the ledger alone; both sides' identities count it.
+    // Only the ledger knows what skipped events left unexplained; both sides' identities count it.
     let mut redis = redis.clone();
     let skipped = ledger.meters.iter().filter(|(name, _)| is_skipped(split(name).1));
     redis.meters.extend(skipped.map(|(name, value)| (name.clone(), *value)));

@@ -1,4 +1,4 @@
-//! A jackpot rebuilt: all of it as of the ledger's last event, and an epoch of its own.
+//! Rebuilds a jackpot: its whole state as of the ledger's last event, and a new epoch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -28,12 +28,12 @@ use crate::store::keys::JackpotKeys;
 use crate::subject;
 use crate::subject::kinds::JACKPOT;
 
-/// Longest wait for the second that numbers the new epoch to pass: it began before the restore did.
+/// Longest wait for the second that numbers the new epoch to pass. That second began before the restore did.
 const LONGEST_WAIT_MS: u64 = 2_000;
 
 impl Restorer {
-    /// Rebuilds one jackpot, and opens an epoch of its own under the current secret: what was open may have been published
-    /// since the ledger's last event. The caller holds the lease of its stream.
+    /// Rebuilds one jackpot, and opens a new epoch under the current secret: the seed of the open one may have been
+    /// published since the ledger's last event. The caller holds the lease of its stream.
     pub async fn restore(
         &self,
         secrets: &Secrets,
@@ -90,7 +90,7 @@ impl Restorer {
         }
     }
 
-    /// The tiers of all definitions there ever were: a pool that is left behind would be taken for damage later.
+    /// The tiers of all definitions that ever existed: a pool that is left over would look like damage later.
     async fn tiers(&self, jackpot: &Id) -> Result<BTreeSet<Id>, RestoreError> {
         let mut tiers = BTreeSet::new();
         for (_, json) in self.definitions(jackpot, 0).await? {
@@ -101,7 +101,7 @@ impl Restorer {
         Ok(tiers)
     }
 
-    /// Those that Redis keeps (`kept` is 1), or all (0).
+    /// The definitions that Redis keeps (`kept` is 1), or all (0).
     async fn definitions(&self, jackpot: &Id, kept: i64) -> Result<BTreeMap<u64, String>, RestoreError> {
         let rows = query("SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND kept >= $2")
             .bind(jackpot.as_str())
@@ -112,7 +112,7 @@ impl Restorer {
         Ok(rows.iter().map(one).collect::<Result<_, sqlx::Error>>()?)
     }
 
-    /// Definitions, epochs and adjustments. The highest number of an epoch.
+    /// Writes definitions, epochs and adjustments. Returns the highest number of an epoch.
     async fn write_tables(&self, jackpot: &Id, writer: &mut Writer<'_, Part>) -> Result<u64, RestoreError> {
         for (version, json) in self.definitions(jackpot, 1).await? {
             writer.add(Part::Definitions, version.to_string(), json).await?;
@@ -140,7 +140,7 @@ impl Restorer {
         Ok(last_epoch)
     }
 
-    /// The idempotency records of both generations, replayed from the events that made them.
+    /// Writes the idempotency records of both generations, replayed from the events that made them.
     async fn write_records(
         &self,
         jackpot: &Id,

@@ -1,4 +1,4 @@
-//! Both sides of a comparison, in one form.
+//! Brings both sides of a comparison into one form.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::report::MetersAndState;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::Status;
 
-/// Fields of the state that the ledger does not tell: how far the stream is (the mark is compared before), and how old
-/// the newer generation is, of which each look of an instance writes without an event.
+/// Fields of the state that the ledger does not have. These are how far the stream is (the mark is compared before),
+/// and how old the newer generation is, which each look of an instance writes without an event.
 const NOT_TOLD: [&str; 4] = ["n", "restores", "gen_age", "gen_looked"];
 
 /// The ledger's side.
@@ -78,7 +78,7 @@ fn told(books: &Books) -> BTreeMap<String, String> {
     told.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// The fields that are compared, by the names that a report gives them.
+/// The compared fields, by their names in a report.
 fn state_of(held: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let told = held.iter().filter(|(name, _)| !NOT_TOLD.contains(&name.as_str()));
     let named = told.map(|(name, value)| {
@@ -101,7 +101,7 @@ pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
     }
 }
 
-/// Redis' side as it stands. The remainders of pool and reserve come as one: compare with [`joined`] books.
+/// Redis' side as it stands. The remainders of pool and reserve are one value: compare with [`joined`] books.
 #[must_use]
 pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
     let mut meters = BTreeMap::new();
@@ -131,7 +131,7 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
     }
 }
 
-/// The ledger's side with both remainders in one, as a snapshot has them.
+/// The ledger's side with both remainders as one value, as a snapshot has them.
 #[must_use]
 pub fn joined(books: &Books) -> MetersAndState {
     let mut books = books.clone();

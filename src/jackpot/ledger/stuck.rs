@@ -1,12 +1,12 @@
-//! What is carried on from a jackpot's event that is skipped.
+//! What a skip carries on from a jackpot's event.
 //!
-//! | what | from where |
+//! | what | source |
 //! | --- | --- |
-//! | money | what the next checkpoint shows, less what the ledger has and the events before it change; what does not balance is booked against `skipped` |
-//! | numbers and status | the first later event that tells them, at the latest the checkpoint |
-//! | idempotency records | Redis' `seen`: entries with sequences of this event, and pending ones that it ended |
-//! | payouts, units | those records that won, with what can be read of the event's block and claims |
-//! | definitions, epochs, adjustments | what Redis has and neither the ledger nor a later event |
+//! | money | the next checkpoint, less the ledger's books and the changes by the events in between; any imbalance: `skipped` |
+//! | numbers and status | the first later event that states them, at the latest the checkpoint |
+//! | idempotency records | Redis' `seen`: entries with this event's sequences, and pending entries that it ended |
+//! | payouts, units | the winning records among them, with the readable parts of the event's block and claims |
+//! | definitions, epochs, adjustments | what Redis has and neither the ledger nor a later event has |
 
 mod evidence;
 mod redis_side;
@@ -36,9 +36,9 @@ use evidence::Evidence;
 pub use redis_side::Held;
 use salvage::Salvage;
 
-/// Stands for the player of an entry that is pending and whose line in the event can't be read.
+/// Stands for the player of a pending entry whose line in the event can't be read.
 const UNKNOWN_PLAYER: &str = "unknown";
-/// Longest id or text on a line for people, in characters.
+/// Longest shown id or text, in characters.
 const MAX_SHOWN: usize = 200;
 
 impl Skips for Jackpots {
@@ -122,12 +122,12 @@ impl Skips for Jackpots {
     }
 }
 
-/// What the ledger's tables have.
+/// What the ledger's tables hold.
 struct Tables {
     definitions: BTreeMap<u64, bool>,
     epochs: BTreeMap<u64, bool>,
     adjustments: BTreeSet<String>,
-    /// Claim orders and sequences of payouts that are there.
+    /// Payouts in the ledger: claim order and sequence.
     paid: BTreeSet<(u64, u64)>,
     units: BTreeSet<u64>,
 }
@@ -164,24 +164,24 @@ impl Tables {
     }
 }
 
-/// A skip in the making.
+/// A skip that is being planned.
 struct Skip<'a> {
     id: &'a Id,
     n: u64,
     at_ms: i64,
-    /// Before the event.
+    /// The books before the event.
     books: &'a Books,
     raw: Option<&'a Raw>,
     evidence: &'a Evidence,
     held: &'a Held,
     salvage: Salvage,
-    /// The last sequence that the event gave.
+    /// The last sequence that the event assigned.
     last: u64,
     lines: Vec<String>,
 }
 
 impl Skip<'_> {
-    /// The records of entries that the event took, and of those that it ended.
+    /// The records of the entries and batches that the event took, and of the entries that it ended.
     async fn records(&self, store: &Store, found: &redis_side::Records) -> Result<Carried, StuckError> {
         let mut carried = Carried::default();
         let record = |id: &str, first, entered_n, text: &str| CarriedRecord {
@@ -198,7 +198,7 @@ impl Skip<'_> {
         for (_, pending) in gone {
             let keys = JackpotKeys::new(self.id);
             if let Some(text) = self.held.record(store, &keys, &pending.entry_id).await? {
-                // Its generation is that of the entry, which is in the record's own event: older than this one.
+                // The record's generation is that of the event that took the entry, which is older than this one.
                 let entered_n = self.entered_n(&text);
                 carried.records.push(record(&pending.entry_id, false, entered_n, &text));
             }
@@ -206,19 +206,19 @@ impl Skip<'_> {
         Ok(carried)
     }
 
-    /// An event of the generation in which an entry was taken that was pending before this one.
+    /// Number of an event of the generation in which an entry was taken. The entry was pending before this event.
     fn entered_n(&self, text: &str) -> u64 {
         let sequence = Record::parse(text).map_or(0, |record| record.sequence);
         let Generation { start, n, .. } = self.books.generation;
         if sequence > start { self.n } else { n }
     }
 
-    /// Whether an entry that was pending before the event is so after it.
+    /// Whether an entry that was pending before the event is still pending after it.
     fn stays_pending(&self, sequence: u64) -> bool {
         self.held.pending.contains_key(&sequence) || self.evidence.settled.contains_key(&sequence)
     }
 
-    /// Whether what an entry has won was won by this event, and no later one.
+    /// Whether this event, and no later one, gave the entry its prize.
     fn won_here(&self, sequence: u64) -> bool {
         !self.evidence.ended.contains(&sequence)
     }
@@ -250,7 +250,7 @@ impl Skip<'_> {
                 _ => {}
             }
         }
-        // Claims that the event itself tells and whose records Redis does not have.
+        // Claims in the event whose records Redis does not have.
         for claim in &self.salvage.claims {
             let ClaimResult::Paid {
                 tier,
@@ -315,13 +315,13 @@ impl Skip<'_> {
             });
         let pool_before = match told {
             Some(pool) => Some(pool),
-            // The only claim of its event: nothing has moved the pool since the event before.
+            // This claim is the only one of its event: the pool has not moved since the previous event.
             None if sequence <= self.books.sequence => self
                 .books
                 .meters
                 .get(&payout.tier)
                 .and_then(|meters| u64::try_from(meters.pool).ok()),
-            // Right after its contribution, which its record has.
+            // The pool right after the entry's contribution, which its record has.
             None => self.pool_of(record, &payout.tier)?,
         };
         let pool_before = pool_before.filter(|pool| *pool >= payout.amount);
@@ -371,12 +371,12 @@ impl Skip<'_> {
             return Some(sent.to_text());
         }
         let sent = self.salvage.sent.get(entry_id)?;
-        // A line that was changed is not what was sent.
+        // A line that was changed is not what the client sent.
         let right = record.is_none_or(|record| record.fingerprint == sent.fingerprint());
         right.then(|| sent.to_text())
     }
 
-    /// What Redis has of definitions, epochs and adjustments, and neither the ledger nor a later event.
+    /// Carries on definitions, epochs and adjustments that Redis has and neither the ledger nor a later event has.
     fn tables(&self, carried: &mut Carried, tables: &Tables) {
         let (held, later) = (self.held, self.evidence);
         let new = held.definitions.iter();
@@ -411,7 +411,7 @@ impl Skip<'_> {
             .collect();
     }
 
-    /// The books after the event, but for the money.
+    /// Carries on the books after the event, except for the money.
     fn state(&self, carried: &mut Carried, found: &redis_side::Records) {
         let (told, held) = (self.evidence, self.held);
         let mut books = self.books.clone();
@@ -448,7 +448,7 @@ impl Skip<'_> {
         carried.books = books;
     }
 
-    /// A rotation that nobody can read any more dropped the older generation.
+    /// Opens the generation of a rotation that can no longer be read. The rotation dropped the older generation.
     fn generation(&self, books: &mut Books) {
         let letter = self.held.state.get("gen").cloned().unwrap_or_default();
         let start = self.held.number("gen_start");
@@ -473,7 +473,7 @@ impl Skip<'_> {
         };
     }
 
-    /// What of a definition decides where money goes.
+    /// The parts of a definition that decide where money goes.
     fn terms(&self, version: Option<u64>) -> Terms {
         let Some(version) = version else {
             return Terms::default();
@@ -488,7 +488,7 @@ impl Skip<'_> {
         self.evidence.terms.get(&version).cloned().unwrap_or_default()
     }
 
-    /// How many there are of what Redis keeps.
+    /// Sets how many definitions, adjustments and records Redis keeps.
     fn counts(&self, books: &mut Books, taken: u64) {
         let Some((checkpoint, _, later)) = &self.evidence.checkpoint else {
             return;
@@ -540,7 +540,7 @@ impl Skip<'_> {
         }
     }
 
-    /// What moves, so that the books agree with Redis at the next checkpoint.
+    /// The changes that make the books agree with Redis at the next checkpoint.
     fn money(&self, books: &mut Books) -> Result<Vec<MeterChange>, StuckError> {
         let Some((checkpoint, later, _)) = &self.evidence.checkpoint else {
             let text = "no checkpoint behind it can be read: there is nothing to compare the money with";
@@ -561,7 +561,7 @@ impl Skip<'_> {
                 let shown = checkpoint.meters.get(&format!("{tier}:{meter}"));
                 let delta = match shown {
                     Some(shown) => shown - later.get(&(tier.clone(), meter.to_owned())).unwrap_or(&0) - before,
-                    // A tier that is not in force: only the event itself may tell.
+                    // The tier is not in force, so only the event itself can say.
                     None => own
                         .iter()
                         .filter(|own| own.tier == tier && own.meter == meter)
@@ -584,7 +584,7 @@ impl Skip<'_> {
         Ok(changes)
     }
 
-    /// What it all means, for people.
+    /// Explains the skip to operators.
     fn say(&mut self, carried: &Carried, changes: &[MeterChange]) {
         let took = self.last - self.books.sequence;
         let mut lines = vec![format!(
@@ -647,7 +647,7 @@ impl Skip<'_> {
     }
 }
 
-/// Changes a meter, in the list and in the meters.
+/// Applies a change to the meters, and adds it to the list.
 fn add(
     changes: &mut Vec<MeterChange>,
     after: &mut Meters,
@@ -668,7 +668,7 @@ fn add(
     Ok(())
 }
 
-/// As scripts write them: `tier meter:delta ...;` each.
+/// The text that scripts write: `tier meter:delta ...;` for each tier.
 fn text_of(changes: &[MeterChange]) -> String {
     let rows = changes.chunk_by(|a, b| a.tier == b.tier).map(|row| {
         let meters = row.iter().map(|change| format!(" {}:{}", change.meter, change.delta));

@@ -41,7 +41,7 @@ where
     let place = Arc::clone(&api.exports)
         .try_acquire_owned()
         .map_err(|_| LedgerError::TooManyExports)?;
-    // Read before the answer begins: a database that is down is still a 503.
+    // Read before the answer begins, so that a database that is down still gives a 503.
     let page = read(position, left.unwrap_or(CHUNK).min(CHUNK)).await?;
     let export = Export { format, page, left };
     let name = format!("attachment; filename=\"{}.{}\"", listing.name(), format.extension());

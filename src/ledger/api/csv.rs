@@ -1,8 +1,8 @@
 //! Rows as CSV.
 //!
-//! A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula. What operators wrote freely gets a `'`
-//! in front of those; all other cells are numbers, times, ids and signatures, which stay as they are, so that what is
-//! signed can be checked. NDJSON and JSON never change a text.
+//! A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula. Text that operators wrote freely
+//! gets a `'` in front of these characters. All other cells are numbers, times, ids and signatures, which stay as
+//! they are, so that signed values can be checked. NDJSON and JSON never change a text.
 
 use crate::ledger::queries::audit::AuditRow;
 
@@ -15,7 +15,7 @@ pub trait Record {
     fn cells(&self) -> Vec<String>;
 }
 
-/// Lines of CSV; memory takes all that is written.
+/// Lines of CSV. Writing to memory can't fail.
 pub fn lines<R: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator<Item = R>>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
@@ -26,7 +26,7 @@ pub fn lines<R: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator
     writer.into_inner().expect("memory takes all that is written")
 }
 
-/// Free text that no spreadsheet takes for a formula.
+/// Free text that no spreadsheet runs as a formula.
 fn harmless(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")

@@ -1,6 +1,6 @@
-//! A list streamed whole, in constant memory: pages by key, one ahead of the client.
+//! Streams a whole list in constant memory: pages by key, one ahead of the client.
 //!
-//! A file that ends too early must never look whole: after an error the transfer is broken off, and the client sees
+//! A file that ends too early must never look whole. After an error the transfer is broken off, and the client sees
 //! that its last chunk is missing.
 
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub const CHUNK: u32 = 1000;
 /// Chunks that wait for the client.
 const CHUNKS_AHEAD: usize = 1;
 
-/// Times that a page is read: a long file is not given up because the database was busy or away for some seconds, which
-/// each try waits for.
+/// Most tries of a page. A long file survives a database that is busy or away for some seconds; each try waits that
+/// long.
 const TRIES: usize = 4;
 
 /// How long a client may take for a chunk before it loses its place to others.
@@ -41,7 +41,7 @@ pub enum Broken {
     /// The client took nothing for a minute.
     #[error("the client takes nothing")]
     Stalled,
-    /// The key was revoked, or is over.
+    /// The key was revoked or has expired.
     #[error("the key has ended")]
     KeyEnded,
 }
@@ -52,7 +52,7 @@ enum Piece {
     End,
 }
 
-/// Where an export stands: what was read, and how many rows may still come.
+/// The state of an export: what was read, and how many rows may still come.
 pub struct Export<T> {
     pub format: Format,
     pub page: Page<T>,
@@ -61,8 +61,8 @@ pub struct Export<T> {
 }
 
 impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
-    /// The body. `read` reads the page after a position, with that many rows at most. The place is free again when
-    /// all is read, or the client or its key is gone.
+    /// The body. `read` reads the page after a position, with at most that many rows. The slot is free again when all
+    /// is read, or the client or its key is gone.
     pub fn stream<F, R>(
         self,
         (place, key_end): (OwnedSemaphorePermit, KeyEnd),
@@ -137,7 +137,7 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
         }
     }
 
-    /// Takes the rows, counted off what is left.
+    /// Takes the rows, and subtracts them from what is left.
     fn written(&mut self) -> Vec<u8> {
         let rows = std::mem::take(&mut self.page.items);
         if let Some(left) = &mut self.left {
@@ -156,7 +156,7 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
     }
 }
 
-/// Reads a page, and once more when the database did not answer.
+/// Reads a page, and tries again when the database did not answer.
 async fn again<T, F>(read: &impl Fn(Key, u32) -> F, key: Key, limit: u32) -> Result<Page<T>, LedgerError>
 where
     F: Future<Output = Result<Page<T>, LedgerError>>,

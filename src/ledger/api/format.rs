@@ -1,4 +1,4 @@
-//! What a list is answered as: `Accept` (RFC 9110, 12.5.1).
+//! The format in which a list is answered, by `Accept` (RFC 9110, 12.5.1).
 
 use actix_web::HttpRequest;
 use actix_web::http::header::ACCEPT;
@@ -15,7 +15,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What the client likes best; JSON when it does not say, or likes nothing of ours.
+    /// The format that the client prefers; JSON when it does not say, or wants none of ours.
     pub fn of(request: &HttpRequest) -> Self {
         let headers = request
             .headers()
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// For the name of a file.
+    /// The extension of a file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -62,7 +62,7 @@ impl Format {
     }
 }
 
-/// `q=0.5` in thousandths; nothing, which is less than any other, for what can't be read.
+/// `q=0.5` in thousandths; `None`, which is less than any other, for a value that can't be read.
 fn quality(parameter: &str) -> Option<u32> {
     let (name, value) = parameter.split_once('=')?;
     if !name.trim().eq_ignore_ascii_case("q") {

@@ -1,4 +1,5 @@
-//! The routes of the ledger that are the same for all kinds: audit and reconciliation; and what lists of each kind share.
+//! The routes of the ledger that are the same for all kinds: audit and reconciliation. Also what the lists of each
+//! kind share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,30 +26,28 @@ mod on_subjects;
 pub mod page;
 mod reconciliation;
 
-/// CSV and NDJSON answers that an instance streams at the same time: each takes a connection to the database half of
-/// the time, and most of them must be left for pages.
+/// Most CSV and NDJSON answers that an instance streams concurrently. Each takes a database connection half of the
+/// time, and most connections must be left for pages.
 const MAX_EXPORTS: usize = 4;
 
-/// What the handlers work with, those of each capability's own lists too.
+/// What the handlers work with, including those of each capability's own lists.
 #[derive(Clone)]
 pub struct Api {
-    /// Asks the ledger.
     pub queries: Queries,
-    /// The database.
     pub sql: Sql,
-    /// Sign heads.
+    /// Keys that sign heads.
     pub signing: Arc<SigningKeys>,
     /// What this instance remembers of all subjects.
     pub kinds: Kinds,
-    /// Places of exports.
+    /// Slots for exports.
     pub exports: Arc<Semaphore>,
-    /// Where exports are read and written.
+    /// The runtime on which exports are read and written.
     pub runtime: Handle,
 }
 
 impl Api {
-    /// All clones share the limit on exports, which are read and written on the runtime that this is called on: a
-    /// thread that answers requests would keep the others waiting.
+    /// All clones share the limit on exports. Exports are read and written on the runtime of this call: a thread that
+    /// answers requests would keep other requests waiting.
     ///
     /// # Panics
     /// Outside of a runtime.
@@ -64,7 +63,7 @@ impl Api {
         }
     }
 
-    /// Events of a subject that Redis has and the ledger not yet; `None` while that is not known.
+    /// Events of a subject that Redis has and the ledger lacks; `None` while unknown.
     fn lag(&self, kind: KindName, id: &str) -> Option<u64> {
         self.kinds.named(kind)?.lag(&Id::parse(id).ok()?)
     }

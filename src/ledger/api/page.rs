@@ -1,4 +1,4 @@
-//! What all lists take: a time and a page.
+//! What all lists take: a time range and a page.
 
 use jackpot_core::clock::parse_rfc3339;
 use jackpot_core::money::Minor;
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 pub(crate) use crate::http::page::Limit;
 
-/// A page that does not say.
+/// Rows of a page when the request has no limit.
 pub const DEFAULT_LIMIT: u32 = 100;
 
 /// A smallest amount, minor units.
@@ -39,7 +39,7 @@ impl TryFrom<String> for Time {
     }
 }
 
-/// Which page, and of which time.
+/// Which page, and of which time range.
 #[derive(Debug, Clone, Default)]
 pub struct Paging {
     pub limit: Option<Limit>,

@@ -1,4 +1,4 @@
-//! Redis beside the ledger.
+//! The answer with the comparison of Redis with the ledger.
 
 use std::collections::BTreeMap;
 

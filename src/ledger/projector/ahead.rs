@@ -1,7 +1,7 @@
-//! Reads on behind a batch while it is being committed, so that Redis and the database work at the same time.
+//! Reads the events after a batch while it is being committed, so that Redis and the database work concurrently.
 //!
-//! What was read counts only if the cursor then stands where it was read from: after a commit that failed it is left,
-//! and read again.
+//! These events count only if the cursor then stands where they were read from. After a failed commit they are
+//! dropped, and read again.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl<K: Kind> Projector<K> {
         })
     }
 
-    /// After the commit.
+    /// Keeps what was read, after the commit.
     pub(super) fn keep_ahead(&mut self, ahead: Vec<Ahead>) {
         for ahead in ahead {
             if let Some(stream) = self.streams.get_mut(&ahead.id) {
@@ -48,14 +48,14 @@ impl<K: Kind> Projector<K> {
 pub(super) struct Look<K: Kind> {
     pub(super) id: Id,
     pub(super) known: Arc<K::Known>,
-    /// What the ledger has: a Redis behind it is not read.
+    /// The ledger's mark: a Redis with a smaller one is not read.
     pub(super) mark: Mark,
     /// Where the batch ends.
     pub(super) after: String,
     pub(super) trim_before: Option<String>,
 }
 
-/// Events behind a place that the cursor has not reached yet.
+/// Events after a place that the cursor has not reached yet.
 #[derive(Debug)]
 pub(super) struct Ahead {
     pub(super) id: Id,
@@ -66,7 +66,7 @@ pub(super) struct Ahead {
     pub(super) events: Vec<Raw>,
 }
 
-/// Reads what can be read; what can't is left to the next round, which says why.
+/// Reads what can be read. The next round retries the rest, and reports the reason.
 pub(super) async fn read<K: Kind>(store: &Store, looks: Vec<Look<K>>) -> Vec<Ahead> {
     let reads = looks.into_iter().map(|look| one(store, look));
     let reads: Vec<_> = futures::iter(reads).buffer_unordered(AT_ONCE).collect().await;

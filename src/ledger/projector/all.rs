@@ -1,5 +1,5 @@
-//! The projectors of an instance: one for each kind of streams, side by side on one thread. They share the database's
-//! writer in the order of their requests: none waits for more than one commit of each other.
+//! The projectors of an instance: one for each kind of streams, concurrently on one thread. The database's writer
+//! serves them in the order of their requests: none waits for more than one commit of each other one.
 
 use futures_util::future::{LocalBoxFuture, join_all};
 
@@ -36,7 +36,7 @@ impl<K: Kind> AnyProjector for Projector<K> {
 pub struct Projectors(Vec<Box<dyn AnyProjector>>);
 
 impl Projectors {
-    /// Nothing held yet.
+    /// Projectors that hold no stream yet.
     #[must_use]
     pub fn new(kinds: &Kinds, from: &Projecting<'_>) -> Self {
         Self(kinds.iter().map(|kind| kind.projector(from)).collect())

@@ -15,10 +15,10 @@ use crate::ledger::reconcile::report::Report;
 /// Why an event can't be applied.
 #[derive(Debug, Error)]
 pub enum Stop {
-    /// No script of ours wrote it.
+    /// None of our scripts wrote it.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// It does not follow from those before it.
+    /// It does not follow from the previous events.
     #[error(transparent)]
     Fold(#[from] FoldError),
 }
@@ -26,15 +26,14 @@ pub enum Stop {
 /// Events in one piece, ready to be committed.
 #[derive(Debug)]
 pub struct Batch<K: Kind> {
-    /// Of which stream.
     pub id: Id,
-    /// Where it begins: the cursor that must still stand.
+    /// The cursor where it begins; the cursor in SQL must still stand there.
     pub from: Cursor,
-    /// Where it ends.
+    /// The cursor where it ends.
     pub to: Cursor,
     /// The books at its end.
     pub books: K::Books,
-    /// The record.
+    /// The events for the record.
     pub events: Vec<EventRow>,
     /// Definitions that were put.
     pub definitions: Vec<DefinitionRow>,
@@ -42,26 +41,25 @@ pub struct Batch<K: Kind> {
     pub actions: Vec<(u64, i64, Action)>,
     /// The last comparison with Redis: event, time, result.
     pub report: Option<(u64, i64, Report)>,
-    /// What else is written.
+    /// The rows that only its kind has.
     pub rows: K::Rows,
-    /// Why it ends before the last event that was given.
+    /// Why it ends before the last given event.
     pub stop: Option<Stop>,
 }
 
 /// Where a batch begins, and what it needs.
 pub struct Start<'a, K: Kind> {
-    /// The stream.
     pub id: &'a Id,
     /// The last event committed.
     pub cursor: &'a Cursor,
-    /// The books there.
+    /// The books at the cursor.
     pub books: &'a K::Books,
     /// What its kind needs.
     pub with: K::With<'a>,
 }
 
 impl<K: Kind> Batch<K> {
-    /// Takes events until one can't be applied. Those before it stand.
+    /// Takes events until one can't be applied. The events before it stay in the batch.
     #[must_use]
     pub fn build(start: &Start<'_, K>, events: &[Raw]) -> Self {
         let mut batch = Self {
@@ -78,7 +76,7 @@ impl<K: Kind> Batch<K> {
         };
         for (i, raw) in events.iter().enumerate() {
             if let Err(stop) = batch.add(start, raw) {
-                // The books are of no use after an error: once more, without the event that made it.
+                // An error spoils the books: build again without the event that caused it.
                 return Self {
                     stop: Some(stop),
                     ..Self::build(start, &events[..i])

@@ -1,4 +1,4 @@
-//! Batches become rows, and streams move on.
+//! Turns batches into rows, and moves streams on.
 
 use futures_util::future;
 use jackpot_core::ids::Id;
@@ -12,9 +12,9 @@ use crate::sql::is_unavailable;
 use crate::subject::LedgerView;
 
 impl<K: Kind> Projector<K> {
-    /// Commits the batches, all at once or, when one is at fault, each by itself.
+    /// Commits the batches: all at once or, when one is at fault, each separately.
     pub(super) async fn commit(&mut self, batches: Vec<(Batch<K>, i64)>) -> Result<(), sqlx::Error> {
-        // One may have been stopped at its first event.
+        // A batch may have stopped at its first event.
         let whole = batches.iter().filter(|(batch, _)| has_rows(batch));
         let whole: Vec<(&Batch<K>, i64)> = whole.map(|(batch, token)| (batch, *token)).collect();
         if whole.is_empty() {
@@ -61,7 +61,7 @@ impl<K: Kind> Projector<K> {
                 self.stop(id, &reason).await;
                 Ok(())
             }
-            // Its rows contradict rows that are there: that is no passing state.
+            // Its rows contradict rows that are there: waiting does not help.
             WriteError::Sql(error) => {
                 let reason = format!("the database refuses its next events: {error}");
                 self.stop(id, &reason).await;

@@ -1,4 +1,4 @@
-//! Redis beside the ledger, now and then, for every stream that this instance reads.
+//! Compares Redis with the ledger now and then, for every stream that this instance reads.
 
 use std::ops::Bound;
 use std::time::{Duration, Instant};
@@ -16,8 +16,8 @@ use crate::ledger::reconcile::store;
 use crate::subject::MaybeScript;
 
 impl<K: Kind> Projector<K> {
-    /// Compares idle ones as they stand, and puts a checkpoint into the stream of busy ones: it is compared when it
-    /// is applied. Whether there is one now.
+    /// Compares idle streams as they stand. Appends a checkpoint to busy streams: they are compared when it is
+    /// applied. Returns whether a checkpoint was appended.
     pub(super) async fn reconcile(&mut self) -> Result<bool, sqlx::Error> {
         let kind = &self.kind.clone();
         let looks = self.turns().into_iter().map(|id| async move {
@@ -58,8 +58,8 @@ impl<K: Kind> Projector<K> {
         Ok(put.iter().any(Result::is_ok))
     }
 
-    /// Those whose turn it is: each once in an interval, a share of them at each sweep, so that thousands of idle ones
-    /// do not hold up the events.
+    /// The streams whose turn it is. Each has one turn per interval, and a sweep takes a share of them, so that
+    /// thousands of idle ones do not hold up the events.
     fn turns(&mut self) -> Vec<Id> {
         let interval = self.settings.reconcile_interval_s;
         if self.reconciled_to.is_none() {
@@ -90,7 +90,7 @@ impl<K: Kind> Projector<K> {
         tx.commit().await
     }
 
-    /// A checkpoint was committed: what it found, completed by what the rows tell that were committed with it.
+    /// Judges a committed checkpoint: what its comparison found, completed by the rows that were committed with it.
     pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
         if !K::ABOUT.counts {
             return self.judge(id, n, &found).await;
@@ -110,7 +110,8 @@ impl<K: Kind> Projector<K> {
         self.judge(id, n, report).await;
     }
 
-    /// Suspends one on which Redis and the ledger do not agree; opens one on which they do again, where no operator does.
+    /// Suspends a subject on which Redis and the ledger do not agree. Opens one on which they agree again, where no
+    /// operator does.
     async fn judge(&self, id: &Id, n: u64, report: &Report) {
         let stream = self.streams.get(id);
         if report.clean {
@@ -139,7 +140,7 @@ impl<K: Kind> Projector<K> {
     }
 }
 
-/// Redis has it, and no script can read it: a pool is gone, or no number.
+/// The report for a subject that Redis has and no script can read: a pool is missing, or is no number.
 fn unreadable(why: String) -> Report {
     let row = StateRow {
         name: "readable".to_owned(),

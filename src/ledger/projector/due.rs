@@ -1,4 +1,5 @@
-//! Which streams a round reads, and how much of them: thousands may have news at once, after the database was away.
+//! Decides which streams a round reads, and how much of them. After a database outage thousands may have news at
+//! once.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeBounds};
@@ -17,16 +18,16 @@ use super::{AT_ONCE, Projector};
 use crate::ledger::kind::Kind;
 use crate::subject::{ScriptError, Subject};
 
-/// Events of one transaction, over all streams: beyond it the others wait for the next.
+/// Most events of one transaction, over all streams; further streams wait for the next one.
 const MAX_EVENTS: usize = 4_000;
-/// And bytes of them: an event may hold a thousand entries.
+/// Most bytes of these events: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Streams that are looked at in a sweep without news: some 30 ms of Redis' time each second. Of more jackpots than that
-/// each has its turn every few seconds; those that this instance plays are looked at at once.
+/// Streams without news that a sweep looks at: some 30 ms of Redis' time each second. With more jackpots than that,
+/// each has its turn every few seconds. Streams that this instance plays are looked at at once.
 const LOOKS_PER_SWEEP: usize = 1_000;
 
-/// How long a round waits for one stream, of which a look takes some ten milliseconds: behind a frozen node the streams
+/// Longest wait of a round for one stream; a look takes some ten milliseconds. While one node is frozen, the streams
 /// of the other nodes wait.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -50,7 +51,7 @@ impl Taken {
 }
 
 impl<K: Kind> Projector<K> {
-    /// What is new in the streams, as batches; and whether there is more than was taken.
+    /// Reads what is new in the streams, as batches. Returns also whether there is more than was taken.
     pub(super) async fn read(&mut self, sweep: bool) -> (Vec<(Batch<K>, i64)>, bool) {
         let reads = self.read_due(sweep).await;
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
@@ -70,7 +71,7 @@ impl<K: Kind> Projector<K> {
                 }
                 Ok(Read::Lost(at)) => lost.push((id, at)),
                 Ok(Read::Broken(reason)) => self.stop(&id, &reason).await,
-                // A frozen node is its own trouble; the others go on.
+                // A frozen node affects only its own streams.
                 Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "its events can't be read now"),
             }
         }
@@ -78,14 +79,14 @@ impl<K: Kind> Projector<K> {
         (batches, more)
     }
 
-    /// Whether the last looks saw more than a round takes: the next begins at once. What came since can wait for the next
-    /// commit.
+    /// Whether the last looks saw more than a round takes: the next round begins at once. Events that came since can
+    /// wait for the next commit.
     pub(super) fn is_behind(&self) -> bool {
         let goes_on = |stream: &Stream<K>| !stream.rests() && stream.goes_on_behind(&stream.cursor);
         !self.left.is_empty() || self.streams.values().any(goes_on)
     }
 
-    /// For the next round, which begins with them.
+    /// Keeps events for the next round, which begins with them.
     fn put_back(&mut self, id: Id, events: Vec<Raw>) {
         if let Some(stream) = self.streams.get_mut(&id) {
             let (after, last_n) = (stream.cursor.stream_id.clone(), stream.last_n());
@@ -98,8 +99,8 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Looks at the streams in which there may be something new, until a round is full. Whoever comes behind the last
-    /// one that was taken is first: a few busy ones would hold up all others for ever.
+    /// Looks at the streams that may have something new, until a round is full. Streams after the last one that was
+    /// taken come first: otherwise a few busy ones would hold up all others for ever.
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
         let mut due = self.due(sweep);
         let first = due.partition_point(|stream| Some(&stream.id) <= self.taken_to.as_ref());
@@ -110,7 +111,7 @@ impl<K: Kind> Projector<K> {
             if now.is_empty() {
                 break;
             }
-            // They are moved out, each to its own look.
+            // Each stream is moved into its own look.
             let looks = now.into_iter().map(|mut stream| {
                 let known = self.kind.registry().known(&stream.id);
                 let (store, margin) = (&self.store, self.settings.trim_margin_events);
@@ -142,13 +143,13 @@ impl<K: Kind> Projector<K> {
         reads
     }
 
-    /// Taken out of the streams, in order.
+    /// Takes the due streams out of the map, in order.
     fn due(&mut self, sweep: bool) -> Vec<Stream<K>> {
         let turn = sweep.then(|| turn(&self.streams, &mut self.looked_to, LOOKS_PER_SWEEP));
         let (kind, left) = (&self.kind, std::mem::take(&mut self.left));
         let is_due = |id: &Id, stream: &mut Stream<K>| {
             let known = kind.registry().known(id);
-            // What is lost is not there at the next look either: now and then will do.
+            // A lost subject is still lost at the next look: now and then is enough.
             let news = || !known.is_lost() && known.mark() != stream.mark();
             let more = stream.goes_on_behind(&stream.cursor);
             let turn = turn.as_ref().is_some_and(|turn| turn.contains(id));
@@ -158,7 +159,7 @@ impl<K: Kind> Projector<K> {
     }
 }
 
-/// Those whose turn it is to be looked at though this instance heard of nothing new there, and where the next turn begins.
+/// The streams whose turn it is although this instance saw no news there. Also sets where the next turn begins.
 fn turn<T>(streams: &BTreeMap<Id, T>, looked_to: &mut Option<Id>, at_most: usize) -> (Bound<Id>, Bound<Id>) {
     let from = looked_to.take().map_or(Bound::Unbounded, Bound::Excluded);
     let mut rest = streams.range((from.clone(), Bound::Unbounded));

@@ -1,5 +1,5 @@
-//! Tells how far the ledger is behind, beside the rounds: one that waits for a frozen database tells nothing. Every
-//! instance tells it of all streams, whoever reads them.
+//! Reports how far the ledger lags, independently of the rounds: a round that waits for a frozen database reports
+//! nothing. Every instance reports all streams, including those that others read.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::store::Store;
 use crate::subject::Subject;
 use crate::telemetry::Metrics;
 
-/// Between two looks.
+/// Pause between two looks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Streams whose last event is asked for each second: about a millisecond of Redis' time.
+/// Streams whose last event is looked up each second: about a millisecond of Redis' time.
 const LOOKS: usize = 200;
 
-/// What is looked at, and who is told.
+/// What is looked at, and where it is reported.
 pub(super) struct Lag<K: Kind> {
     kind: K,
     store: Store,
     metrics: Arc<Metrics>,
 }
 
-/// Tells it of all that this instance knows.
+/// Reports the lag of all subjects that this instance knows.
 pub(super) fn tell<K: Kind>(kind: &K, metrics: &Metrics) {
     for known in kind.registry().each() {
         metrics.ledger.lag(K::NAME.as_str(), known.id(), known.lag());
@@ -42,7 +42,7 @@ impl<K: Kind> Lag<K> {
         }
     }
 
-    /// For as long as it is polled.
+    /// Reports for as long as it is polled.
     pub(super) async fn tell(&self) {
         loop {
             tell(&self.kind, &self.metrics);
@@ -50,8 +50,8 @@ impl<K: Kind> Lag<K> {
         }
     }
 
-    /// Asks Redis for the last events, some each second: what others write, this instance has not heard of. For as long
-    /// as it is polled.
+    /// Asks Redis for the last events, some each second: this instance does not see what others write. Runs for as
+    /// long as it is polled.
     pub(super) async fn look(&self) {
         let mut looked_to: Option<Id> = None;
         loop {
@@ -78,7 +78,7 @@ impl<K: Kind> Lag<K> {
         }
     }
 
-    /// Number of its last event in Redis. Not a script's answer: nothing is decided by it.
+    /// Number of the last event in Redis. This is not a script's answer, so it must not decide anything.
     async fn last_n(&self, known: &K::Known) -> Option<u64> {
         let get = redis::cmd("HGET").arg(known.stream().state).arg("n").to_owned();
         let n = self.store.run(&get).await.ok()?;

@@ -1,7 +1,7 @@
-//! Who reads which stream: a lease in SQL, by the database's clock.
+//! Decides which instance reads which stream: a lease in SQL, by the database's clock.
 //!
-//! A lease is only about who tries. What makes a commit right is the token in it: it grows with each change of holder,
-//! and a transaction of a holder that was stalled meanwhile finds another one and is rolled back.
+//! A lease only decides who tries. The token makes a commit correct: it grows with each change of holder. A
+//! transaction of a holder that was stalled meanwhile finds another token and is rolled back.
 
 use std::time::Duration;
 
@@ -14,24 +14,23 @@ use crate::sql::{Kind, Sql, Taken};
 use crate::subject::LedgerView;
 use crate::subject::kinds::KindName;
 
-/// Longest lease that settings allow. One that ends later was given before the database's clock was set back: it
-/// would keep a dead holder's streams for as long.
+/// Longest lease that settings allow. A lease that ends later was given before the database's clock was set back. It
+/// would keep a dead holder's streams for that long.
 const LONGEST_MS: i64 = 300_000;
 
-/// A row of a subject, as far as leases go.
+/// A subject's row, as far as leases need it.
 #[derive(Debug)]
 pub struct Place {
-    /// Of what.
     pub id: Id,
-    /// Last event committed.
+    /// Number of the last committed event.
     pub n: u64,
     /// Restores so far.
     pub restores: u64,
-    /// Whether this instance may read it: its own, or nobody's any more.
+    /// Whether this instance may read it: it holds the lease, or nobody does any more.
     pub free: bool,
     /// The token in force.
     pub token: i64,
-    /// What SQL says of it, for people.
+    /// SQL's view of it, for people.
     pub view: LedgerView,
 }
 
@@ -45,7 +44,7 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// Of streams of a kind. `instance` names the holder; each start of the service is another one.
+    /// The leases on streams of a kind. `instance` names the holder; each start of the service has another name.
     #[must_use]
     pub fn of(kind: KindName, sql: Sql, instance: String, lease_ms: u64) -> Self {
         let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
@@ -57,7 +56,7 @@ impl Leases {
         }
     }
 
-    /// Adds the row of one that the ledger has not seen.
+    /// Adds the row of a subject that the ledger has not seen.
     pub async fn add(&self, id: &Id) -> Result<(), sqlx::Error> {
         let hash = ChainHash::of(&self.kind.subject(id));
         let sql = format!(
@@ -71,7 +70,8 @@ impl Leases {
         Ok(())
     }
 
-    /// All of the ledger, while it is this instance's: what another store did is nothing that this one's Redis lacks.
+    /// All subjects in the ledger, while the ledger belongs to this instance's store. What another store did is not
+    /// missing from this store's Redis.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
             "SELECT id, n, restores, status, stopped, lease_token, \
@@ -107,7 +107,7 @@ impl Leases {
         Ok(places.into_iter().flatten().collect())
     }
 
-    /// Takes a stream over, if nobody did since `token` was read: the new token.
+    /// Takes over a stream, if nobody did since `token` was read. Returns the new token.
     pub async fn take(&self, id: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
         let sql = format!(
             "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
@@ -145,7 +145,7 @@ impl Leases {
         self.sql.reading(select).await
     }
 
-    /// Keeps what this instance holds.
+    /// Renews the leases that this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
         let sql = format!(
             "UPDATE streams SET lease_until_ms = {} + $1 WHERE kind = '{}' AND holder = $2",
@@ -157,8 +157,8 @@ impl Leases {
         Ok(())
     }
 
-    /// Does something long while what this instance holds is kept: a lease that ends meanwhile would let another
-    /// instance begin the same.
+    /// Does something long while renewing the leases that this instance holds. If a lease ended meanwhile, another
+    /// instance could begin the same work.
     pub async fn during<T>(&self, work: impl Future<Output = T>) -> T {
         let third = Duration::from_millis(self.lease_ms.unsigned_abs() / 3).max(Duration::from_millis(1));
         let keep = async {
@@ -175,7 +175,7 @@ impl Leases {
         }
     }
 
-    /// Gives back what this instance holds, so that another one need not wait.
+    /// Releases the leases that this instance holds, so that another one need not wait.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
         let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
         self.sql
@@ -185,7 +185,8 @@ impl Leases {
     }
 }
 
-/// Ends the leases of instances that died, where nobody else can be alive: a SQLite file is this process' alone.
+/// Ends the leases of dead instances where no other instance can be alive: a SQLite file belongs to this process
+/// alone.
 pub async fn bury(sql: &Sql) -> Result<(), sqlx::Error> {
     if sql.kind() == Kind::Sqlite {
         let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE holder <> ''");

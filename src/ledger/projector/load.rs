@@ -1,4 +1,5 @@
-//! What SQL holds of a stream when an instance takes it over: the cursor, the books, and the tail of the chain, checked.
+//! Reads what SQL holds of a stream that an instance takes over: the cursor, the books and the tail of the chain,
+//! checked.
 
 use futures_util::future::LocalBoxFuture;
 use jackpot_core::chain::ChainHash;
@@ -15,7 +16,7 @@ use crate::subject::kinds::KindName;
 
 /// Events whose hashes are checked when a stream is taken over; `jackpot verify` checks all.
 const TAIL: i64 = 1_000;
-/// And their size in all, because an event may hold a thousand entries; the last two are checked in any case.
+/// Most characters of these events: an event may hold a thousand entries. The last two are checked in any case.
 const TAIL_CHARS: i64 = 16 << 20;
 /// Events read at a time.
 const PAGE: i64 = 50;
@@ -25,11 +26,11 @@ const PAGE: i64 = 50;
 pub struct Loaded<K: Kind> {
     /// The last event committed.
     pub cursor: Cursor,
-    /// The books there.
+    /// The books at the cursor.
     pub books: K::Books,
-    /// What goes along with them.
+    /// What the kind keeps beside the books.
     pub along: K::Along,
-    /// Id in Redis' stream of the event in front of the cursor, empty when there is none.
+    /// Stream id of the event before the cursor; empty when there is none.
     pub previous_stream_id: String,
     /// The last event, canonical JSON.
     pub last_body: String,
@@ -38,10 +39,10 @@ pub struct Loaded<K: Kind> {
 /// Why a stream can't be taken over.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The database.
+    /// The database failed.
     #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),
-    /// Another instance has taken the stream over meanwhile.
+    /// Another instance has meanwhile taken over the stream.
     #[error("'{0}' is read by another instance now")]
     Moved(Id),
     /// The ledger's own rows do not fit together.
@@ -52,17 +53,16 @@ pub enum LoadError {
 /// The last event that SQL has.
 #[derive(Debug)]
 pub struct LastEvent {
-    /// How far it is.
     pub mark: Mark,
     /// Its id in Redis' stream.
     pub stream_id: String,
-    /// Of the event before it; empty when there is none.
+    /// Stream id of the event before it; empty when there is none.
     pub previous_stream_id: String,
     /// Canonical JSON.
     pub body: String,
 }
 
-/// Reads the last event alone; `None` where SQL has none.
+/// Reads only the last event; `None` where SQL has none.
 pub async fn last_event(sql: &Sql, of: KindName, id: &Id) -> Result<Option<LastEvent>, sqlx::Error> {
     let text = format!(
         "SELECT s.restores AS restores, e.n AS n, e.stream_id AS stream_id, e.body AS body FROM streams AS s \
@@ -85,21 +85,20 @@ pub async fn last_event(sql: &Sql, of: KindName, id: &Id) -> Result<Option<LastE
     }))
 }
 
-/// How the streams of a kind are found, read and checked, without its types.
+/// Finds, reads and checks the streams of a kind, without its types.
 #[derive(Clone, Copy)]
 pub struct Load {
-    /// Which kind.
     pub name: KindName,
-    /// The key in Redis with the ids of all of them.
+    /// Redis key with the ids of all subjects.
     pub index: &'static str,
-    /// The key in Redis of the state of one.
+    /// Redis key of the state of one subject.
     pub state: fn(&Id) -> String,
-    /// Reads one.
+    /// Reads and checks one stream.
     pub load: for<'a> fn(&'a Sql, &'a Id) -> LocalBoxFuture<'a, Result<(), LoadError>>,
 }
 
 impl Load {
-    /// Of a kind.
+    /// The functions of a kind.
     #[must_use]
     pub const fn of<K: Kind>() -> Self {
         Self {
@@ -111,7 +110,7 @@ impl Load {
     }
 }
 
-/// Reads and checks.
+/// Reads and checks a stream.
 pub async fn load<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError> {
     sql.reading(load_within(sql, id)).await
 }
@@ -159,7 +158,7 @@ async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError
     })
 }
 
-/// Checks the hashes of the last events; returns the stream id of the one before the last, and the last one's body.
+/// Checks the hashes of the last events. Returns the stream id of the one before the last, and the last one's body.
 async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(String, String), LoadError> {
     let (mut previous_stream_id, mut last_body) = (String::new(), String::new());
     let mut last: Option<(i64, ChainHash)> = None;
@@ -206,7 +205,7 @@ async fn check_tail<K: Kind>(sql: &Sql, id: &Id, cursor: &Cursor) -> Result<(Str
     Ok((previous_stream_id, last_body))
 }
 
-/// Number of the event behind which the tail begins.
+/// Number of the event after which the tail begins.
 async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadError> {
     let text = format!(
         "SELECT n, CAST(LENGTH(body) AS BIGINT) FROM events WHERE kind = '{}' AND id = $1 ORDER BY n DESC LIMIT $2",

@@ -1,15 +1,16 @@
 //! The projector: the stream of each subject → SQL, in order, rows and cursor in one transaction.
 //!
-//! Exactly once without acknowledgements: the cursor is in SQL ([`mod@write`]) and moves only from where the batch began.
-//! A repeat after a crash reads again behind it. One instance reads a stream at a time ([`lease`]). An event that can't
-//! be applied stops its stream, never the others, and suspends what it is of; nothing is skipped.
+//! Delivery is exactly once without acknowledgements: the cursor is in SQL ([`mod@write`]) and moves only from where
+//! the batch began. A repeat after a crash reads again after the cursor. One instance reads a stream at a time
+//! ([`lease`]). An event that can't be applied stops its own stream only, and suspends its subject. The projector
+//! skips nothing.
 //!
-//! [`Kind`] says what differs between the kinds of streams. Each kind has a projector of its own; [`Projectors`] are all
+//! [`Kind`] says what differs between the kinds of streams. Each kind has its own projector; [`Projectors`] are all
 //! of them.
 //!
-//! A round: look for new ones and leases now and then, read what is new ([`stream`]), check it and make rows of it
-//! ([`batch`]), commit all of it at once; when that fails, each stream by itself, to find the one at fault. A kind may
-//! write more in transactions of its own ([`Kind::follow`]).
+//! A round looks for new streams and leases now and then, reads new events ([`stream`]), checks them and makes rows
+//! ([`batch`]), and commits everything at once. If the commit fails, it commits each stream separately, to find the
+//! one at fault. A kind may write more in its own transactions ([`Kind::follow`]).
 
 mod ahead;
 mod all;
@@ -50,17 +51,17 @@ use lease::Leases;
 use load::{LoadError, Loaded};
 use stream::Stream;
 
-/// Between two looks at all of them, also those that this instance did not hear of.
+/// Pause between two looks at all streams, including those without news on this instance.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Streams read at the same time.
+/// Most streams read concurrently.
 const AT_ONCE: usize = 32;
-/// Pause after SQL failed, so that it is not asked thousands of times a second.
+/// Pause after SQL failed, to avoid thousands of queries a second.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
-/// After this, one whose rows are damaged is looked at again: they may have been restored from a backup.
+/// Pause before a stream with damaged rows is looked at again: the rows may have been restored from a backup.
 const DAMAGED: Duration = Duration::from_secs(30);
-/// Rounds at a stop, to bring SQL up to date; what is left is read at the next start.
+/// Most rounds at a stop, to bring SQL up to date. The next start reads what is left.
 const LAST_ROUNDS: usize = 50;
-/// And how long they may take: with thousands of streams in a Redis that is away, each is waited for.
+/// Longest time of these rounds: with an unreachable Redis, each of thousands of streams would wait.
 const LAST: Duration = Duration::from_secs(15);
 
 /// Reads the streams of a kind that this instance holds.
@@ -75,20 +76,20 @@ pub struct Projector<K: Kind> {
     auto_restore: bool,
     pub(crate) streams: BTreeMap<Id, Stream<K>>,
     added: BTreeSet<Id>,
-    /// How many this instance had used when it last looked at all.
+    /// How many subjects this instance had used at the last look at all.
     used_at_sweep: usize,
-    /// The last one whose events were taken: the next round begins behind it.
+    /// The last stream whose events were taken: the next round begins after it.
     taken_to: Option<Id>,
-    /// How far the last sweep looked for news that this instance did not hear of; `None`: at all.
+    /// Where the last sweep stopped looking for news that this instance did not see; `None`: it covered all streams.
     looked_to: Option<Id>,
-    /// Those that were not looked at, because the round was full.
+    /// Streams that were not looked at, because the round was full.
     left: BTreeSet<Id>,
-    /// Those whose own rows are damaged, and when that was last seen.
+    /// Streams whose own rows are damaged, and when that was last seen.
     damaged: BTreeMap<Id, Instant>,
-    /// Whether SQL failed when it was last asked.
+    /// Whether SQL failed at the last query.
     down: bool,
     reconciled_at: Option<Instant>,
-    /// How far those that are being compared have come; `None`: all had their turn.
+    /// The last stream that was compared in this turn; `None`: all had their turn.
     reconciled_to: Option<Id>,
     pub(crate) indexed_at: Option<Instant>,
     pub(crate) expired_at: Option<Instant>,
@@ -97,7 +98,7 @@ pub struct Projector<K: Kind> {
 }
 
 impl<K: Kind> Projector<K> {
-    /// Nothing held yet.
+    /// A projector that holds no stream yet.
     pub fn of(kind: K, from: &Projecting<'_>) -> Self {
         let (ledger, store, settings) = (from.ledger.clone(), from.store.clone(), from.settings.clone());
         let instance = from.instance.to_owned();
@@ -127,8 +128,8 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Works until the service stops: under load one commit for all that came within the pause, because each costs a sync
-    /// of the disk, for which Redis' own waits. Then commits what is there and gives the streams back.
+    /// Works until the service stops. Under load one commit covers all events that came within the pause, because
+    /// each commit's fsync delays Redis' fsyncs. At the stop it commits what is there and releases the streams.
     pub async fn run(mut self, stopping: Stopping) {
         let lag = lag::Lag::of(&self);
         tokio::select! {
@@ -157,7 +158,8 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Rounds until nothing is left to do, or SQL fails; bounded, because play may go on meanwhile.
+    /// Runs rounds until nothing is left to do, or SQL fails. Their number is bounded, because play may go on
+    /// meanwhile.
     pub async fn catch_up(&mut self) {
         for _ in 0..LAST_ROUNDS {
             self.swept_at = None;
@@ -172,7 +174,7 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// The last rounds.
+    /// Runs the last rounds.
     pub async fn finish(mut self) {
         if timeout(LAST, self.catch_up()).await.is_err() {
             warn!(
@@ -192,10 +194,10 @@ impl<K: Kind> Projector<K> {
         self.metrics.ledger.up(false);
     }
 
-    /// One round. Whether there is more to do at once.
+    /// Runs one round. Returns whether there is more to do at once.
     pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
         let used = self.kind.registry().count_used();
-        // A new one at once: until its first event is in SQL, nothing of it could be rebuilt.
+        // A new subject is swept at once: until its first event is in SQL, nothing of it could be rebuilt.
         let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP) || used > self.used_at_sweep;
         if sweep {
             self.used_at_sweep = used;
@@ -219,8 +221,7 @@ impl<K: Kind> Projector<K> {
         Ok(more || put)
     }
 
-    /// Finds those there are, tells this instance how far the ledger is with each, and takes over streams that nobody
-    /// reads.
+    /// Finds all subjects, records how far the ledger is with each, and takes over streams that no instance reads.
     async fn sweep(&mut self) -> Result<(), sqlx::Error> {
         for id in self.kind.registry().all(false).await {
             if !self.added.contains(&id) {
@@ -237,14 +238,14 @@ impl<K: Kind> Projector<K> {
                 known.set_ledger_view(place.view.clone());
             } else if self.kind.registry().is_used(&place.id) {
                 let known = self.kind.registry().known(&place.id);
-                // Or nothing would bound what waits while SQL is away.
+                // Otherwise nothing would bound the backlog while SQL is away.
                 known.set_ledger_n(Some(0));
                 known.set_ledger_view(place.view.clone());
             }
             self.added.insert(place.id.clone());
             self.look_again(&place.id).await;
-            // Another number: a database that was put back, or a commit whose answer was lost. Nothing may be dropped
-            // from Redis that is not there.
+            // The number differs: a database was put back, or the answer of a commit was lost. Events that SQL lacks
+            // must not be dropped from Redis.
             if held.is_some_and(|stream| stream.token != place.token || stream.cursor.n != place.n) {
                 self.drop_stream(&place.id);
             } else if held.is_none()
@@ -266,10 +267,10 @@ impl<K: Kind> Projector<K> {
                 Ok(())
             }
             Err(LoadError::Sql(error)) if is_unavailable(&error) => Err(error),
-            // The next sweep sees whose it is.
+            // The next sweep sees the new holder.
             Err(LoadError::Moved(_)) => Ok(()),
             Err(error) => {
-                // Nothing is written on top of it; and rows that can't even be read hold up no other one.
+                // Nothing is written on top of damaged rows, and unreadable rows must not hold up other streams.
                 let reason = match error {
                     LoadError::Sql(error) => format!("the ledger of {} '{id}' is damaged: {error}", K::NAME.as_str()),
                     error => error.to_string(),
@@ -303,7 +304,7 @@ impl<K: Kind> Projector<K> {
 
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
-        // Another instance tells from now on.
+        // Another instance reports the stream from now on.
         self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
     }
 }

@@ -33,13 +33,12 @@ pub struct Cursor {
 /// A row of the record.
 #[derive(Debug)]
 pub struct EventRow {
-    /// Its place.
     pub cursor: Cursor,
-    /// When, ms.
+    /// When it happened, ms.
     pub at_ms: i64,
-    /// What happened.
+    /// Type of the event.
     pub kind: String,
-    /// Entries or issues up to and with it.
+    /// Number of entries or issues, including those of this event.
     pub last_sequence: u64,
     /// Canonical JSON.
     pub body: String,
@@ -48,12 +47,11 @@ pub struct EventRow {
 /// A definition, kept as it was put.
 #[derive(Debug)]
 pub struct DefinitionRow {
-    /// Its version.
     pub version: u64,
     /// Event that put it in force.
     pub n: u64,
-    /// When, ms.
+    /// When it was put, ms.
     pub at_ms: i64,
-    /// As Redis keeps it.
+    /// The definition, JSON as Redis keeps it.
     pub json: String,
 }

@@ -16,57 +16,56 @@ use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
 use crate::subject::{self, ScriptError, TailWish};
 
-/// Events read in one call: some 20 ms of work for SQL when each holds one entry.
+/// Most events read in one call: some 20 ms of work for SQL when each holds one entry.
 pub(super) const MAX_EVENTS: usize = 1_000;
-/// Bytes read in one call, so that events of thousands of entries do not fill the memory.
+/// Most bytes read in one call, so that events of thousands of entries do not fill the memory.
 pub(super) const MAX_BYTES: usize = 4 << 20;
-/// Places in a margin that are remembered for trimming: what lies between two is trimmed at once.
+/// Places that are remembered for trimming, per margin. Events between two of them are trimmed at once.
 const TRIMS_PER_MARGIN: u64 = 1_000;
-/// After this, one that can't go on is tried again: an operator may have restored it.
+/// Pause before a stopped stream is tried again: an operator may have restored it.
 const RETRY: Duration = Duration::from_secs(10);
-/// After this, one that could not be read is looked at again: all that time a round need not wait for its node.
+/// Pause before a stream that could not be read is tried again, so that rounds need not wait for its node.
 const UNREAD: Duration = Duration::from_secs(3);
 
-/// Its place, and what is known there.
+/// A stream at its cursor.
 #[derive(Debug)]
 pub struct Stream<K: Kind> {
-    /// Of what.
     pub id: Id,
-    /// Of the lease.
+    /// The token of its lease.
     pub token: i64,
     /// The last event committed.
     pub cursor: Cursor,
-    /// The books there.
+    /// The books at the cursor.
     pub books: K::Books,
-    /// What goes along with them.
+    /// What the kind keeps beside the books.
     pub along: K::Along,
-    /// Number and stream id of places up to which may be trimmed, the oldest first.
+    /// Number and stream id of places up to which Redis may trim, oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
     last_body: String,
-    /// Stream id in front of it, empty for none.
+    /// Stream id of the event before it; empty for none.
     previous_id: String,
-    /// Number of the last event in Redis at the last look, 0 before the first.
+    /// Number of the last event in Redis at the last look; 0 before the first.
     last_n: u64,
-    /// Read while the batch in front of it was committed.
+    /// Events read while the previous batch was committed.
     ahead: Option<Ahead>,
     stopped_at: Option<Instant>,
     unread_at: Option<Instant>,
 }
 
-/// What a look at the stream gave.
+/// The result of reading a stream.
 #[derive(Debug)]
 pub enum Read {
-    /// Events behind the cursor; none: nothing new.
+    /// Events after the cursor; empty when there is nothing new.
     Events(Vec<Raw>),
-    /// Redis is behind the ledger, or has lost what this instance has seen; with its mark, zero where it has nothing.
+    /// Redis has less than the ledger, or lost what this instance has seen. With its mark, zero where it has nothing.
     Lost(Mark),
     /// The stream can't be followed.
     Broken(String),
 }
 
 impl<K: Kind> Stream<K> {
-    /// A stream that was taken over.
+    /// A stream that was just taken over.
     pub fn new(id: Id, token: i64, loaded: Loaded<K>) -> Self {
         let recent = VecDeque::from([(loaded.cursor.n, loaded.cursor.stream_id.clone())]);
         Self {
@@ -90,23 +89,23 @@ impl<K: Kind> Stream<K> {
         Mark::new(self.books.restores(), self.cursor.n).unwrap_or_default()
     }
 
-    /// Whether it waits after it was stopped, or could not be read.
+    /// Whether it pauses after a stop or a failed read.
     pub fn rests(&self) -> bool {
         let within = |since: Option<Instant>, pause| since.is_some_and(|at| at.elapsed() < pause);
         within(self.stopped_at, RETRY) || within(self.unread_at, UNREAD)
     }
 
-    /// It could not be read: it waits.
+    /// Pauses it after a failed read.
     pub fn rest(&mut self) {
         self.unread_at = Some(Instant::now());
     }
 
-    /// Whether it was stopped and has not gone on since.
+    /// Whether it was stopped and has not resumed.
     pub fn is_stopped(&self) -> bool {
         self.stopped_at.is_some()
     }
 
-    /// Whether the last look saw events behind a place.
+    /// Whether the last look saw events after a place.
     pub fn goes_on_behind(&self, cursor: &Cursor) -> bool {
         self.last_n > cursor.n
     }
@@ -116,22 +115,22 @@ impl<K: Kind> Stream<K> {
         self.last_n
     }
 
-    /// Keeps what was read for the next [`read`](Self::read), if that begins there.
+    /// Keeps events for the next [`read`](Self::read), if that begins where they begin.
     pub(super) fn keep(&mut self, ahead: Ahead) {
         self.ahead = Some(ahead);
     }
 
-    /// It can't go on for now. Whether that is new.
+    /// Stops it for now. Returns whether the stop is new.
     pub fn stop(&mut self) -> bool {
         self.stopped_at.replace(Instant::now()).is_none()
     }
 
-    /// What had stopped it is gone.
+    /// Resumes it: the cause of the stop is gone.
     pub fn go_on(&mut self) {
         self.stopped_at = None;
     }
 
-    /// Reads behind the cursor. `seen` is the highest mark that this instance has seen in Redis.
+    /// Reads the events after the cursor. `seen` is the highest mark that this instance has seen in Redis.
     pub async fn read(
         &mut self,
         store: &Store,
@@ -146,7 +145,7 @@ impl<K: Kind> Stream<K> {
         }
         let trim = self.trim_before(margin);
         let wish = TailWish {
-            // The last event again: the same number with another content would be another history.
+            // Read the last event again: the same number with other content means another history.
             after: Some(self.previous_id.as_str()).filter(|id| !id.is_empty()),
             max_events: MAX_EVENTS,
             max_bytes: MAX_BYTES,
@@ -154,12 +153,13 @@ impl<K: Kind> Stream<K> {
         };
         let tail = match subject::tail(store, keys, self.mark(), &wish).await {
             Err(ScriptError::Behind { at, .. }) if self.cursor.n > 0 => return Ok(Read::Lost(at)),
-            // The holder of this lease restores: one that is going on now was left by an instance that died.
+            // Only the holder of this lease restores, so a restore that is under way was left by an instance that
+            // died.
             Err(ScriptError::Unknown | ScriptError::Restoring) if self.cursor.n > 0 => {
                 return Ok(Read::Lost(Mark::ZERO));
             }
             Err(ScriptError::Unknown) => return Ok(Read::Events(Vec::new())),
-            // Not a node that is away: what it holds is none of ours.
+            // The node is reachable, but what it holds is not ours.
             Err(error) if is_damage(&error) => return Ok(Read::Broken(error.to_string())),
             other => other?,
         };
@@ -182,15 +182,15 @@ impl<K: Kind> Stream<K> {
         Ok(Read::Events(news))
     }
 
-    /// Takes the last committed event away from the front, if it is the one that the ledger has. Trimming leaves it
-    /// there; only a restore begins a stream without it.
+    /// Removes the last committed event from the front, if it is the ledger's last one. Trimming leaves it there;
+    /// only a restore begins a stream without it.
     fn behind_the_last(&self, mut events: Vec<Raw>) -> Result<Vec<Raw>, String> {
         let n = self.cursor.n;
         let Some(first) = events.first().filter(|_| n > 0) else {
             return Ok(events);
         };
         let field = |name: &str| first.fields.get(name).map_or("", String::as_str);
-        // First of all: the number of one that was skipped may be unreadable.
+        // Check this first: the number of a skipped event may be unreadable.
         if skipped::is_last(&first.fields, &self.last_body) {
             events.remove(0);
         } else if field("n") == n.to_string() {
@@ -206,7 +206,7 @@ impl<K: Kind> Stream<K> {
         Ok(events)
     }
 
-    /// Stream id of the newest batch end that is a margin behind the cursor.
+    /// Stream id of the newest batch end that is a margin before the cursor.
     pub(super) fn trim_before(&mut self, margin: u64) -> Option<String> {
         let mut before = None;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|(n, _)| n + margin <= self.cursor.n) {
@@ -215,7 +215,8 @@ impl<K: Kind> Stream<K> {
         before.filter(|id| !id.is_empty())
     }
 
-    /// Remembers a place up to which may be trimmed, unless it is within a thousandth of the margin behind the last one.
+    /// Remembers a place up to which Redis may trim, unless it is within a thousandth of the margin after the last
+    /// one.
     fn remember(&mut self, place: &Cursor, margin: u64) {
         let step = margin / TRIMS_PER_MARGIN;
         if self.recent.back().is_none_or(|(n, _)| place.n > n + step) {
@@ -233,7 +234,7 @@ impl<K: Kind> Stream<K> {
         }
     }
 
-    /// Moves on behind a batch that was committed.
+    /// Moves on after a committed batch.
     pub fn advance(&mut self, mut batch: Batch<K>, margin: u64) {
         for event in &batch.events {
             self.remember(&event.cursor, margin);
@@ -251,7 +252,7 @@ impl<K: Kind> Stream<K> {
     }
 }
 
-/// Whether Redis answers, and what it holds can't be read: asking again does not help.
+/// Whether Redis answers but what it holds can't be read: a repeat does not help.
 pub(crate) fn is_damage(error: &ScriptError) -> bool {
     match error {
         ScriptError::Reply { .. } | ScriptError::Record(_) | ScriptError::Store(StoreError::Protocol { .. }) => true,

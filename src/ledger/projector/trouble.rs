@@ -1,4 +1,4 @@
-//! What the projector does when a stream can't go on: it stops that one, loudly, and leaves the others alone.
+//! Handles streams that can't go on: the projector stops each one, loudly, and leaves the others alone.
 
 use futures_util::{StreamExt, stream as futures};
 use jackpot_core::chain;
@@ -21,15 +21,16 @@ use crate::subject::{self, LedgerView, ScriptError, Subject, TailWish};
 const MAX_REASON_CHARS: usize = 400;
 
 impl<K: Kind> Projector<K> {
-    /// An event can't be applied, or the stream is not the one that the ledger knows: nothing is skipped, and it is
-    /// suspended.
+    /// Stops a stream and suspends its subject. An event can't be applied, or the stream is not the one that the
+    /// ledger knows. Nothing is skipped.
     pub(super) async fn stop(&mut self, id: &Id, reason: &str) {
         let Some(stream) = self.streams.get(id) else {
             return;
         };
         match self.tell_stopped(id, reason, stream.token, !stream.is_stopped()).await {
             Ok(true) => _ = self.streams.get_mut(id).map(Stream::stop),
-            // It was stalled, and what it has seen is no news: the other one has trimmed the stream meanwhile.
+            // This instance was stalled, and its finding is out of date: the new holder has trimmed the stream
+            // meanwhile.
             Ok(false) => self.drop_stream(id),
             Err(error) => {
                 warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here");
@@ -37,12 +38,13 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Redis holds SQL's last event and nothing more: what had stopped the stream, another Redis for a moment, is gone.
+    /// Resumes a stream. Redis holds SQL's last event and nothing more, so the cause, another Redis for a moment, is
+    /// gone.
     pub(super) async fn goes_on(&mut self, id: &Id) {
         let Some(stream) = self.streams.get(id) else {
             return;
         };
-        // Also one that another holder stopped.
+        // Also a stream that another holder stopped.
         if !self.kind.registry().known(id).is_ledger_stopped() {
             return;
         }
@@ -69,8 +71,8 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Says why a stream stopped: in SQL, the log, the metrics and its status. `false` and nothing else when
-    /// the lease with this token is over.
+    /// Reports why a stream stopped: in SQL, the log, the metrics and its status. Returns `false`, and does nothing
+    /// else, when the lease with this token is over.
     pub(super) async fn tell_stopped(&self, id: &Id, reason: &str, token: i64, new: bool) -> Result<bool, sqlx::Error> {
         let short = printable(reason, MAX_REASON_CHARS);
         let sql = format!(
@@ -93,21 +95,21 @@ impl<K: Kind> Projector<K> {
             stopped: short.clone(),
             ..known.ledger_view()
         });
-        // Again at each look: it may have failed before.
+        // Suspend it again at each look: the last attempt may have failed.
         self.suspend(id, format!("the ledger can't go on: {short}")).await;
         Ok(true)
     }
 
-    /// Stops play: Redis and the ledger do not agree.
+    /// Suspends a subject because Redis and the ledger do not agree.
     pub(super) async fn suspend(&self, id: &Id, reason: String) {
         if let Err(error) = self.kind.suspend(id, reason, &service()).await {
             error!(what = K::NAME.as_str(), %id, %error, "this {} could not be suspended", K::NAME.as_str());
         }
     }
 
-    /// Rebuilds those of which Redis, now at these marks, has less than the ledger, or than this instance has seen. Several
-    /// at a time, because each restore of a jackpot waits for the second that numbers its new epoch to pass. Whether one is
-    /// rebuilt now.
+    /// Rebuilds subjects of which Redis, now at these marks, has less than the ledger, or than this instance has
+    /// seen. Several restores run concurrently, because each restore of a jackpot waits for the second that numbers
+    /// its new epoch to pass. Returns whether one was rebuilt.
     pub(super) async fn rebuild(&mut self, lost: Vec<(Id, Mark)>) -> bool {
         let mut due = Vec::new();
         for (id, at) in lost {
@@ -123,18 +125,18 @@ impl<K: Kind> Projector<K> {
         let restores = futures::iter(restores).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
         let done = self.leases.during(restores).await;
         for (_, id) in done.iter().filter(|(rebuilt, _)| !rebuilt) {
-            // The others' events are not read meanwhile.
+            // The events of subjects that were not rebuilt are not read for now.
             _ = self.streams.get_mut(id).map(Stream::rest);
         }
         done.iter().any(|(rebuilt, _)| *rebuilt)
     }
 
-    /// Whether one that is lost is to be rebuilt here, and what this instance has seen of it.
+    /// Returns what this instance has seen of a lost subject, if it is to be rebuilt here.
     async fn may_rebuild(&mut self, id: &Id, at: Mark) -> Option<Mark> {
         let (ledger, token) = self.streams.get(id).map(|stream| (stream.mark(), stream.token))?;
         let known = self.kind.registry().known(id);
         let seen = known.mark();
-        // From here on this instance does not play it.
+        // From here on this instance does not use the subject.
         if !self.auto_restore {
             let _ = known.observe_loss::<()>(Err(ScriptError::Behind {
                 at,
@@ -148,7 +150,7 @@ impl<K: Kind> Projector<K> {
         match self.leases.holds(id, token).await {
             Ok(true) => {}
             Ok(false) => {
-                // It was stalled, or somebody restores it by hand.
+                // This instance was stalled, or an operator restores the subject by hand.
                 self.drop_stream(id);
                 return None;
             }
@@ -157,7 +159,7 @@ impl<K: Kind> Projector<K> {
                 return None;
             }
         }
-        // A Redis that lost all lost its name too; and one that belongs to another store by now is left alone.
+        // A Redis that lost everything lost its name too. A Redis that now belongs to another store is left alone.
         match self.ledger.still_ours(&self.store).await {
             Ok(Standing::Ours) => {}
             Ok(Standing::Taken(cause) | Standing::Foreign(cause)) => {
@@ -200,7 +202,7 @@ impl<K: Kind> Projector<K> {
         self.look_again(id).await;
     }
 
-    /// Works with one again that was lost: it has been restored since, or Redis came back with all that SQL has.
+    /// Uses a lost subject again: it was restored, or Redis came back with all that SQL has.
     pub(super) async fn look_again(&self, id: &Id) {
         if !self.kind.registry().known(id).is_lost() {
             return;
@@ -215,8 +217,8 @@ impl<K: Kind> Projector<K> {
         }
     }
 
-    /// Redis was briefly another one, an empty or an older one: it is itself again when it holds SQL's last event, by
-    /// number and content, and SQL has all that this instance has seen.
+    /// Checks whether Redis is itself again, after it was briefly another one, an empty or an older one. It must hold
+    /// SQL's last event, by number and content, and SQL must have all that this instance has seen.
     async fn is_whole_again(&self, id: &Id) -> Result<(), String> {
         let known = self.kind.registry().known(id);
         let (seen, Some(lost_at)) = (known.mark(), known.lost_at()) else {
@@ -237,7 +239,7 @@ impl<K: Kind> Projector<K> {
         };
         let tail = match subject::tail(&self.store, known.stream(), last.mark, &wish).await {
             Ok(tail) => tail,
-            // It lacks events still.
+            // It still lacks events.
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
@@ -251,7 +253,7 @@ impl<K: Kind> Projector<K> {
     }
 }
 
-/// Who acts when no operator does.
+/// The actor when no operator acts.
 pub(super) fn service() -> Operator {
     Operator {
         who: "service".to_owned(),

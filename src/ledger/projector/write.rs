@@ -1,4 +1,5 @@
-//! One transaction: the cursor of each batch, moved only if it still stands where the batch begins, and its rows.
+//! One transaction: the rows of each batch, and its cursor, which moves only if it still stands where the batch
+//! begins.
 
 use jackpot_core::ids::Id;
 use sqlx::{Any, AssertSqlSafe};
@@ -15,10 +16,10 @@ pub enum WriteError {
     /// Another holder has moved this cursor.
     #[error("'{0}' is read by another instance now")]
     Moved(Id),
-    /// What is to be written does not fit what is there.
+    /// The rows contradict rows that are there.
     #[error("{0}")]
     Contradicts(String),
-    /// The database.
+    /// The database failed.
     #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
     Sql(#[from] sqlx::Error),
 }
@@ -28,7 +29,7 @@ pub async fn commit<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<
     sql.writing(commit_all(sql, batches)).await
 }
 
-/// Whether the batches would be written; nothing is.
+/// Checks that the batches can be written, and writes nothing.
 pub async fn probe<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     sql.writing(async {
         let mut tx = sql.begin().await?;
@@ -63,7 +64,7 @@ async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) 
     Ok(())
 }
 
-/// Compare and set on place, hash and token.
+/// Moves the cursor by compare-and-set on place, hash and token.
 async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> Result<(), WriteError> {
     let Cursor { n, hash, stream_id } = &batch.to;
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
@@ -99,7 +100,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
     }
 }
 
-/// The events.
+/// Writes the events.
 async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
     let events: Vec<_> = batches
         .iter()
@@ -133,7 +134,7 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
     insert(tx, "events", &columns, rows).await
 }
 
-/// Definitions that were put; Redis keeps them.
+/// Writes the definitions that were put; Redis keeps them.
 async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
     let all = batches
         .iter()
@@ -183,7 +184,7 @@ async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> R
     insert(tx, "audit", &columns, rows).await
 }
 
-/// Rows of one table.
+/// Inserts rows into one table.
 pub async fn insert<'a, const N: usize>(
     tx: &mut Tx<'_>,
     table: &str,

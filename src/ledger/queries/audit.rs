@@ -1,4 +1,4 @@
-//! What operators did, the newest first.
+//! What operators did, newest first.
 
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
@@ -40,24 +40,23 @@ pub struct AuditRow {
     pub request_id: String,
 }
 
-/// Which actions.
+/// The filters of a list of actions.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct AuditFilters {
-    /// On each of these. No action is on two of them.
+    /// On each of these subjects. No action is on two of them.
     pub subjects: Vec<(KindName, Id)>,
-    /// On one of these, when `subjects` is empty.
+    /// On one of these subjects, when `subjects` is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<(KindName, Id)>>,
-    /// By this key.
+    /// Name of the key that acted.
     pub who: Option<Id>,
-    /// Of this kind.
     pub action: Option<Id>,
-    /// In this time.
+    /// When the actions were done.
     pub between: Between,
 }
 
 impl AuditRow {
-    /// For those who may not see codes: a skipped event is shown as it was, and may hold some.
+    /// Hides the codes from keys that may not see them: a skipped event is shown as it was, and may hold codes.
     pub fn hide_codes(&mut self) {
         if self.action == "skip"
             && let Some(event) = self.before.get_mut("event")
@@ -74,7 +73,7 @@ impl AuditFilters {
         Listing::new("audit", self, Key::before_id(0))
     }
 
-    /// The ranges that a page reads: of a few subjects, each its own.
+    /// The ranges that a page reads: one for each subject in `only`.
     #[must_use]
     pub fn scans(&self) -> Scans {
         match &self.only {
@@ -121,7 +120,7 @@ impl AuditFilters {
 }
 
 impl Queries {
-    /// A page of what operators did, the newest first.
+    /// A page of what operators did, newest first.
     pub async fn audit(
         &self,
         filters: &AuditFilters,

@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use super::LedgerError;
 use crate::subject::kinds;
 
-/// Version of the form of cursors: one of another version is refused, never misread.
+/// Version of the cursor format: a cursor of another version is refused, never misread.
 const VERSION: u8 = 1;
 
-/// Bytes of the filters' digest in a cursor: it finds mistakes, and is no secret.
+/// Bytes of the filters' digest in a cursor. The digest finds mistakes; it is no secret.
 const DIGEST_BYTES: usize = 8;
 
 /// A value of a column: the schema has no other types.
@@ -37,18 +37,18 @@ impl From<&Id> for Value {
     }
 }
 
-/// Where a row stands in its list: a time in ms, and two columns that tell rows of the same time apart.
+/// The position of a row in its list: a time in ms, and two columns that tell rows of the same time apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key(pub [Value; 3]);
 
 impl Key {
-    /// In front of all rows of a time, in a list whose second column is an id.
+    /// The position before all rows of a time, in a list whose second column is an id.
     #[must_use]
     pub fn before_id(at_ms: i64) -> Self {
         Self([Value::Int(at_ms), Value::Text(String::new()), Value::Int(0)])
     }
 
-    /// In front of all rows of a time, in a list whose columns are numbers from 0 and 1.
+    /// The position before all rows of a time, in a list whose columns are numbers from 0 and 1.
     #[must_use]
     pub fn before_number(at_ms: i64) -> Self {
         Self([Value::Int(at_ms), Value::Int(0), Value::Int(0)])
@@ -73,7 +73,7 @@ impl Key {
     }
 }
 
-/// A list under its filters: a cursor of another one is refused.
+/// A list with its filters: a cursor of another list or with other filters is refused.
 #[derive(Debug, Clone)]
 pub struct Listing {
     name: &'static str,
@@ -85,7 +85,7 @@ pub struct Listing {
 struct Cursor(u8, String, String, Key);
 
 impl Listing {
-    /// `filters`: whatever decides which rows are in the list. `like`: a key with the list's types.
+    /// `filters`: everything that decides which rows are in the list. `like`: a key with the list's types.
     ///
     /// # Panics
     /// Never: filters are plain data.

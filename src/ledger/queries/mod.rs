@@ -1,5 +1,5 @@
-//! What operators and auditors ask of the ledger. Every list is read in pages by key, each in a statement of its own,
-//! so that a long read holds no transaction open and a page costs the same wherever it begins.
+//! What operators and auditors ask of the ledger. Every list is read in pages by key, each page in a statement of its
+//! own. So a long read holds no transaction open, and a page costs the same wherever it begins.
 
 pub mod audit;
 mod error;
@@ -31,12 +31,12 @@ impl Queries {
     }
 }
 
-/// A time, from its first ms up to but without its last. Without a bound it is open at that end.
+/// A time range. Without a bound it is open at that end.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Between {
-    /// ms, part of it.
+    /// First ms, inclusive.
     pub from: Option<i64>,
-    /// ms, not part of it.
+    /// Last ms, exclusive.
     pub to: Option<i64>,
 }
 
@@ -54,7 +54,7 @@ impl Between {
     }
 }
 
-/// JSON of a column.
+/// Parses the JSON of a column.
 pub fn json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T, LedgerError> {
     serde_json::from_str(text).map_err(|source| LedgerError::Unreadable { what: what(), source })
 }

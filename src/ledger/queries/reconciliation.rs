@@ -9,7 +9,7 @@ use super::{LedgerError, Queries, json};
 use crate::ledger::reconcile::report::{Report, StateRow, TierReport};
 use crate::subject::kinds::KindName;
 
-/// Of them read by one statement: their reports are some KB each.
+/// Reconciliations read by one statement: their reports are some KB each.
 const BATCH: usize = 500;
 
 /// The last reconciliation of a subject. In JSON its id is `jackpot_id`, `coupon_id` and so on.
@@ -59,7 +59,7 @@ pub struct Last {
 }
 
 impl Queries {
-    /// The last reconciliation of every subject of a kind that is shown, by id, without its lag.
+    /// The last reconciliation of every shown subject of a kind, by id, without its lag.
     pub async fn reconciliations(
         &self,
         kind: KindName,

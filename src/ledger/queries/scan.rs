@@ -1,9 +1,9 @@
-//! A page as a range of one index, so that it costs the same wherever it begins.
+//! Reads a page as a range of one index, so that it costs the same wherever it begins.
 //!
-//! The bounds name every column of the index as one row value, also those that a filter fixes, and the order does too:
-//! only that index can give this order without sorting, and neither database has a choice to get wrong. Filters that
-//! are not in the index are checked row by row, over [`MAX_SCANNED`] rows at most: a page whose rows are rare among
-//! millions is shorter than asked for, or empty, and its cursor goes on behind the last row that was looked at.
+//! The bounds name every column of the index as one row value, including those that a filter fixes. The order names
+//! them too. Only that index can give this order without sorting, so neither database can choose another one. Filters
+//! outside the index are checked row by row, over [`MAX_SCANNED`] rows at most. A page whose rows are rare among
+//! millions is shorter than its limit, or empty. Its cursor continues after the last row that was examined.
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
@@ -11,46 +11,45 @@ use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
 
 use super::{Key, LedgerError, Value};
 
-/// Rows of the index that one page looks at when it has filters beside the index: some 50 ms at worst, and a
-/// thousand of them pass ten million rows.
+/// Rows of the index that one page examines when it has filters outside the index. A page takes some 50 ms at worst,
+/// and a thousand of them pass ten million rows.
 pub const MAX_SCANNED: u32 = 10_000;
 
-/// Times [`MAX_SCANNED`]: rows of one time that a page with [`Scan::within`] may have at its end, as of batches of a player.
+/// Factor of [`MAX_SCANNED`]: most rows of one time at the end of a page with [`Scan::within`], such as batches of a
+/// player.
 const TIES: u32 = 10;
 
-/// Which end comes first.
+/// Which end of the range comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The oldest row. The range is open at both ends.
+    /// The oldest row. The range excludes both ends.
     OldestFirst,
-    /// The newest row. The range holds its low end.
+    /// The newest row. The range includes its low end.
     NewestFirst,
 }
 
-/// A range of an index, and what to read of it.
+/// A range of an index, and what to read from it.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    /// Which table.
     pub table: String,
-    /// What to read of a row; the key's columns are among it.
+    /// What to read of a row, including the key's columns.
     pub select: &'static str,
-    /// The columns of the index: first those that are fixed, then those of the key, in any order.
+    /// The columns of the index: first the fixed ones, then those of the key, in any order.
     pub index: &'static [&'static str],
-    /// What the first columns of the index are.
+    /// The values of the first columns of the index.
     pub fixed: Vec<(&'static str, Value)>,
     /// The columns of the key.
     pub key: [&'static str; 3],
-    /// Which end comes first.
     pub order: Order,
     /// The lower end.
     pub low: Key,
-    /// The upper end, which is not part of it.
+    /// The upper end, excluded.
     pub high: Key,
     /// More conditions, such as `amount >=`, with their values.
     pub filters: Vec<(&'static str, Value)>,
-    /// A column that is one of these values, where the list shows no others.
+    /// A column and its allowed values, where the list shows no others.
     pub within: Option<(&'static str, Vec<Value>)>,
-    /// Rows that a page looks at, when it has filters beside the index.
+    /// Rows that a page examines, when it has filters outside the index.
     pub scanned: u32,
 }
 
@@ -59,12 +58,12 @@ pub struct Scan {
 pub struct Statement {
     /// With `$1`, `$2`, …
     pub text: String,
-    /// In order.
+    /// The values, in order.
     pub values: Vec<Value>,
 }
 
 impl Statement {
-    /// Ready to run.
+    /// The query, ready to run.
     pub fn query(self) -> Query<'static, Any, AnyArguments> {
         let query = sqlx::query(AssertSqlSafe(self.text));
         self.values.into_iter().fold(query, |query, value| match value {
@@ -79,12 +78,12 @@ impl Statement {
 pub struct Page<T> {
     /// The rows.
     pub items: Vec<T>,
-    /// The position of the last row that was looked at; `None` at the end of the list.
+    /// The position of the last row that was examined; `None` at the end of the list.
     pub next: Option<Key>,
 }
 
 impl Scan {
-    /// Goes on behind a position.
+    /// Continues after a position.
     pub fn go_on(&mut self, position: Option<Key>) {
         match (position, self.order) {
             (Some(key), Order::OldestFirst) => self.low = key,
@@ -104,7 +103,7 @@ impl Scan {
         if self.has_no_filters() {
             return self.statement(self.select, &format!("LIMIT {limit}"));
         }
-        // The range is cut before it is filtered: a database that expects few rows to pass would read the whole table.
+        // Cut the range before filtering: a database that expects few rows to pass would read the whole table.
         let cut = self.scanned * if self.within.is_some() { TIES } else { 2 };
         let mut page = self.statement(self.select, &format!("LIMIT {cut}"));
         let mut conditions = Vec::new();
@@ -128,7 +127,7 @@ impl Scan {
         page
     }
 
-    /// The key of the last row that a page may look at.
+    /// The key of the last row that a page may examine.
     #[must_use]
     pub fn boundary(&self) -> Statement {
         let limit = format!("LIMIT 1 OFFSET {}", self.scanned.saturating_sub(1));
@@ -177,9 +176,9 @@ impl Scan {
             .clone()
     }
 
-    /// Limits the range to what a page may look at, when it has filters beside the index. Answers the position behind
-    /// it, `None` when it holds all rows. The limit comes first: rows that are added meanwhile fall into the range,
-    /// and none is passed over.
+    /// Limits the range to what a page may examine, when it has filters outside the index. Returns the position after
+    /// the range, or `None` when it holds all rows. The limit comes first, so that rows added meanwhile fall into the
+    /// range and none is missed.
     pub async fn bound(&mut self, pool: &AnyPool) -> Result<Option<Key>, LedgerError> {
         if self.has_no_filters() {
             return Ok(None);
@@ -187,7 +186,7 @@ impl Scan {
         let row = self.boundary().query().fetch_optional(pool).await?;
         let mut boundary = row.map(|row| self.key_of(&row)).transpose()?;
         if self.within.is_some() {
-            // A cursor must not name what the list does not show: the page ends with all rows of that time.
+            // A cursor must not name a row that the list does not show: the page ends with all rows of that time.
             boundary = boundary.map(|key| Key::before_id(key.at_ms()));
         }
         if let Some(key) = &boundary {
@@ -208,7 +207,7 @@ impl Scan {
         self.cut(&rows, limit, boundary, read)
     }
 
-    /// A page out of the rows that were read for it, which are `limit + 1` when there are more.
+    /// Makes a page from the rows that were read for it: `limit + 1` when there are more.
     pub fn cut<T>(
         &self,
         rows: &[AnyRow],

@@ -1,7 +1,7 @@
-//! Several ranges of one index as one list: the rows of a few subjects, each of which has its own range.
+//! Reads several ranges of one index as one list: the rows of a few subjects, each with its own range.
 //!
-//! A list over some jackpots is not a list over all that leaves rows out: its pages would be short or empty among the rows of
-//! others, and its cursors would name those.
+//! A list over some jackpots is not a filtered list over all jackpots. Its pages would be short or empty among the
+//! rows of others, and its cursors would name those.
 
 use std::cmp::Ordering;
 
@@ -11,12 +11,13 @@ use sqlx::any::AnyRow;
 use super::scan::{MAX_SCANNED, Order, Page, Scan, Statement};
 use super::{Key, LedgerError, Value};
 
-/// Where a key has the subject.
+/// The position of the subject in a key.
 const SUBJECT: usize = 1;
 
-/// Ranges that differ in their subject, which their index has first, and in nothing else; in the order of the subjects.
+/// Ranges that differ only in their subject, the first column of their index; in the order of the subjects.
 ///
-/// Rows of the same time are in the order of the subjects as this program has it: that of a database is its own.
+/// Rows of the same time are in the order of the subjects as this program compares them: a database has its own
+/// order.
 #[derive(Debug, Clone)]
 pub struct Scans(Vec<Scan>);
 
@@ -27,7 +28,7 @@ impl From<Scan> for Scans {
 }
 
 impl Scans {
-    /// Together they look at as many rows as one does.
+    /// Together they examine as many rows as one scan does.
     #[must_use]
     pub fn of(mut all: Vec<Scan>) -> Self {
         all.sort_by(|a, b| subject(a).cmp(&subject(b)));
@@ -38,7 +39,7 @@ impl Scans {
         Self(all)
     }
 
-    /// Goes on behind a position.
+    /// Continues after a position.
     #[must_use]
     pub fn after(mut self, position: Option<&Key>) -> Self {
         if let [one] = self.0.as_mut_slice() {
@@ -79,7 +80,7 @@ impl Scans {
         union(first, self.0.iter().map(|scan| scan.rows(limit)), limit)
     }
 
-    /// As [`Scan::bound`]: the first boundary that any of them comes to is that of the page.
+    /// As [`Scan::bound`]: the first boundary among the ranges is that of the page.
     async fn bound(&mut self, pool: &AnyPool, first: &Scan) -> Result<Option<Key>, LedgerError> {
         if first.has_no_filters() {
             return Ok(None);
@@ -96,13 +97,13 @@ impl Scans {
     }
 }
 
-/// What a range is of, where there are several.
+/// The subject of a range, where there are several ranges.
 fn subject(scan: &Scan) -> Option<&Value> {
     scan.fixed.first().map(|(_, value)| value)
 }
 
-/// A position in the list as one in this range: before or behind all of its rows of that time, where the position is at a row
-/// of another subject.
+/// A position in the list as a position in this range. If it is at a row of another subject, it is before or after
+/// all rows of that time in this range.
 fn place(scan: &Scan, key: &Key) -> Key {
     match subject(scan).map(|own| own.cmp(&key.0[SUBJECT])) {
         Some(Ordering::Less) => Key::before_id(key.at_ms().saturating_add(1)),
@@ -133,7 +134,7 @@ fn union(first: &Scan, parts: impl Iterator<Item = Statement>, limit: u32) -> St
     Statement { text, values }
 }
 
-/// The statement with its `$1`, `$2`, … behind as many values of others.
+/// The statement with its `$1`, `$2`, … moved up by `behind` other values.
 fn renumbered(text: &str, behind: usize) -> String {
     let mut parts = text.split('$');
     let mut whole = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A reconciliation that somebody waits for: an operator who resumes a suspended jackpot, or `jackpot reconcile`.
+//! A reconciliation that a caller waits for: an operator who resumes a suspended jackpot, or `jackpot reconcile`.
 
 use std::time::Duration;
 
@@ -12,29 +12,28 @@ use crate::ledger::Ledger;
 use crate::ledger::kind::Kind;
 use crate::ledger::queries::LedgerError;
 
-/// Longest wait for the projector to come to the checkpoint; behind a large backlog it takes longer.
+/// Longest wait for the projector to reach the checkpoint. With a large backlog the projector takes longer.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Between two looks.
+/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What came of it.
+/// The result of a reconciliation.
 #[derive(Debug)]
 pub enum Reconciled {
     /// Compared, at this event.
     Report(u64, Report),
     /// The ledger can't go on with this stream.
     Stopped(String),
-    /// The ledger has not come to the checkpoint in time.
+    /// The ledger did not reach the checkpoint in time.
     Behind,
 }
 
-/// Why it could not be done.
+/// Why the reconciliation could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum ReconcileError<E> {
     /// Redis did not take a checkpoint.
     #[error("{0}")]
     Redis(E),
-    /// The database.
     #[error("{0}")]
     Ledger(#[from] LedgerError),
 }
@@ -48,7 +47,7 @@ pub enum NotClean {
     /// The ledger can't go on.
     #[error("the ledger can't go on with it: {0}")]
     Stopped(String),
-    /// Not compared in time.
+    /// They were not compared in time.
     #[error("the ledger has not caught up in time to be compared; try again")]
     Behind,
 }
@@ -66,13 +65,13 @@ impl Reconciled {
 }
 
 impl Ledger {
-    /// Puts a checkpoint into a stream and waits for the projector, of whatever instance, to compare it.
+    /// Appends a checkpoint to a stream, and waits until the projector of any instance has compared it.
     pub async fn reconcile<K: Kind>(&self, kind: &K, id: &Id) -> Result<Reconciled, ReconcileError<K::Error>> {
         let mark = kind.checkpoint(id).await.map_err(ReconcileError::Redis)?;
         Ok(self.reached::<K>(id, mark).await?)
     }
 
-    /// The result at a checkpoint, when the projector has compared it.
+    /// The result at a checkpoint, once the projector has compared it.
     pub async fn reached<K: Kind>(&self, id: &Id, mark: Mark) -> Result<Reconciled, LedgerError> {
         let until = Instant::now() + LIMIT;
         loop {

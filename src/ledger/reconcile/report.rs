@@ -74,7 +74,7 @@ pub struct Report {
 }
 
 impl StateRow {
-    /// Both sides of one part.
+    /// Compares both sides of one part.
     pub fn of(name: &str, redis: &dyn Display, ledger: &dyn Display) -> Self {
         let (redis, ledger) = (redis.to_string(), ledger.to_string());
         Self {
@@ -87,7 +87,7 @@ impl StateRow {
 }
 
 impl Report {
-    /// Of what has no tiers.
+    /// The report of a subject without tiers.
     pub fn of_state(state: Vec<StateRow>) -> Self {
         Self {
             clean: state.iter().all(|row| row.agrees),

@@ -1,4 +1,4 @@
-//! Records on their way to Redis.
+//! Writes records to Redis.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::RestoreError;
 use crate::store::Store;
 use crate::subject::restore::{MAX_PAIRS, restore_records};
 
-/// Where records go: a key of what is rebuilt.
+/// Where records go: a key of the rebuilt subject.
 pub trait Part: Copy + Ord {
     type Keys;
 
@@ -20,14 +20,14 @@ pub struct Writer<'a, P: Part> {
     store: &'a Store,
     keys: &'a P::Keys,
     token: &'a str,
-    /// Not yet sent.
+    /// Pairs that are not sent yet.
     waiting: BTreeMap<P, Vec<(String, String)>>,
-    /// How many different names there are of each part.
+    /// Number of different names in each part.
     pub written: BTreeMap<P, u64>,
 }
 
 impl<'a, P: Part> Writer<'a, P> {
-    /// Nothing written yet.
+    /// A writer that has written nothing yet.
     pub fn new(store: &'a Store, keys: &'a P::Keys, token: &'a str) -> Self {
         Self {
             store,
@@ -38,13 +38,13 @@ impl<'a, P: Part> Writer<'a, P> {
         }
     }
 
-    /// Writes what is written once.
+    /// Writes a pair that is written only once.
     pub async fn add(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         *self.written.entry(part).or_default() += 1;
         self.put(part, name, value).await
     }
 
-    /// Writes what may be written again later: it is not counted.
+    /// Writes a pair that may be written again later; it is not counted.
     pub async fn put(&mut self, part: P, name: String, value: String) -> Result<(), RestoreError> {
         let waiting = self.waiting.entry(part).or_default();
         waiting.push((name, value));
@@ -66,12 +66,12 @@ impl<'a, P: Part> Writer<'a, P> {
         Ok(())
     }
 
-    /// How many there are of a part so far.
+    /// Number of names in a part so far.
     pub fn count(&self, part: P) -> u64 {
         self.written.get(&part).copied().unwrap_or_default()
     }
 
-    /// Sends the rest; how many there are of each part.
+    /// Sends the rest. Returns the number of names in each part.
     pub async fn finish(mut self) -> Result<BTreeMap<P, u64>, RestoreError> {
         for part in self.waiting.keys().copied().collect::<Vec<_>>() {
             self.flush(part).await?;

@@ -31,7 +31,7 @@ pub async fn hash(store: &Store, key: &str) -> Result<HashMap<String, String>, S
     read(store, cmd("HGETALL").arg(key)).await
 }
 
-/// The reply of a command, in a form.
+/// The reply of a command, parsed.
 pub async fn read<T: FromRedisValue>(store: &Store, command: &Cmd) -> Result<T, StuckError> {
     let value = store.run(command).await?;
     T::from_redis_value(value).map_err(|error| StuckError::Redis(error.to_string()))

@@ -1,14 +1,14 @@
-//! The way out of a stream that an event stops: show the event, and skip it without losing what it did.
+//! How a stream that an event stops goes on: show the event, and skip it without losing what it did.
 //!
-//! A stream stops at an event that can't be read, that does not follow from those before it, or whose rows the database
-//! refuses; at a number that is missing, too. Redis has done what the event says, and clients were answered: so nothing
-//! of it may be given up. Skipping carries on from Redis ([`Skips::plan`]): money, counters and
-//! records after the event are those that make all later events follow and the next comparison with Redis agree. The
-//! record gets an event `skipped` with that very number ([`super::skipped`]), which holds the event as it was.
+//! A stream stops at an event that can't be read, that does not follow from the previous ones, or whose rows the
+//! database refuses. It also stops at a missing number. Redis has done what the event says, and clients have their
+//! answers, so nothing of it may be lost. A skip carries on from Redis ([`Skips::plan`]): it finds the money,
+//! counters and records with which all later events follow and the next comparison with Redis agrees. The record gets
+//! an event `skipped` with the same number ([`super::skipped`]), which holds the original event.
 //!
-//! States: stuck at `n` → [`Found`] (lease held, what is carried is known, nothing written) → one transaction with the
-//! events before `n`, if they wait for it, and the skipped one → the projector goes on behind it. A process that dies
-//! before the commit has changed nothing; a repeat behind it finds that the stream is not stuck at `n`.
+//! States: stuck at `n` → [`Found`] (lease held, carried data known, nothing written) → one transaction with the
+//! skipped event and those events before `n` that still wait → the projector continues after it. A process that dies
+//! before the commit has changed nothing. A repeat after the commit finds that the stream is not stuck at `n`.
 
 pub mod held;
 
@@ -35,31 +35,31 @@ use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
 use crate::subject::{self, ScriptError, TailWish};
 
-/// Bytes of events read in one call.
+/// Most bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Why a stuck stream was not shown or skipped.
 #[derive(Debug, Error)]
 pub enum StuckError {
-    /// The database.
+    /// The database failed.
     #[error("the ledger: {0}")]
     Sql(#[from] sqlx::Error),
     /// The ledger's rows do not fit together.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// What was to be written.
+    /// The rows can't be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Redis.
+    /// A script failed.
     #[error("Redis: {0}")]
     Script(#[from] ScriptError),
-    /// Redis did not take a checkpoint.
+    /// Redis did not append a checkpoint.
     #[error("Redis: {0}")]
     Redis(String),
     /// Redis has lost events, or holds another history: no event is stuck.
     #[error("{0}")]
     OtherHistory(String),
-    /// What is carried on does not follow.
+    /// The data that the skip carries on does not follow.
     #[error("skipping this event would not work: {0}")]
     Refused(String),
 }
@@ -73,9 +73,8 @@ impl From<StoreError> for StuckError {
 /// An event that can't be applied.
 #[derive(Debug)]
 pub struct StuckEvent {
-    /// Its number.
     pub n: u64,
-    /// As the stream has it; `None`: the stream has none with this number.
+    /// The event in the stream; `None` when the stream has none with this number.
     pub raw: Option<Raw>,
     /// Why it can't be applied.
     pub why: String,
@@ -86,36 +85,36 @@ pub struct StuckEvent {
 pub struct Found<K: Kind> {
     /// What the ledger has.
     pub loaded: Loaded<K>,
-    /// Events that can be applied, before the stuck one or, when there is none, all.
+    /// Events that can be applied: those before the stuck one, or all when none is stuck.
     pub before: Vec<Raw>,
-    /// The event that can't be.
+    /// The event that can't be applied.
     pub stuck: Option<StuckEvent>,
-    /// Events in the stream behind it.
+    /// Later events in the stream.
     pub later: Vec<Raw>,
 }
 
-/// What would be carried on from a stuck event.
+/// What a skip would carry on from a stuck event.
 #[derive(Debug)]
 pub struct Plan {
-    /// The fields of the event `skipped`, without those that say who skips it.
+    /// The fields of the event `skipped`, without those that name the operator.
     pub fields: BTreeMap<String, String>,
-    /// What it means, a line each, for people.
+    /// What it means, one line each, for people.
     pub lines: Vec<String>,
 }
 
 /// A kind whose stuck events can be shown and skipped.
 pub trait Skips: Kind {
-    /// What is read of Redis before the last look at the stream.
+    /// What is read from Redis before the last look at the stream.
     type Held: Send;
 
-    /// Events as a batch after what the ledger has. `index`: whether entries are indexed by player.
+    /// Makes a batch of the events after the ledger's last one. `index`: whether entries are indexed by player.
     fn build(ledger: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], index: bool) -> Batch<Self>;
-    /// The keys of its stream: state and events.
+    /// The keys of the subject's stream: state and events.
     fn keys(id: &Id) -> (String, String);
     /// Reads what Redis holds, before a checkpoint.
     fn held(store: &Store, id: &Id) -> impl Future<Output = Result<Self::Held, StuckError>>;
-    /// What is carried on from the event: out of it, of the events after it and of what Redis holds. `books` are the
-    /// books before it.
+    /// What a skip carries on from the event. The sources are the event, the events after it and what Redis holds.
+    /// `books` are the books before it.
     fn plan(
         ledger: &Ledger,
         id: &Id,
@@ -126,46 +125,41 @@ pub trait Skips: Kind {
     ) -> impl Future<Output = Result<Plan, StuckError>>;
 }
 
-/// Where a stream is looked at, and with what.
+/// Which stream is examined, and with what.
 #[derive(Debug, Clone, Copy)]
 pub struct At<'a> {
-    /// The database.
     pub ledger: &'a Ledger,
-    /// Redis.
     pub store: &'a Store,
-    /// Which subject.
     pub id: &'a Id,
     /// The token of the stream's lease, and whether entries are indexed by player.
     pub lease: (i64, bool),
-    /// The event to skip, who skips it, and why; `None` shows the stuck one.
+    /// The event to skip, who skips it, and why; `None` only shows the stuck one.
     pub skip: Option<(u64, &'a Operator, &'a str)>,
 }
 
-/// What a look at a stream came to.
+/// The result of examining a stream.
 #[derive(Debug)]
 pub enum Outcome {
     /// Nothing is stuck: the ledger can apply all events up to this one.
     Fine(u64),
     /// An event is stuck; nothing was written.
     Stuck {
-        /// The last event in the ledger.
+        /// Number of the last event in the ledger.
         at: u64,
-        /// The stuck one.
         event: StuckEvent,
-        /// What skipping it carries on, a line each.
+        /// What skipping it carries on, one line each.
         lines: Vec<String>,
         /// How many later events would follow.
         follow: usize,
-        /// Why the next one would not.
+        /// Why the next one would not follow.
         stop: Option<String>,
     },
-    /// The stuck event is another one than the one to skip: nothing was written.
+    /// Another event is stuck than the one to skip: nothing was written.
     Other(u64),
     /// The event was skipped.
     Skipped {
-        /// The event.
         event: StuckEvent,
-        /// What was carried on, a line each.
+        /// What was carried on, one line each.
         lines: Vec<String>,
     },
 }
@@ -205,7 +199,7 @@ pub async fn work<K: Skips>(kind: &K, at: At<'_>) -> Result<Outcome, StuckError>
     Ok(Outcome::Skipped { event, lines })
 }
 
-/// Finds out where a stream stands. `token`: of its lease; a database that refuses rows is asked with it.
+/// Finds where a stream stands. `token`: of its lease, to ask the database which rows it refuses.
 pub async fn find<K: Skips>(
     ledger: &Ledger,
     store: &Store,
@@ -280,7 +274,7 @@ async fn refused<K: Skips>(
     Ok(Some((good, why)))
 }
 
-/// All events behind the ledger's last. They are in memory: a stream that stopped is suspended, and gets few more.
+/// All events after the ledger's last. They fit in memory: a stopped stream is suspended, and gets few more.
 async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> Result<Vec<Raw>, StuckError> {
     let (state, events) = K::keys(id);
     let keys = StreamKeys {
@@ -324,18 +318,18 @@ async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> 
     Ok(all)
 }
 
-/// The number of an event, out of its id in the stream: `<sequence>-<n>`.
+/// The number of an event, from its id in the stream: `<sequence>-<n>`.
 fn number(stream_id: &str) -> Option<u64> {
     stream_id.split_once('-')?.1.parse().ok()
 }
 
-/// The sequence of an event, out of its id in the stream.
+/// The sequence of an event, from its id in the stream.
 pub fn sequence(stream_id: &str) -> Option<u64> {
     stream_id.split_once('-')?.0.parse().ok()
 }
 
-/// What skipping the stuck event would do. A checkpoint is put into the stream first, so that what Redis holds is known
-/// at an event. `None`: the stream is not stuck.
+/// Finds what skipping the stuck event would do. It first puts a checkpoint into the stream, so that what Redis holds
+/// is known at an event. `None`: the stream is not stuck.
 pub async fn plan<K: Skips>(
     kind: &K,
     ledger: &Ledger,
@@ -359,7 +353,7 @@ pub async fn plan<K: Skips>(
     Ok((found, Some(plan)))
 }
 
-/// The books in front of the stuck event.
+/// The books before the stuck event.
 fn books_before<K: Skips>(ledger: &Ledger, id: &Id, found: &Found<K>, index: bool) -> Result<K::Books, StuckError> {
     let batch = K::build(ledger, id, &found.loaded, &found.before, index);
     match batch.stop {
@@ -368,7 +362,7 @@ fn books_before<K: Skips>(ledger: &Ledger, id: &Id, found: &Found<K>, index: boo
     }
 }
 
-/// Skips the event that a plan is for; how many of the later events follow, and why the next one does not.
+/// Skips the event of a plan. Returns how many of the later events follow, and why the next one does not.
 pub async fn skip<K: Skips>(
     ledger: &Ledger,
     id: &Id,
@@ -438,13 +432,13 @@ fn skipped_raw<K: Kind>(
     let before = found.before.last().map(|raw| raw.stream_id.clone());
     let stream_id = match &stuck.raw {
         Some(raw) => raw.stream_id.clone(),
-        // The place behind which the stream goes on.
+        // The place after which the stream continues.
         None => before.unwrap_or_else(|| found.loaded.cursor.stream_id.clone()),
     };
     Raw { stream_id, fields }
 }
 
-/// The time of a stuck event, as far as it can be read; else that of the event before it.
+/// The time of a stuck event if it can be read, else that of the previous event.
 pub fn time(raw: Option<&Raw>, before_ms: i64) -> i64 {
     let at = raw.and_then(|raw| raw.fields.get("at")?.parse::<i64>().ok());
     at.filter(|at| *at > 0).unwrap_or(before_ms)

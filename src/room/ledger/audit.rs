@@ -10,7 +10,7 @@ use super::event::{Event, Kind};
 use crate::ledger::audit::{Action, Done};
 use crate::room::status::Status;
 
-/// The action that an event tells of, if it does; from the books before and after it.
+/// The action that an event records, if any. Takes the books before and after it.
 #[must_use]
 pub fn action(
     room: &Id,

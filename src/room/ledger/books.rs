@@ -1,7 +1,7 @@
-//! The books of a room: its state as its events alone tell it. Pure.
+//! The books of a room: its state as derived from its events alone. Pure.
 //!
-//! The projector keeps them beside its cursor, checks each event against them before it is committed, compares them
-//! with Redis at a checkpoint, and a lost Redis is rebuilt from them.
+//! The projector stores them with its cursor. It checks each event against them before the commit, and compares them
+//! with Redis at a checkpoint. A lost Redis is rebuilt from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
 use crate::room::status::Status;
 
-/// A room at an event.
+/// The state of a room at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// Number of the last event.
@@ -22,23 +22,23 @@ pub struct Books {
     pub restores: u64,
     /// When the last event happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// The highest time that the room has shown, ms: its time, which is ahead of Redis' clock once that was put back.
+    /// The room's time: the highest that it has shown, ms. It is ahead of Redis' clock once that was put back.
     pub clock_ms: i64,
-    /// What was made at creation or at the last restore.
+    /// Made at creation or at the last restore.
     pub history: String,
-    /// Its status; `None` before it was created.
+    /// `None` before it was created.
     pub status: Option<Status>,
-    /// Of its definition.
+    /// Version of the definition.
     pub version: u64,
     /// The definition, JSON as Redis keeps it.
     pub definition: String,
-    /// What the order before the opening goes by, or went.
+    /// What decides, or decided, the order before the opening.
     pub order: OrderOf,
-    /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
+    /// When the last pass of an earlier definition, or from before a restore, has expired, ms; 0 for none.
     pub passes_until_ms: i64,
-    /// When it opened or will open, ms: once. A definition without a time opens it at once.
+    /// When it opened or will open, ms; it opens only once. A definition without a time opens it at once.
     pub opens_ms: i64,
-    /// Those who joined before the opening, once their list is published.
+    /// The users who joined before the opening, once their list is published.
     pub opened: Option<Opened>,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
@@ -57,7 +57,7 @@ impl Folded for Books {
         self.at_ms
     }
 
-    /// Nothing in a room has a number of its own in the ledger.
+    /// Nothing in a room has its own number in the ledger.
     fn sequence(&self) -> u64 {
         0
     }
@@ -76,7 +76,7 @@ impl Folded for Books {
 }
 
 impl Books {
-    /// Applies the next event. After an error the books are not to be used on.
+    /// Applies the next event. After an error the books must not be used.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
@@ -91,7 +91,7 @@ impl Books {
             return Ok(());
         }
         (self.n, self.at_ms) = (event.n, event.at_ms);
-        // A Redis that lost some may have forgotten it.
+        // A Redis that lost events may have forgotten this time.
         self.clock_ms = self.clock_ms.max(event.clock_ms);
         expect(
             self.n,
@@ -117,7 +117,7 @@ impl Books {
                 self.status = Some(*after);
                 Ok(())
             }
-            // The latter has said all of them.
+            // A skipped event has set the whole books already.
             Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
             Kind::Restore {
                 restores,
@@ -166,13 +166,13 @@ impl Books {
             expect(self.n, self.at_ms < self.opens_ms, "it has opened before")?;
             self.opens_ms = opens_at.unwrap_or(self.at_ms).max(self.at_ms);
         } else {
-            // The seed is known from then on.
+            // The seed is known once the room has opened.
             let stays = opens_at.is_none() || opens_at == self.opens_at();
             expect(self.n, stays, "it opens a second time")?;
             let before = self.in_force().map_or(0, |before| before.session_ms());
             self.passes_until_ms = self.passes_until_ms.max(whole_second(self.clock_ms, before));
         }
-        // Whatever is known of the order before, of this one nothing is.
+        // The previous order may be known; nothing is known of this one.
         let follows = if is_new {
             define.order.nonce != self.order.nonce
         } else {
@@ -187,19 +187,19 @@ impl Books {
         Ok(())
     }
 
-    /// The definition that is in force.
+    /// The definition in force.
     #[must_use]
     pub fn in_force(&self) -> Option<Definition> {
         Definition::from_json(&self.definition).ok()
     }
 
-    /// As the definition says.
+    /// When the room opens, by the definition in force, ms.
     fn opens_at(&self) -> Option<i64> {
         self.in_force()?.opens_ms()
     }
 }
 
-/// When a session that begins now has ended: on a whole second, as `lua/room/state.lua` has it.
+/// When a session that begins now has ended: on a whole second, as in `lua/room/state.lua`.
 fn whole_second(now_ms: i64, session_ms: u64) -> i64 {
     let end_ms = now_ms.saturating_add_unsigned(session_ms);
     end_ms.saturating_add(999).div_euclid(1_000) * 1_000

@@ -1,4 +1,4 @@
-//! What follows is applied, what does not is refused.
+//! The books apply an event that follows, and refuse one that does not.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ type Fields = BTreeMap<String, String>;
 
 fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
     let n = n.to_string();
-    // A restore begins another one.
+    // A restore begins another history.
     let history = if kind == "restore" {
         "00000000000000bb"
     } else {
@@ -27,7 +27,7 @@ fn fields(n: u64, kind: &str, rest: &[(&str, &str)]) -> Fields {
         .collect()
 }
 
-/// Of a room whose sessions last so long.
+/// A definition of a room whose sessions last `session_s` seconds.
 fn define(n: u64, mode: &str, version: u64, session_s: u64) -> Fields {
     let json = format!(r#"{{"capacity":10,"session_s":{session_s},"waiting_timeout_s":30}}"#);
     let (version, digest) = (version.to_string(), "5f".repeat(32));
@@ -47,7 +47,7 @@ fn opened(n: u64) -> Fields {
     fields(n, "opened", &[("joined", "2"), ("sha256", &"a0".repeat(32))])
 }
 
-/// Of the fifth event.
+/// A restore as the fifth event.
 fn restore(restores: &str, passes_until: &str) -> Fields {
     let rest = [
         ("from_n", ""),
@@ -69,7 +69,7 @@ fn fold(events: &[Fields]) -> Result<Books, FoldError> {
     Ok(books)
 }
 
-/// A life up to event 4.
+/// The events of a room up to event 4.
 fn story() -> Vec<Fields> {
     vec![
         define(1, "created", 1, 60),
@@ -127,12 +127,12 @@ fn what_does_not_follow_is_refused() {
     assert!(first.to_string().contains("does not create the room"));
 }
 
-/// At such a time; the definition opens the room then.
+/// A definition at this time, which opens the room at `opens_at`.
 fn opening(n: u64, at: i64, opens_at: Option<&str>) -> Fields {
     let mode = if n == 1 { "created" } else { "changed" };
-    // Of the rooms below, by the time that they open: at 9 s, or when they are created.
+    // The rooms below open at 9 s, or when they are created.
     let has_opened = n > 1 && !(4_000..9_000).contains(&at);
-    // Each opening has a nonce of its own, until it has come or is taken away.
+    // Each opening has its own nonce, until it has come or is removed.
     let order_nonce = if has_opened { "09" } else { opens_at.unwrap_or("09") };
     let mut define = define(n, mode, n, 60);
     let opens_at = opens_at.map_or_else(|| "null".to_owned(), |time| format!(r#""1970-01-01T00:00:{time}Z""#));
@@ -178,7 +178,7 @@ fn a_room_opens_once() {
     let refused = opens(&events).expect_err(again).to_string();
     assert!(refused.contains(again), "{refused}");
     assert!(opens(&[opening(1, 1_000, None), opening(2, 1_001, Some("09"))]).is_err());
-    // By an order that somebody may know, or by another one though the opening stays.
+    // The order may be known to somebody, or differs although the opening stays.
     let order = "its order is not that of its opening";
     for (opens_at, nonce) in [("10", "09"), ("09", "10")] {
         let mut define = opening(3, 8_000, Some(opens_at));

@@ -1,4 +1,4 @@
-//! What is carried on from a skipped event of a room (`crate::ledger::skipped`). Pure.
+//! What a skip carries on from a room's event (`crate::ledger::skipped`). Pure.
 
 use serde::{Deserialize, Serialize};
 

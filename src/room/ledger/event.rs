@@ -20,13 +20,12 @@ const DIGEST_DIGITS: usize = 64;
 pub struct Event {
     /// Number, dense from 1 in a room.
     pub n: u64,
-    /// When, ms of Redis' clock.
+    /// When it happened, ms of Redis' clock.
     pub at_ms: i64,
-    /// The highest time that the room has shown, ms.
+    /// The room's time: the highest that it has shown, ms.
     pub clock_ms: i64,
-    /// The history that it belongs to: another one from each restore on.
+    /// The history that it belongs to; each restore begins another one.
     pub history: String,
-    /// What happened.
     pub kind: Kind,
 }
 
@@ -35,28 +34,26 @@ pub struct Event {
 pub enum Kind {
     /// The room was created, or its definition changed.
     Define(Box<Define>),
-    /// The list of those who joined before the opening was published.
+    /// The list of users who joined before the opening was published.
     Opened(Opened),
     /// The service suspended it, or opened it again.
     Status {
-        /// What it was.
         before: Status,
-        /// What it is.
         after: Status,
     },
-    /// What Redis held at this instant, right before the event.
+    /// What Redis held right before the event.
     Checkpoint(Checkpoint),
     /// Redis was rebuilt from the events before this one.
     Restore {
         /// Number of the last event that Redis had; `None` when it had nothing of the room.
         from_n: Option<u64>,
-        /// How often it has been restored, with this time.
+        /// How often it has been restored, including this time.
         restores: u64,
-        /// The status it has now.
+        /// The status after it.
         status: Status,
-        /// When the last pass that was given before has expired, ms.
+        /// When the last pass given before has expired, ms.
         passes_until_ms: i64,
-        /// What the order before the opening goes by: another one than before, where it has not opened.
+        /// What decides the order before the opening. It is new if the room has not opened.
         order: OrderOf,
     },
     /// An operator skipped an event that could not be applied.
@@ -70,49 +67,47 @@ pub struct Define {
     pub created: bool,
     /// Whether the room had opened before.
     pub opened: bool,
-    /// Its version.
     pub version: u64,
-    /// As Redis keeps it.
+    /// The definition, JSON as Redis keeps it.
     pub json: String,
-    /// The same, read.
+    /// The same definition, parsed.
     pub definition: Definition,
-    /// What the order before the opening goes by, or went.
+    /// What decides, or decided, the order before the opening.
     pub order: OrderOf,
-    /// Of the PUT and its repeats.
+    /// One for the PUT and all its repeats.
     pub nonce: String,
 }
 
-/// The list of those who joined before the opening.
+/// The list of users who joined before the opening.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
-    /// How many they are.
+    /// Number of users.
     pub joined: u64,
-    /// SHA-256 of their tickets in the order in which they joined, a line feed behind each; hexadecimal.
+    /// SHA-256 of their tickets in the order in which they joined, each followed by a line feed; hexadecimal.
     pub sha256: String,
 }
 
 /// What Redis held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Its status.
     pub status: Status,
-    /// Of its definition.
+    /// Version of the definition.
     pub version: u64,
-    /// Sessions at once.
+    /// Most concurrent sessions.
     pub capacity: u64,
-    /// Of a session.
+    /// Length of a session, ms.
     pub session_ms: u64,
-    /// For which the place of a silent waiter is kept.
+    /// How long the place of a silent waiter is kept, ms.
     pub waiting_timeout_ms: u64,
     /// Most admissions in any 60 s.
     pub rate: Option<u64>,
     /// When it opens or opened, ms.
     pub opens_ms: i64,
-    /// When the last pass of former definitions, or of before a restore, has expired, ms; 0 for none.
+    /// When the last pass of an earlier definition, or from before a restore, has expired, ms; 0 for none.
     pub passes_until_ms: i64,
     /// SHA-256 of the seed of the order before the opening.
     pub commitment: String,
-    /// SHA-256 of the list of those who joined before the opening, once it is published.
+    /// SHA-256 of the list of users who joined before the opening, once it is published.
     pub collected_sha256: Option<String>,
 }
 
@@ -183,7 +178,7 @@ fn digest(text: &str) -> Option<String> {
 }
 
 impl Checkpoint {
-    /// Reads it as `decides` in `lua/room/state.lua` writes it.
+    /// Reads the text that `decides` in `lua/room/state.lua` writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts: Vec<_> = text.split(' ').collect();

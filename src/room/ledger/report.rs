@@ -1,4 +1,4 @@
-//! Redis beside the ledger, of a room at one event: what decides who may be in for how long. Pure.
+//! Compares Redis with the ledger for a room at one event: what decides who may be in, and for how long. Pure.
 
 use super::books::Books;
 use super::event::Checkpoint;

@@ -1,5 +1,5 @@
-//! A room rebuilt: what operators said of it. Its tickets are not in the ledger, so whoever waited joins again, and nobody
-//! is admitted before every pass that may be out has expired (`docs/decisions/0016-rooms.md`).
+//! Rebuilds a room: what operators set. Its tickets are not in the ledger, so waiting users join again. Nobody is
+//! admitted before every pass that may be out has expired (`docs/decisions/0016-rooms.md`).
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
@@ -20,8 +20,8 @@ use crate::subject;
 use crate::subject::kinds::ROOM;
 
 impl Restorer {
-    /// Rebuilds one room. The caller holds the lease of its stream, and knows of no pass that expires later than at
-    /// `passes_until_ms`, 0 for none, and of no later time of the room than `shown_ms`, 0 likewise.
+    /// Rebuilds one room. The caller holds the lease of its stream. `passes_until_ms`: the latest expiry of a pass
+    /// that the caller knows, 0 for none. `shown_ms`: the latest time of the room that the caller knows, 0 for none.
     pub async fn restore_room(
         &self,
         secret: &MasterSecret,
@@ -44,7 +44,7 @@ impl Restorer {
         };
         let nonce = hex::encode(random::bytes::<16>()?);
         let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
-        // Of a definition that the ledger may lack.
+        // A pass of a definition that the ledger may lack.
         state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
         state.clock_ms = state.clock_ms.max(shown_ms);
         if let Replace::Seen(seen) = replace {

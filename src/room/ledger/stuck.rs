@@ -1,5 +1,5 @@
-//! What is carried on from a room's event that is skipped: all of its books, out of the next checkpoint, Redis' state and
-//! what can be read of the event. Nothing in a room's stream was answered to a user: tickets are in Redis alone.
+//! What a skip carries on from a room's event: the whole books, from the next checkpoint, Redis' state and the
+//! readable parts of the event. No event in a room's stream is an answer to a user: tickets are only in Redis.
 
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ impl Skips for Rooms {
     }
 }
 
-/// What later events tell of the room right after the stuck one.
+/// What later events say of the room right after the stuck one.
 #[derive(Default)]
 struct Evidence {
     status: Option<Status>,
@@ -88,7 +88,7 @@ struct Evidence {
     opened: bool,
     restored: bool,
     history: Option<String>,
-    /// What the first checkpoint shows, if none of these came before it.
+    /// The first checkpoint, if none of these events came before it.
     checkpoint: Option<Checkpoint>,
 }
 

@@ -1,4 +1,4 @@
-//! What a coupon's events have for the tables. Pure.
+//! Makes the rows of a coupon's events. Pure.
 
 use jackpot_core::ids::Id;
 
@@ -17,15 +17,13 @@ type Start<'a> = batch::Start<'a, Coupons>;
 /// A unit that was issued.
 #[derive(Debug)]
 pub struct IssueRow {
-    /// Its number.
+    /// Number of the issue.
     pub sequence: u64,
-    /// Which request.
+    /// Id of the request.
     pub request: String,
-    /// To whom.
     pub user: Id,
-    /// Its code.
     pub code: Code,
-    /// When, ms.
+    /// When it was issued, ms.
     pub at_ms: i64,
     /// Event that issued it.
     pub n: u64,
@@ -34,24 +32,23 @@ pub struct IssueRow {
 /// A unit that was taken back.
 #[derive(Debug)]
 pub struct VoidRow {
-    /// Its number.
+    /// Number of the issue.
     pub sequence: u64,
-    /// Which request.
+    /// Id of the request.
     pub request: String,
-    /// Whose.
     pub user: Id,
-    /// When, ms.
+    /// When it was voided, ms.
     pub at_ms: i64,
     /// Event that voided it.
     pub n: u64,
 }
 
-/// What a batch of a coupon's events writes, beside what is written of all kinds.
+/// What a batch of a coupon's events writes, beside the rows of all kinds.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// Units that were issued.
     pub issues: Vec<IssueRow>,
-    /// Units that were taken back, of these or earlier ones.
+    /// Units that were taken back, issued in this batch or earlier.
     pub voids: Vec<VoidRow>,
 }
 
@@ -100,7 +97,7 @@ impl Batch {
 }
 
 impl Batch {
-    /// The rows of an event that was skipped.
+    /// Adds the rows of a skipped event.
     fn carried(&mut self, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
         for (request, text) in carried.records {
             let Ok(Record { user, state }) = Record::parse(&text) else {

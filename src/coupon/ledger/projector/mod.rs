@@ -30,18 +30,17 @@ use crate::subject::ScriptError;
 use crate::subject::kinds::{COUPON, KindName};
 pub use batch::{IssueRow, Rows, VoidRow};
 
-/// The issues of a coupon up to an event, and of them voided by then; out of two indexes alone, because in the table
-/// each row would be at another place.
+/// Counts the issues of a coupon up to an event, and those of them that were voided by then. It reads only two
+/// indexes, because in the table each row would be at another place.
 pub const COUNT: &str = "SELECT (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND sequence <= \
      (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2)) AS issued, \
      (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND voided_n > 0 AND voided_n <= $2) AS voided";
 
-/// The coupons, as this instance knows them.
+/// The coupons that this instance knows.
 #[derive(Debug, Clone)]
 pub struct Coupons {
     /// What is remembered of each.
     pub registry: Arc<Registry>,
-    /// Where they are.
     pub store: Store,
 }
 

@@ -1,4 +1,4 @@
-//! The tables of coupons, in the transaction of their events.
+//! Writes the tables of coupons, in the transaction of their events.
 
 use sqlx::Any;
 
@@ -8,7 +8,7 @@ use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{WriteError, insert, int};
 use crate::sql::{Tx, Value};
 
-/// All of them.
+/// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
     issues(tx, batches).await?;
     for batch in batches {
@@ -51,7 +51,7 @@ async fn issues(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx
     insert(tx, "coupon_issues", &columns, rows).await
 }
 
-/// One that hits no issue, or one that is voided already, contradicts what is there.
+/// A void of no issue, or of an issue that is voided already, contradicts the rows that are there.
 async fn void(tx: &mut Tx<'_>, coupon: &str, row: &VoidRow) -> Result<(), WriteError> {
     let update = sqlx::query::<Any>(
         "UPDATE coupon_issues SET voided_at_ms = $1, voided_n = $2 \

@@ -18,7 +18,7 @@ use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::ledger::queries::{Between, LedgerError};
 use crate::subject::kinds::JACKPOT;
 
-/// Longer ones are none of ours.
+/// Longest payout id, in characters: longer ids are not ours.
 const MAX_PAYOUT_ID_CHARS: usize = 200;
 
 /// Which payouts.
@@ -94,7 +94,7 @@ pub async fn get(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     let payout = api.queries.payout(payout_id.as_str()).await?;
-    // The request names no jackpot: that there is such a payout of another one is nothing to tell.
+    // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
     if !caller.may_see(JACKPOT, &payout.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
     }

@@ -19,7 +19,7 @@ use crate::jackpot::ledger::export::{Export, ExportError, may_be_published};
 use crate::ledger::api::Api;
 use crate::ledger::queries::LedgerError;
 
-/// Bytes of one chunk: a line at a time would be a system call each.
+/// Bytes of one chunk: sending each line separately would cost a system call each.
 const CHUNK_BYTES: usize = 64 << 10;
 /// Chunks that wait for the client.
 const CHUNKS_AHEAD: usize = 1;
@@ -42,8 +42,8 @@ pub async fn get(
     let place = Arc::clone(&api.exports).try_acquire_owned();
     let place = place.map_err(|_| LedgerError::TooManyExports)?;
     let export = Export::begin(api.sql.clone(), id.clone(), &api.signing.current()).await?;
-    // After the head was read: whatever codes are in the export, the ledger has their prizes by now. They can't be left out
-    // of what is hashed.
+    // Check after the head was read: by now the ledger has the prizes of all codes in the export. Codes can't be left
+    // out of hashed data.
     if !caller.sees_codes() && api.queries.gave_coupons(&id).await? {
         return Err(Problem::forbidden(
             "this export holds codes of coupons: use an operate key, or a read key made with --codes",
@@ -52,7 +52,7 @@ pub async fn get(
     let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
     let lines = export.lines(move |epoch, books| {
         let seed = may_be_published(epoch, books).then(|| seeds(&id, epoch))??;
-        // One that is not of the commitment is of another secret, and proves nothing.
+        // A seed that does not match the commitment comes from another secret, and proves nothing.
         (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
     });
     let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
@@ -74,7 +74,7 @@ pub async fn get(
             match chunk {
                 Some(Ok(None)) => return,
                 Some(Ok(Some(chunk))) => yield Ok::<Bytes, std::io::Error>(chunk),
-                // Broken off: a file that ends too early must never look whole.
+                // Break off the transfer: a file that ends too early must never look whole.
                 Some(Err(error)) => {
                     tracing::error!(%error, "an export was broken off");
                     yield Err(std::io::Error::other(error));
@@ -94,7 +94,7 @@ pub async fn get(
         .streaming(body))
 }
 
-/// Lines in chunks; `None` is the end, and its absence a client that takes nothing.
+/// Sends the lines in chunks. `None` is the end; if it is missing, the client takes nothing.
 async fn send(
     lines: impl Stream<Item = Result<Bytes, ExportError>>,
     sender: mpsc::Sender<Result<Option<Bytes>, ExportError>>,

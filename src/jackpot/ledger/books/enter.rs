@@ -32,7 +32,7 @@ impl Books {
         Ok(())
     }
 
-    /// The claims that an entry made in the call that took it: of a batch all, else only the first.
+    /// Applies the claims that an entry made in the call that took it: all attempts in a batch, else only the first.
     fn first_claims(&mut self, at_ms: i64, enter: &Enter, claims: &[Claim]) -> Result<(), FoldError> {
         let first = &claims[0];
         expect(
@@ -55,7 +55,7 @@ impl Books {
         self.pending.insert(first.sequence, pending);
         let is_retry = |claim: &Claim| matches!(claim.result, ClaimResult::Retry { .. });
         for (last, claim) in claims.iter().zip(&claims[1..]) {
-            // The last attempt, when it is refused, is the one that ends it too.
+            // A last attempt that is refused also ends the entry.
             let ends = claim.result == ClaimResult::Ended && last.attempt == claim.attempt;
             let goes_on = is_retry(last) && (last.attempt < claim.attempt || ends);
             expect(self.n, goes_on, "an entry goes on behind its last claim")?;

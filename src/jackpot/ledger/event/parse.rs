@@ -1,4 +1,4 @@
-//! Reading the text fields of an event.
+//! Reads the text fields of an event.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ const METERS: [&str; 11] = [
     "pool_written",
 ];
 
-/// Hexadecimal digits of each.
+/// Lengths in hexadecimal digits.
 const NONCE_DIGITS: usize = 32;
 const SECRET_ID_DIGITS: usize = 16;
 const COMMITMENT_DIGITS: usize = 64;
 
-/// All of an event.
+/// Reads the whole event.
 pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadable> {
     let fields = Fields(fields);
     Ok(Event {
@@ -123,7 +123,7 @@ fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
     })
 }
 
-/// What opened the epoch that an event speaks of.
+/// What opened the epoch that an event names.
 fn parse_opening(fields: &Fields<'_>) -> Result<Opening, Unreadable> {
     Ok(Opening {
         commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
@@ -155,7 +155,7 @@ fn parse_enter(fields: &Fields<'_>) -> Result<Enter, Unreadable> {
     })
 }
 
-/// `name pool reserve ... wins;` each.
+/// `name pool reserve ... wins;` for each tier.
 fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     let mut meters = BTreeMap::new();
     for row in text.split_terminator(';') {
@@ -176,17 +176,19 @@ pub(crate) fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> 
     text.split_terminator(',').map(|number| number.parse().ok()).collect()
 }
 
-/// What a single entry's first claim may say: one that came alone ends by an event of its own, and coupons answer later.
+/// Whether a single entry's first claim may have this result. A single entry ends by an event of its own, and coupons
+/// answer later.
 fn is_first(result: &ClaimResult) -> bool {
     *result != ClaimResult::Ended && is_of_the_call(result)
 }
 
-/// What a claim in the call that took the entry may say.
+/// Whether a claim in the call that took the entry may have this result.
 fn is_of_the_call(result: &ClaimResult) -> bool {
     !matches!(result, ClaimResult::Issued { .. } | ClaimResult::Refused { .. })
 }
 
-/// `seq,attempt,rank,result,tier,amount,order,pool before;` each, of a coupon `...,result,coupon,sequence,code,0;`.
+/// `seq,attempt,rank,result,tier,amount,order,pool before;` for each claim; for a coupon
+/// `...,result,coupon,sequence,code,0;`.
 fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
     let claims = text
         .split_terminator(';')
@@ -232,7 +234,7 @@ pub(crate) fn parse_claim(text: &str) -> Option<Claim> {
     })
 }
 
-/// `tier meter:delta ...;` each.
+/// `tier meter:delta ...;` for each tier.
 pub(crate) fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
     let mut changes = Vec::new();
     for row in text.split_terminator(';') {

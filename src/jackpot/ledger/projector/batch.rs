@@ -1,4 +1,4 @@
-//! What a jackpot's events have for the tables. Pure but for the signatures.
+//! Makes the rows of a jackpot's events. Pure but for the signatures.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
@@ -40,7 +40,7 @@ impl Batch {
         self.details(start, before.pending, event)
     }
 
-    /// Where nothing waits for the index, its cursor goes along.
+    /// If nothing waits for the index, its cursor moves with the batch.
     pub(super) fn end(&mut self, with: &With<'_>) {
         let nothing_waits = self.rows.indexed_n == self.from.n && self.rows.index.is_empty();
         if nothing_waits || !with.index_entries {
@@ -101,7 +101,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The rows of an event that was skipped.
+    /// Adds the rows of a skipped event.
     fn carried(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), carried: Carried) -> Result<(), Stop> {
         for paid in carried.paid {
             self.carried_payout(start, (n, at_ms), paid)?;
@@ -254,9 +254,9 @@ impl Batch {
     }
 }
 
-/// What the books said before an event, as far as its rows need it.
+/// The books before an event, as far as its rows need them.
 struct Before {
-    /// All of it, for what an operator did.
+    /// The whole books, for an operator's action.
     books: Option<Books>,
     /// The entry that a redraw settles.
     pending: Option<Pending>,

@@ -1,8 +1,9 @@
-//! The index of entries by player, in transactions of its own: each row of it is at another place of the database, so
-//! that few large sorted writes cost less than one in each commit of events.
+//! Writes the index of entries by player, in transactions of its own. Each row is at another place of the database,
+//! so a few large sorted writes cost less than one in each commit of events.
 //!
-//! It has a cursor of its own in SQL (`jackpots.indexed_n`), moved by compare-and-set with its rows. What waits is in
-//! memory; a holder of the stream that dies loses nothing, because the next one goes on from the events in SQL.
+//! The index has its own cursor in SQL (`jackpots.indexed_n`), which moves by compare-and-set with its rows. Waiting
+//! rows are in memory. A holder of the stream that dies loses nothing, because the next holder continues from the
+//! events in SQL.
 
 use std::time::{Duration, Instant};
 
@@ -28,25 +29,23 @@ use crate::sql::{Sql, Tx, is_unavailable};
 type Loaded = load::Loaded<Jackpots>;
 type Stream = stream::Stream<Jackpots>;
 
-/// Between two writes of the index: so long entries may be missing in it.
+/// Pause between two writes of the index: entries may be missing from it for this time.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Between two looks for days that have expired.
+/// Pause between two looks for expired days.
 const EXPIRY: Duration = Duration::from_mins(10);
-/// Rows after which it is written in any case: some 20 MB of memory.
+/// Rows at which the index is written at once: some 20 MB of memory.
 const MANY: usize = 50_000;
 
-/// Rows of one jackpot, all that its events from one to another have for the index.
+/// Rows of one jackpot: what its events from one number to another have for the index.
 #[derive(Debug)]
 pub struct Part<'a> {
-    /// Which jackpot.
     pub jackpot: &'a Id,
-    /// Of the lease.
+    /// The token of the stream's lease.
     pub token: i64,
-    /// The last event that the index has.
+    /// The last event in the index before the write.
     pub from: u64,
-    /// The last one that it has then.
+    /// The last event in the index after the write.
     pub to: u64,
-    /// The rows.
     pub rows: &'a IndexRows,
 }
 
@@ -63,7 +62,7 @@ impl<'a> Part<'a> {
 }
 
 impl Projector<Jackpots> {
-    /// Writes what waits for the index, when it has waited long enough or is much, or `at_once`.
+    /// Writes the waiting rows when they have waited long enough, are many, or `at_once` is set.
     pub(super) async fn index(&mut self, at_once: bool) -> Result<(), sqlx::Error> {
         let waiting = self
             .streams
@@ -101,7 +100,7 @@ impl Projector<Jackpots> {
         Ok(())
     }
 
-    /// Drops the index of days that are too old.
+    /// Drops the index of expired days.
     pub(super) async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
         if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
             return Ok(());
@@ -116,7 +115,7 @@ impl Projector<Jackpots> {
     }
 }
 
-/// The index has all that waited for it.
+/// Marks all waiting rows as indexed.
 fn is_indexed(stream: &mut Stream) {
     stream.along.indexed_n = stream.cursor.n;
     stream.along.for_index = IndexRows::default();
@@ -136,7 +135,7 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
         .iter()
         .flat_map(|part| part.rows.entries.iter().map(|row| index_row(part.jackpot, row)));
     let mut rows: Vec<IndexRow<'_>> = entries.collect();
-    // Neighbours are on one page of the database.
+    // Neighbouring rows are on one page of the database.
     rows.sort_unstable_by_key(|row| row.key);
     entry_index::insert(&mut tx, &rows).await?;
     for part in parts {
@@ -147,7 +146,7 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
                 jackpot_id: part.jackpot.as_str(),
                 sequence: int(row.sequence),
             };
-            // One that is not there has expired.
+            // A row that is not there has expired.
             entry_index::settle(&mut tx, &key, i64::from(row.rank)).await?;
         }
     }
@@ -155,7 +154,7 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Compare and set on place and token.
+/// Moves the cursor by compare-and-set on place and token.
 async fn move_cursor(tx: &mut Tx<'_>, part: &Part<'_>) -> Result<(), WriteError> {
     let moved = sqlx::query::<Any>(
         "UPDATE streams SET indexed_n = $1 WHERE kind = 'jackpot' AND id = $2 AND indexed_n = $3 AND n >= $1 AND lease_token = $4",
@@ -222,7 +221,7 @@ pub(super) fn entry_rows((n, at_ms): (u64, i64), enter: Enter) -> impl Iterator<
         })
 }
 
-/// The same of the entries of an event that was skipped.
+/// The same for the entries of a skipped event.
 pub(super) fn carried_entry_rows(
     (n, at_ms): (u64, i64),
     (epoch, version): (u64, u64),
@@ -268,7 +267,7 @@ pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loade
     Ok(())
 }
 
-/// What some events behind `after` have for the index, and the last of them.
+/// What some events after `after` have for the index, and the number of the last of them.
 async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(IndexRows, u64), LoadError> {
     let sql = &ledger.sql;
     let end = event_page::end(sql, jackpot, int(after), int(last)).await?;
@@ -318,7 +317,7 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
     };
     let taken = match ledger.taken(jackpot, &entry_id, sequence).await {
         Ok(taken) => taken,
-        // Taken by an event that was skipped and can't be read: it is in no index.
+        // A skipped event that can't be read took the entry: it is in no index.
         Err(LedgerError::Skipped(_)) => return Ok(()),
         Err(LedgerError::Sql(error)) => return Err(LoadError::Sql(error)),
         Err(error) => return Err(damaged::<Jackpots>(jackpot, &error.to_string())),

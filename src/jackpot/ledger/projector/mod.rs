@@ -38,31 +38,31 @@ use crate::sql::{Sql, Tx};
 use crate::subject::kinds::{JACKPOT, KindName};
 use rows::{IndexRows, Rows};
 
-/// The jackpots, as this instance knows them.
+/// The jackpots that this instance knows.
 #[derive(Debug, Clone)]
 pub struct Jackpots {
-    /// Reads and stops them.
+    /// Reads and suspends them.
     pub operate: Operate,
 }
 
-/// What goes along with a jackpot's stream.
+/// What the stream of a jackpot keeps beside the books.
 #[derive(Debug, Default)]
 pub struct Along {
-    /// The definition put last, JSON.
+    /// The last definition that was put, JSON.
     pub last_definition: String,
-    /// The last event that the index of entries has.
+    /// The last event in the index of entries.
     pub indexed_n: u64,
-    /// What the events behind it have for the index.
+    /// What later events have for the index.
     pub for_index: IndexRows,
-    /// Epochs that are closed, and whose seed is not published.
+    /// Closed epochs whose seed is not published.
     pub unpublished: BTreeSet<u64>,
 }
 
 /// What a batch of a jackpot's events needs beside its books.
 pub struct With<'a> {
-    /// The definition put last, JSON.
+    /// The last definition that was put, JSON.
     pub last_definition: &'a str,
-    /// The last event that the index of entries has.
+    /// The last event in the index of entries.
     pub indexed_n: u64,
     /// Whether entries are indexed.
     pub index_entries: bool,
@@ -101,7 +101,7 @@ impl Folded for Books {
 }
 
 impl Stream<Jackpots> {
-    /// Events as a batch.
+    /// Makes a batch of events.
     pub fn batch(
         &self,
         events: &[Raw],
@@ -281,7 +281,7 @@ impl Kind for Jackpots {
         report::compare(redis, &sides::joined(books))
     }
 
-    /// An operator resumes a jackpot, after a comparison of his own.
+    /// Only an operator resumes a jackpot, after a comparison that the operator asks for.
     fn verdict(_: &Books) -> Verdict {
         Verdict::Stays
     }

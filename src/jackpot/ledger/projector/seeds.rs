@@ -1,5 +1,5 @@
-//! Publishing the seeds of closed epochs: into SQL, from where every answer has them. From then on nobody needs the secret
-//! that a seed was derived from, and a retired one can be taken out of the settings.
+//! Publishes the seeds of closed epochs in SQL, from where every answer has them. After that nobody needs the secret
+//! that a seed was derived from, and a retired secret can be removed from the settings.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::ledger::projector::Projector;
 use crate::sql::Sql;
 
 impl Projector<Jackpots> {
-    /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. Repeating it
+    /// Publishes the seed of every epoch whose closing is in the ledger and that no pending entry needs. A repeat
     /// changes nothing: an epoch has one seed.
     pub(super) async fn publish_seeds(&mut self) -> Result<(), sqlx::Error> {
         let closed = self
@@ -31,7 +31,8 @@ impl Projector<Jackpots> {
         for (id, epochs) in due {
             for epoch in epochs {
                 self.publish_seed(&id, epoch).await?;
-                // One whose secret this instance lacks waits for another that has it, which reads the stream then.
+                // An epoch whose secret this instance lacks waits until an instance that has the secret reads the
+                // stream.
                 if let Some(stream) = self.streams.get_mut(&id) {
                     stream.along.unpublished.remove(&epoch);
                 }
@@ -67,7 +68,7 @@ impl Projector<Jackpots> {
     }
 }
 
-/// Epochs whose closing is in the ledger, and whose seed is not published.
+/// Epochs whose closing is in the ledger and whose seed is not published.
 pub(super) async fn unpublished(sql: &Sql, id: &Id) -> Result<BTreeSet<u64>, sqlx::Error> {
     let rows = query("SELECT epoch FROM epochs WHERE jackpot_id = $1 AND closed_n > 0 AND seed = ''")
         .bind(id.as_str())

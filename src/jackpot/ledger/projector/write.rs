@@ -1,4 +1,4 @@
-//! The tables of jackpots, in the transaction of their events.
+//! Writes the tables of jackpots, in the transaction of their events.
 
 use super::Jackpots;
 use super::rows::{CouponRow, PayoutRow};
@@ -6,7 +6,7 @@ use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
 
-/// All of them.
+/// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     postings(tx, batches).await?;
     tables(tx, batches).await?;
@@ -33,7 +33,7 @@ async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), s
     insert(tx, "postings", &columns, rows).await
 }
 
-/// What else is only added.
+/// Writes the rows that are only ever added.
 async fn tables(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     for batch in batches {
         let (jackpot, rows) = (Value::Text(batch.id.as_str()), &batch.rows);
@@ -119,7 +119,7 @@ async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Res
     insert(tx, "payouts", &columns, rows).await
 }
 
-/// What changes rows that are there, perhaps since this very transaction.
+/// Changes rows that are there, perhaps since this very transaction.
 async fn changes(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     for batch in batches {
         for version in &batch.rows.dropped_versions {

@@ -16,7 +16,7 @@ impl Day {
         Self(entry_days::day_of(at_ms))
     }
 
-    /// As the table of days holds it; `None` for what is no day.
+    /// Parses a day of the table of days; `None` for text that is no day.
     fn parse(text: &str) -> Option<Self> {
         let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
         (digits && Date::strptime("%Y%m%d", text).is_ok()).then(|| Self(text.to_owned()))
@@ -36,7 +36,7 @@ impl Day {
 }
 
 impl Queries {
-    /// The days with an index, the newest first, between two days (both part of it), `limit` at most.
+    /// The days with an index, newest first, between two days (inclusive), at most `limit`.
     pub(super) async fn days(&self, first: &Day, last: &Day, limit: u32) -> Result<Vec<Day>, LedgerError> {
         let text = format!("SELECT day FROM entry_days WHERE day >= $1 AND day <= $2 ORDER BY day DESC LIMIT {limit}");
         let days: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(text))

@@ -1,4 +1,4 @@
-//! The entries of a player, the newest first, out of the daily index tables.
+//! The entries of a player, newest first, from the daily index tables.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ use super::payouts::within;
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value, json};
 
-/// Days that one page looks through: a player who has not played for long gets an empty page with a cursor, rather
-/// than one that takes a statement for each of ten years' days.
+/// Most days that one page looks through. A player who has not played for long gets an empty page with a cursor,
+/// instead of one that runs a statement for each day of ten years.
 const MAX_DAYS: u32 = 31;
 
 /// An entry.
@@ -100,25 +100,23 @@ pub struct EntryCoupon {
     pub code: Option<String>,
 }
 
-/// Which entries.
+/// The filters of a list of entries.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntryFilters {
-    /// Of this player.
     pub player_id: Id,
-    /// Of this jackpot.
     pub jackpot_id: Option<Id>,
-    /// Of these jackpots alone, when none is named.
+    /// Only these jackpots, when `jackpot_id` is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<Id>>,
-    /// Taken in this time.
+    /// When the entries were taken.
     pub between: Between,
 }
 
-/// Definitions by jackpot and version: they say what prize a rank had.
+/// Definitions by jackpot and version: they define the prize of each rank.
 type Definitions = HashMap<(String, i64), Document>;
 
 impl EntryRow {
-    /// For those who may not see codes.
+    /// Hides the code from keys that may not see codes.
     pub fn hide_code(&mut self) {
         if let Some(coupon) = self.outcome.as_mut().and_then(|outcome| outcome.coupon.as_mut()) {
             coupon.code = None;
@@ -133,7 +131,7 @@ impl EntryFilters {
         Listing::new("entries", self, Key::before_id(0))
     }
 
-    /// The range that a page reads of a daily table: its primary key.
+    /// The range of a daily table that a page reads, by its primary key.
     #[must_use]
     pub fn scan(&self, table: String) -> Scan {
         let jackpot = self.jackpot_id.as_ref();
@@ -157,7 +155,7 @@ impl EntryFilters {
 }
 
 impl Queries {
-    /// An error when entries can't be found by player here.
+    /// Returns an error when this service keeps no index of entries by player.
     pub fn expect_entry_index(&self) -> Result<(), LedgerError> {
         if self.entry_index_days == 0 {
             return Err(LedgerError::EntryIndexOff);
@@ -165,7 +163,7 @@ impl Queries {
         Ok(())
     }
 
-    /// Whether entries of this jackpot won coupons, whose codes are in its events.
+    /// Whether entries of this jackpot won coupons: their codes are in its events.
     pub async fn gave_coupons(&self, id: &Id) -> Result<bool, LedgerError> {
         let one =
             sqlx::query_scalar("SELECT sequence FROM coupon_prizes WHERE jackpot_id = $1 LIMIT 1").bind(id.to_string());
@@ -173,7 +171,7 @@ impl Queries {
         Ok(found.is_some())
     }
 
-    /// A page of a player's entries, the newest first. They are kept for `ledger.entry_index_days`.
+    /// A page of a player's entries, newest first. Entries stay listed for `ledger.entry_index_days`.
     pub async fn entries(
         &self,
         filters: &EntryFilters,
@@ -234,7 +232,7 @@ impl Queries {
             Ok::<_, LedgerError>((boundary, rows))
         };
         let (boundary, rows) = match rows.await {
-            // The day's time was over just now, and its table is gone.
+            // The day has just expired, and its table is gone.
             Err(LedgerError::Sql(sqlx::Error::Database(_))) if !self.has_day(day).await? => (None, Vec::new()),
             other => other?,
         };
@@ -264,7 +262,7 @@ impl Queries {
     }
 }
 
-/// The rows of a page, each beside what it won. The page is cut first, so that no more of that is looked up.
+/// The rows of a page, each with what it won. The page is cut first, so that prizes are looked up only for its rows.
 fn with_prizes(scan: &Scan, limit: u32) -> crate::ledger::queries::scan::Statement {
     let mut page = scan.rows(limit);
     page.text = format!(

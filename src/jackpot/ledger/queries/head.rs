@@ -1,4 +1,4 @@
-//! The head of a jackpot's chain: whoever keeps one notices a history that was rewritten behind it.
+//! The head of a jackpot's chain. A client that keeps one notices when the history before it is rewritten.
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
@@ -9,15 +9,13 @@ use crate::ledger::queries::{LedgerError, Queries};
 /// Where the chain of a jackpot ends now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadFacts {
-    /// Which jackpot.
     pub jackpot_id: Id,
-    /// Which ledger.
     pub ledger_id: String,
-    /// The last event, 0 before the first.
+    /// Number of the last event, 0 before the first.
     pub n: u64,
     /// Its hash.
     pub hash: ChainHash,
-    /// Now, ms by the database's clock.
+    /// The current time, ms by the database's clock.
     pub at_ms: i64,
 }
 

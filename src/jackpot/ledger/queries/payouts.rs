@@ -1,4 +1,4 @@
-//! Payouts, the newest first, and one by its id.
+//! Payouts, newest first, and one by its id.
 
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
@@ -61,21 +61,18 @@ pub struct PayoutRow {
     pub signature: String,
 }
 
-/// Which payouts.
+/// The filters of a list of payouts.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PayoutFilters {
-    /// Of this jackpot.
     pub jackpot_id: Option<Id>,
-    /// Of these jackpots alone, when none is named.
+    /// Only these jackpots, when `jackpot_id` is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<Id>>,
-    /// To this player.
     pub player_id: Option<Id>,
-    /// Out of this tier.
     pub tier: Option<Id>,
-    /// Paid in this time.
+    /// When the payouts were paid.
     pub between: Between,
-    /// Of this amount or more.
+    /// Smallest amount.
     pub min_amount: Option<Minor>,
 }
 
@@ -89,7 +86,7 @@ impl PayoutFilters {
         Listing::new("payouts", self, Key::before_id(0))
     }
 
-    /// The ranges that a page reads: of a few jackpots, each its own. A player's payouts are few enough for one.
+    /// The ranges that a page reads: one for each jackpot in `only`. A player's payouts are few enough for one range.
     #[must_use]
     pub fn scans(&self) -> Scans {
         match &self.only {
@@ -105,8 +102,8 @@ impl PayoutFilters {
         }
     }
 
-    /// The range that a page reads. Of the filters the one that leaves the fewest rows decides the index: a player's
-    /// payouts are fewer than a jackpot's, and those fewer than all of a tier's name.
+    /// The range that a page reads. The filter that leaves the fewest rows decides the index: a player has fewer
+    /// payouts than a jackpot, and a jackpot has fewer than all tiers of one name.
     ///
     /// # Panics
     /// Never: an amount fits into 63 bits.
@@ -150,14 +147,14 @@ impl PayoutFilters {
     }
 }
 
-/// The jackpots that a list shows: all of a key's own where the query names none.
+/// The jackpots that a list shows: all of a key's own, if the query names none.
 pub(super) fn within(named: Option<&Id>, only: Option<&[Id]>) -> Option<(&'static str, Vec<Value>)> {
     let only = only.filter(|_| named.is_none())?;
     Some(("jackpot_id", only.iter().map(Value::from).collect()))
 }
 
 impl Queries {
-    /// A page of payouts, the newest first.
+    /// A page of payouts, newest first.
     pub async fn payouts(
         &self,
         filters: &PayoutFilters,

@@ -1,4 +1,4 @@
-//! The postings of a jackpot, the oldest first.
+//! The postings of a jackpot, oldest first.
 
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
@@ -39,12 +39,11 @@ pub struct PostingRow {
     pub micro: i64,
 }
 
-/// Which postings.
+/// The filters of a list of postings.
 #[derive(Debug, Clone, Serialize)]
 pub struct PostingFilters {
-    /// Of this jackpot.
     pub jackpot_id: Id,
-    /// Booked in this time.
+    /// When the postings were booked.
     pub between: Between,
 }
 
@@ -75,7 +74,7 @@ impl PostingFilters {
 }
 
 impl Queries {
-    /// A page of a jackpot's postings, the oldest first.
+    /// A page of a jackpot's postings, oldest first.
     pub async fn postings(
         &self,
         filters: &PostingFilters,
@@ -87,7 +86,7 @@ impl Queries {
         self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
     }
 
-    /// An error for a jackpot that the ledger does not know.
+    /// Returns an error for a jackpot that the ledger does not know.
     pub async fn expect_jackpot(&self, id: &Id) -> Result<(), LedgerError> {
         let found = sqlx::query_scalar("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1").bind(id.to_string());
         let found: Option<i64> = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;

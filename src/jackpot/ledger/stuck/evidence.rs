@@ -1,4 +1,4 @@
-//! What the events behind a stuck one say of the state right after it. Pure.
+//! What the events after a stuck one say of the state right after it. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::ledger::projector::rows::Raw;
 /// Sums of changes by tier and meter.
 pub(super) type Sums = BTreeMap<(Id, String), i64>;
 
-/// What they say. `None`: none of them tells it.
+/// What they say. `None`: no event says it.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     pub(super) status: Option<Status>,
@@ -25,7 +25,7 @@ pub(super) struct Evidence {
     pub(super) claim_order: Option<u64>,
     /// Entries by sequence with a claim or an end of their own in a later event.
     pub(super) settled: BTreeMap<u64, String>,
-    /// Of them, those that won or ended there.
+    /// The sequences among them that won or ended there.
     pub(super) ended: BTreeSet<u64>,
     /// Definitions that later events put, and those that they drop.
     pub(super) defined: BTreeSet<u64>,
@@ -35,7 +35,7 @@ pub(super) struct Evidence {
     pub(super) adjusted: BTreeSet<String>,
     /// Whether a later event drops a generation of records.
     pub(super) rotated: bool,
-    /// What the first checkpoint shows, and what the events before it change.
+    /// What the first checkpoint shows, and what the events before it changed.
     pub(super) checkpoint: Option<(Checkpoint, Sums, Counts)>,
     pub(super) history: Option<String>,
     pub(super) retention_s: Option<u64>,
@@ -43,23 +43,23 @@ pub(super) struct Evidence {
     pub(super) terms: BTreeMap<u64, Terms>,
     /// Later events that can't be read either.
     pub(super) unreadable: u64,
-    /// The definition that a later event put in force, the first.
+    /// The first definition that a later event put in force.
     applied: Option<u64>,
     changed: Sums,
     counted: Counts,
 }
 
-/// By how much the numbers of what Redis keeps change.
+/// Changes in the numbers of what Redis keeps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) definitions: i64,
     pub(super) adjustments: i64,
-    /// Records of the newer generation; `None` behind the drop of one.
+    /// Records of the newer generation; `None` after a generation was dropped.
     pub(super) records: Option<i64>,
 }
 
 impl Evidence {
-    /// Of these events, in their order.
+    /// Collects the evidence of these events, in order.
     pub(super) fn of(later: &[Raw]) -> Self {
         let mut all = Self::default();
         all.counted.records = Some(0);
@@ -159,7 +159,7 @@ impl Evidence {
         }
     }
 
-    /// A checkpoint tells all that no event before it has told or changed.
+    /// A checkpoint shows everything that no event before it has stated or changed.
     fn checked(&mut self, checkpoint: Checkpoint) {
         let text = |name: &str| checkpoint.held.get(name).map(String::as_str);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! What Redis holds of a jackpot, as far as a skip needs it. Read while others may write: see each part.
+//! What Redis holds of a jackpot, as far as a skip needs it. It is read while others may write: see each part.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::ledger::stuck::held::{hash, read, scan};
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-/// Its small parts, read before a checkpoint: whatever they hold was done by an event up to that checkpoint.
+/// Its small parts, read before a checkpoint: an event up to that checkpoint has done whatever they hold.
 #[derive(Debug)]
 pub struct Held {
     pub(super) state: HashMap<String, String>,
@@ -74,7 +74,7 @@ impl Held {
         self.state.get(field)?.parse().ok()
     }
 
-    /// The record of an entry, whole; `None` when Redis has none.
+    /// The whole record of an entry; `None` when Redis has none.
     pub(super) async fn record(
         &self,
         store: &Store,
@@ -93,8 +93,8 @@ impl Held {
         Ok(None)
     }
 
-    /// The records of entries with these sequences, whole, out of both generations. A record may be newer than the last
-    /// look at the stream: then a later event says the same once more.
+    /// The whole records of entries with these sequences, from both generations. A record may be newer than the last
+    /// look at the stream: then a later event says the same again.
     pub(super) async fn records(
         &self,
         store: &Store,
@@ -103,7 +103,7 @@ impl Held {
     ) -> Result<Records, StuckError> {
         let mut found = Records::default();
         for key in [&keys.seen_a, &keys.seen_b] {
-            // First what calls have in common, then those that were taken in them.
+            // First the common records of calls, then the records of the entries that were taken in them.
             let mut calls: HashMap<String, String> = HashMap::new();
             scan(store, key, |name, text| {
                 let begins = text.split('|').next().and_then(|first| first.parse::<u64>().ok());
@@ -143,7 +143,7 @@ impl Records {
     }
 }
 
-/// A record that was taken in a run, with that of its call.
+/// The record of an entry that was taken in a run, joined with the record of its call.
 fn whole(text: &str, of_call: Option<&str>) -> Option<Record> {
     Record::parse(&format!("{text} {}", of_call?)).ok()
 }

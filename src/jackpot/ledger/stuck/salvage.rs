@@ -1,4 +1,4 @@
-//! What can be read of an event that can't be read whole: the lines of its block, and its claims, each by itself. Pure.
+//! The readable parts of an event that can't be read whole: the lines of its block, and each of its claims. Pure.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,14 +14,14 @@ use crate::ledger::projector::rows::Raw;
 pub(super) struct Salvage {
     /// What was sent, by entry id.
     pub(super) sent: HashMap<String, Sent>,
-    /// Entry ids by place, from 0, where the number of lines is that of the entries.
+    /// Entry ids by index, from 0, if there are as many lines as entries.
     pub(super) ids: Vec<String>,
     /// Claims, in their order.
     pub(super) claims: Vec<Claim>,
 }
 
 impl Salvage {
-    /// Of an event that took so many entries.
+    /// Reads an event that took `entries` entries.
     pub(super) fn of(raw: Option<&Raw>, entries: u64) -> Self {
         let Some(raw) = raw else {
             return Self::default();

@@ -1,4 +1,4 @@
-//! What a room's events tell.
+//! Applies a room's events to its books.
 
 use super::Rooms;
 use crate::ledger::projector::batch::{self, Raw, Stop};

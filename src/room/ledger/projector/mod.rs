@@ -1,4 +1,4 @@
-//! Rooms: their books. No table is theirs alone.
+//! Rooms: their books. Rooms have no tables of their own.
 
 mod batch;
 
@@ -27,14 +27,13 @@ use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::subject::kinds::{KindName, ROOM};
 
-/// The rooms, as this instance knows them.
+/// The rooms that this instance knows.
 #[derive(Debug, Clone)]
 pub struct Rooms {
     /// What is remembered of each.
     pub registry: Arc<Registry>,
-    /// Where they are.
     pub store: Store,
-    /// Under which a room that is restored before its opening gets a new order.
+    /// Secret for the new order of a room that is restored before its opening.
     pub secret: MasterSecret,
 }
 
