@@ -1,9 +1,9 @@
 //! Rebuilds a jackpot, a coupon or a room in Redis from the ledger.
 //!
 //! States of Redis: what is there (nothing, less than the ledger has, or something else) → `restoring`, in which
-//! every other script refuses → the whole state as of the ledger's last event, followed by the event `restore`. The
-//! next restore starts over where one died: its begin first deletes everything. The stream's lease allows one restore
-//! at a time, and the token of each restore keeps a stalled one from writing into the next.
+//! every other script refuses → the whole state as of the ledger's last event, followed by the event `restore`. If a
+//! restore dies midway, the next one starts over: its begin first deletes everything. The stream's lease allows one
+//! restore at a time. The token of each restore keeps a stalled one from writing into the next.
 
 pub mod writer;
 

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 pub struct KindName {
     /// The column `kind` of tables, a label of metrics, an option of commands, a word of messages.
     singular: &'static str,
-    /// In paths of the API, and in counts of all kinds.
+    /// The name in paths of the API, and in counts of all kinds.
     pub plural: &'static str,
     /// Prefix of ids where ids of all kinds are together.
     prefix: &'static str,

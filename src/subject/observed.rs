@@ -66,7 +66,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Nothing is known yet of the one with this id.
+    /// A subject of which nothing is known yet.
     #[must_use]
     pub fn new(kind: KindName, id: &Id) -> Self {
         Self {
@@ -101,8 +101,8 @@ impl Observed {
         Mark::unpack(before).is_some_and(|before| before.restores() < mark.restores())
     }
 
-    /// Remembers that Redis lost events. From then on this instance does not use the subject until it is restored, even
-    /// when others have gone on from the older state and passed the known number.
+    /// Remembers that Redis lost events. From then on this instance does not use the subject until it is restored.
+    /// That holds even when others have continued from the older state and passed the known number.
     pub fn observe_loss<T>(&self, result: Result<T, ScriptError>) -> Result<T, ScriptError> {
         if let Err(error @ ScriptError::Behind { at: redis, .. }) = &result
             && self.lose(*redis)

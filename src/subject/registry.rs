@@ -76,7 +76,7 @@ impl<K: Subject> Registry<K> {
         }
     }
 
-    /// Where the subjects are.
+    /// The store that holds the subjects.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -129,8 +129,8 @@ impl<K: Subject> Registry<K> {
         known.contains_key(id)
     }
 
-    /// Whether it may exist, for requests without a key: used here, or in the index, which is read at most once a
-    /// second however many ids are made up.
+    /// Whether it may exist, for requests without a key: it is used here, or in the index. The index is read at most
+    /// once a second, however many ids clients make up.
     pub async fn may_exist(&self, id: &Id) -> Result<bool, ScriptError> {
         if self.is_used(id) {
             return Ok(true);
@@ -150,7 +150,7 @@ impl<K: Subject> Registry<K> {
         }
     }
 
-    /// How many have been used so far; it never falls.
+    /// Number of subjects used so far; it never falls.
     pub fn count_used(&self) -> usize {
         self.known.read().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -160,19 +160,19 @@ impl<K: Subject> Registry<K> {
         known.keys().cloned().collect()
     }
 
-    /// What is remembered of all of them.
+    /// What is remembered of all subjects.
     pub fn each(&self) -> Vec<Arc<K>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.values().cloned().collect()
     }
 
-    /// Redis holds all of a lost subject again, with SQL's last event at `mark`. Returns whether this instance uses it
-    /// now.
+    /// Handles a lost subject that Redis holds whole again, with SQL's last event at `mark`. Returns whether this
+    /// instance uses it now.
     pub fn is_whole(&self, id: &Id, lost_at: u64, mark: Mark) -> bool {
         let known = self.known(id);
         let whole = known.found_whole(lost_at, mark);
         if whole {
-            // Readings meanwhile were of the older state.
+            // Readings in between were of the older state.
             known.forget();
             known.observe(mark);
         }
@@ -199,14 +199,14 @@ impl<K: Subject> Registry<K> {
         index::all(&self.store, K::INDEX, self.used(), repair).await
     }
 
-    /// Looks whether a subject that was found behind has been restored since. If so, uses it again. Returns whether it
-    /// does.
+    /// Checks whether a subject that was found behind has been restored since, and uses it again then. Returns
+    /// whether it does.
     pub async fn recheck(&self, id: &Id) -> Result<bool, ScriptError> {
         let known = self.known(id);
         let Some(lost_at) = known.lost_at() else {
             return Ok(true);
         };
-        // For its mark: the smallest possible read.
+        // This reads only the mark: it is the smallest possible read.
         let wish = TailWish {
             after: None,
             max_events: 1,

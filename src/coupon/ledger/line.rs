@@ -1,7 +1,7 @@
 //! The records of requests without an issue, replayed from a coupon's events: refusals, queued requests, dead
 //! letters. Pure.
 //!
-//! Only queued requests and dead letters are kept in memory: a refusal is final after its event, and a restore writes
+//! Only queued requests and dead letters are kept in memory. A refusal is final after its event, and a restore writes
 //! each one to Redis as it comes.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The idempotency records of a jackpot, replayed from its events. Pure.
 //!
-//! Only entries without an outcome are kept in memory: an entry's record is final after the event that settles it,
+//! Only entries without an outcome are kept in memory. An entry's record is final after the event that settles it,
 //! and a restore writes each record to Redis as it comes. A batch has one record, and one for each entry that drew a
 //! prize.
 

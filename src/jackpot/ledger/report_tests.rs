@@ -73,7 +73,7 @@ fn one_unit_off_in_any_meter_is_named_and_breaks_the_identity() {
             assert!(grand.agrees && grand.identity_holds);
             assert_eq!(mini.differences.len(), 1);
             assert_eq!(mini.differences[0].meter, meter);
-            // Wins and writes of the pool are counts, not money.
+            // The identity has neither wins, which are a count, nor `pool_written`, which repeats the pool.
             assert_eq!(
                 mini.identity_holds,
                 ["wins", "pool_written"].contains(&meter),

@@ -32,8 +32,8 @@ use crate::subject::kinds::JACKPOT;
 const LONGEST_WAIT_MS: u64 = 2_000;
 
 impl Restorer {
-    /// Rebuilds one jackpot, and opens a new epoch under the current secret: the seed of the open one may have been
-    /// published since the ledger's last event. The caller holds the lease of its stream.
+    /// Rebuilds one jackpot, and opens a new epoch under the current secret. The seed of the epoch that was open may
+    /// have been published since the ledger's last event. The caller holds the lease of its stream.
     pub async fn restore(
         &self,
         secrets: &Secrets,

@@ -8,8 +8,9 @@ use super::report::MetersAndState;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::Status;
 
-/// Fields of the state that the ledger does not have. These are how far the stream is (the mark is compared before),
-/// and how old the newer generation is, which each look of an instance writes without an event.
+/// Fields of the state that the ledger does not have. `n` and `restores` say how far the stream is: the mark is
+/// compared before. The other two say how old the newer generation is: each look of an instance writes them without
+/// an event.
 const NOT_TOLD: [&str; 4] = ["n", "restores", "gen_age", "gen_looked"];
 
 /// The ledger's side.

@@ -2,7 +2,7 @@
 //!
 //! | what | source |
 //! | --- | --- |
-//! | money | the next checkpoint, less the ledger's books and the changes by the events in between; any imbalance: `skipped` |
+//! | money | the next checkpoint, less the books and later changes before it; an imbalance goes to `skipped` |
 //! | numbers and status | the first later event that states them, at the latest the checkpoint |
 //! | idempotency records | Redis' `seen`: entries with this event's sequences, and pending entries that it ended |
 //! | payouts, units | the winning records among them, with the readable parts of the event's block and claims |

@@ -58,8 +58,8 @@ impl<K: Kind> Projector<K> {
         Ok(put.iter().any(Result::is_ok))
     }
 
-    /// The streams whose turn it is. Each has one turn per interval, and a sweep takes a share of them, so that
-    /// thousands of idle ones do not hold up the events.
+    /// The streams whose turn it is, once per interval. A sweep takes a share of them, so that thousands of idle ones
+    /// do not hold up the events.
     fn turns(&mut self) -> Vec<Id> {
         let interval = self.settings.reconcile_interval_s;
         if self.reconciled_to.is_none() {

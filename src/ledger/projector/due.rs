@@ -24,7 +24,7 @@ const MAX_EVENTS: usize = 4_000;
 const MAX_BYTES: usize = 8 << 20;
 
 /// Streams without news that a sweep looks at: some 30 ms of Redis' time each second. With more jackpots than that,
-/// each has its turn every few seconds. Streams that this instance plays are looked at at once.
+/// each has its turn every few seconds. Streams that this instance plays are looked at immediately.
 const LOOKS_PER_SWEEP: usize = 1_000;
 
 /// Longest wait of a round for one stream; a look takes some ten milliseconds. While one node is frozen, the streams

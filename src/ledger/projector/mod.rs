@@ -8,9 +8,9 @@
 //! [`Kind`] says what differs between the kinds of streams. Each kind has its own projector; [`Projectors`] are all
 //! of them.
 //!
-//! A round looks for new streams and leases now and then, reads new events ([`stream`]), checks them and makes rows
-//! ([`batch`]), and commits everything at once. If the commit fails, it commits each stream separately, to find the
-//! one at fault. A kind may write more in its own transactions ([`Kind::follow`]).
+//! Now and then a round looks for new streams and leases. It reads new events ([`stream`]), checks them and makes
+//! rows ([`batch`]), and commits everything at once. If the commit fails, it commits each stream separately, to find
+//! the one at fault. A kind may write more in its own transactions ([`Kind::follow`]).
 
 mod ahead;
 mod all;

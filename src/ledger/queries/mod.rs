@@ -36,7 +36,7 @@ impl Queries {
 pub struct Between {
     /// First ms, inclusive.
     pub from: Option<i64>,
-    /// Last ms, exclusive.
+    /// End in ms, exclusive.
     pub to: Option<i64>,
 }
 

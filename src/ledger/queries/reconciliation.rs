@@ -45,7 +45,7 @@ pub struct Last {
     pub event: Option<i64>,
     /// RFC 3339; `None` before the first time.
     pub checked_at: Option<String>,
-    /// Events in Redis that the ledger does not have yet; `None` while it is not known. No mismatch by itself.
+    /// Events in Redis that the ledger does not have yet; `None` while unknown. Lag alone is no mismatch.
     pub lag: Option<u64>,
     /// Whether both agree and the stream is not stopped; `None` before the first time.
     pub clean: Option<bool>,

@@ -2,9 +2,10 @@
 //!
 //! A stream stops at an event that can't be read, that does not follow from the previous ones, or whose rows the
 //! database refuses. It also stops at a missing number. Redis has done what the event says, and clients have their
-//! answers, so nothing of it may be lost. A skip carries on from Redis ([`Skips::plan`]): it finds the money,
-//! counters and records with which all later events follow and the next comparison with Redis agrees. The record gets
-//! an event `skipped` with the same number ([`super::skipped`]), which holds the original event.
+//! answers, so nothing of it may be lost. A skip carries on from Redis ([`Skips::plan`]). It finds the money,
+//! counters and records after the event with which all later events follow. The next comparison with Redis then
+//! agrees. The record gets an event `skipped` with the same number ([`super::skipped`]), which holds the original
+//! event.
 //!
 //! States: stuck at `n` → [`Found`] (lease held, carried data known, nothing written) → one transaction with the
 //! skipped event and those events before `n` that still wait → the projector continues after it. A process that dies

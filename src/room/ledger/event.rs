@@ -34,7 +34,7 @@ pub struct Event {
 pub enum Kind {
     /// The room was created, or its definition changed.
     Define(Box<Define>),
-    /// The list of users who joined before the opening was published.
+    /// A list was published: the users who joined before the opening.
     Opened(Opened),
     /// The service suspended it, or opened it again.
     Status {

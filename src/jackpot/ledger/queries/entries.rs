@@ -16,8 +16,8 @@ use super::payouts::within;
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value, json};
 
-/// Most days that one page looks through. A player who has not played for long gets an empty page with a cursor,
-/// instead of one that runs a statement for each day of ten years.
+/// Most days that one page looks through. A player who has not played for long gets an empty page with a cursor.
+/// Otherwise a page could run a statement for each day of ten years.
 const MAX_DAYS: u32 = 31;
 
 /// An entry.

@@ -102,7 +102,7 @@ impl PayoutFilters {
         }
     }
 
-    /// The range that a page reads. The filter that leaves the fewest rows decides the index: a player has fewer
+    /// The range that a page reads. The filter that leaves the fewest rows decides the index. A player has fewer
     /// payouts than a jackpot, and a jackpot has fewer than all tiers of one name.
     ///
     /// # Panics
