@@ -7,7 +7,7 @@
 //! | [`kinds`] | every kind of an instance by its name alone: the registration |
 //! | [`events`], [`audit`] | what events of all kinds have in common, and an operator's action. Pure |
 //! | [`projector`] | stream → SQL, exactly once |
-//! | [`reconcile`] | Redis beside the ledger |
+//! | [`reconcile`] | compares Redis with the ledger |
 //! | [`restore`], [`forgotten`] | rebuilds a lost Redis; what is given up when it replaces a Redis that was ahead |
 //! | [`stuck`], [`skipped`] | an event that can't be applied: finds, shows and skips it without losing what it did |
 //! | [`queries`], [`api`] | what operators and auditors ask |

@@ -127,8 +127,8 @@ impl Restorer {
         Self { sql, store }
     }
 
-    /// Begins a restore: deletes what Redis holds of a subject, if it may be replaced. `keys`: its state, then every other
-    /// key. `held`: Redis' mark, and whether the subject is open. `ledger`: the ledger's mark.
+    /// Begins a restore: deletes what Redis holds of a subject, if it may be replaced. `keys`: its state, then every
+    /// other key. `held`: Redis' mark, and whether the subject is open. `ledger`: the ledger's mark.
     pub async fn begin<'k>(
         &self,
         keys: impl IntoIterator<Item = &'k str>,

@@ -17,13 +17,13 @@ use crate::store::StoreError;
 /// Why the ledger can't be opened.
 #[derive(Debug, Error)]
 pub enum LedgerOpenError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Sql(#[from] SqlError),
     /// The database refuses a query.
     #[error("{0}")]
     Query(#[from] sqlx::Error),
-    /// The signing keys.
+    /// The signing keys can't be loaded.
     #[error(transparent)]
     Signing(#[from] SigningKeysError),
     /// Redis did not say which ledger it belongs to.
@@ -35,10 +35,9 @@ pub enum LedgerOpenError {
     /// Another start or adopt changed it at each look.
     #[error("another instance ties this ledger to a Redis at the same time: try again")]
     Unsettled,
-    /// The file with the store's UUID.
+    /// The file with the store's UUID can't be used.
     #[error("can't use {}: {source}", path.display())]
     File {
-        /// The file.
         path: std::path::PathBuf,
         /// What the system says.
         source: std::io::Error,

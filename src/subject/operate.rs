@@ -1,6 +1,6 @@
-//! The scripts of operators' requests that every capability has: put a definition, set a status, append a checkpoint. A
-//! capability names the keys and its own arguments; the rest is here. Their parts in Lua: `lua/subject/puts.lua`, `status.lua`,
-//! `checkpoint.lua` and `restored.lua`.
+//! The scripts of operators' requests that every capability has: put a definition, set a status, append a checkpoint.
+//! A capability names the keys and its own arguments; the rest is here. Their parts in Lua: `lua/subject/puts.lua`,
+//! `status.lua`, `checkpoint.lua` and `restored.lua`.
 
 use jackpot_core::mark::Mark;
 

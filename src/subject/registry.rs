@@ -81,8 +81,8 @@ impl<K: Subject> Registry<K> {
         &self.store
     }
 
-    /// What is remembered of one subject. Only [`observe`](Self::observe) keeps a new, empty one, so a name that a client
-    /// sent takes no memory.
+    /// What is remembered of one subject. Only [`observe`](Self::observe) keeps a new, empty one, so a name that a
+    /// client sent takes no memory.
     pub fn known(&self, id: &Id) -> Arc<K> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(id).cloned().unwrap_or_else(|| Arc::new(K::new(id)))

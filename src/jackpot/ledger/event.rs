@@ -51,14 +51,14 @@ pub struct MeterChange {
 pub enum Kind {
     /// The jackpot was created, or a definition was put.
     Define(Define),
-    /// Entries were taken, in sequence.
+    /// Entries were taken, in the order of their sequences.
     Enter(Enter),
     /// The claim of a redraw.
     Claim {
         entry_id: String,
         claim: Claim,
     },
-    /// A pending entry ended with no prize.
+    /// A pending entry ended without a prize.
     Finish {
         entry_id: String,
         sequence: u64,

@@ -1,4 +1,4 @@
-//! The export of a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
+//! Exports a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
 //!
 //! Pages are read by key, each in a transaction of its own, and the export is consistent all the same. The head is
 //! read first, and everything after its event is left out.

@@ -24,7 +24,6 @@ impl From<(String, BTreeMap<String, String>)> for Raw {
 pub struct Cursor {
     /// Its number, 0 before the first.
     pub n: u64,
-    /// Its hash.
     pub hash: ChainHash,
     /// Its id in the stream, empty before the first.
     pub stream_id: String,

@@ -21,13 +21,13 @@ pub enum LedgerError {
     /// Only the record of an entry is known: the event that took it was skipped.
     #[error("the event that took entry '{0}' could not be read and was skipped: only its outcome is known")]
     Skipped(String),
-    /// The ledger knows no such jackpot.
+    /// The ledger has no such jackpot.
     #[error("the ledger knows no jackpot '{0}'")]
     JackpotNotFound(String),
     /// There is no such coupon.
     #[error("there is no coupon '{0}'")]
     CouponNotFound(String),
-    /// The ledger knows no such payout.
+    /// The ledger has no such payout.
     #[error("the ledger knows no payout with this id")]
     PayoutNotFound,
     /// The cursor does not belong to this list with these filters.

@@ -16,7 +16,7 @@ pub use key::{Key, Listing, Value};
 
 use crate::sql::Sql;
 
-/// Asks the ledger.
+/// Runs the queries of operators and auditors.
 #[derive(Debug, Clone)]
 pub struct Queries {
     pub(crate) sql: Sql,

@@ -8,7 +8,7 @@ use super::report::{Report, TierReport};
 /// The columns of numbers.
 const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
 
-/// Each term and each part of the state of `name` (`jackpot spring`), Redis beside the ledger, and a verdict.
+/// Each term and each part of the state of `name` (`jackpot spring`), for Redis and for the ledger, and a verdict.
 #[must_use]
 pub fn render(name: &str, event: u64, report: &Report) -> String {
     let mut table = Table::new();
