@@ -99,7 +99,7 @@ fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
                 name.trim().eq_ignore_ascii_case("for").then(|| value.trim())
             });
             let value = values.next()?;
-            // Of two it would be unclear which counts.
+            // With two values it would be unclear which counts.
             if values.next().is_some() {
                 return None;
             }

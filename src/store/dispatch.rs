@@ -251,7 +251,7 @@ impl Dispatcher {
     }
 }
 
-/// Whether one replica has it, by WAIT. Remembers whether any is connected.
+/// Whether one replica has the write, by WAIT. Remembers whether any replica is connected.
 fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool, Failure> {
     if let Some(said) = said {
         link.set_alone(said.replicas == 0);
