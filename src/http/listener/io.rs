@@ -152,7 +152,7 @@ impl AsyncWrite for Connection {
                 this.state.has_written(flushed.is_ready());
                 ready!(flushed)?;
             }
-            // The socket has been taken already.
+            // The operating system has the bytes already.
             Some(Stream::Plain(_)) | None => {}
         }
         if this.state.has_flushed() {
