@@ -32,7 +32,7 @@ pub struct RedisState {
     pub memory_ratio: f64,
 }
 
-/// The last known state of the ledger.
+/// What is known of the ledger.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct LedgerState {
     /// The database answered when it was last asked.
