@@ -44,7 +44,7 @@ pub enum SigningKeysError {
         /// What is wrong. It never contains the content.
         reason: String,
     },
-    /// The file has [`MAX_KEYS`] keys already.
+    /// The file has `MAX_KEYS` keys already.
     #[error("signing keys {}: {MAX_KEYS} already; take the oldest lines away, the ledger keeps their public keys", .0.display())]
     Full(PathBuf),
     /// There is no file to add to.

@@ -165,7 +165,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Applies the definition that an event put in force: the waiting one, if the event took the whole pool.
+    /// Checks the definition that an event put in force. Either a take of the whole pool in the event has applied it
+    /// already, or it is the waiting one, which this applies.
     fn put_in_force(&mut self, before: u64, applied: Option<u64>) -> Result<(), Broken> {
         let by_take = (self.version != before).then_some(self.version);
         if applied == by_take {
