@@ -1,7 +1,7 @@
 //! Rooms on Redis nodes that do not answer wait until a call to their node is answered. Pure.
 //!
 //! One room at a time is tried for each such node. So many rooms on a frozen node take no time from rooms on other
-//! nodes, and all continue at the first sign that the node is back.
+//! nodes. All of them continue at the first sign that the node is back.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Checks an exported ledger offline. It recomputes the hash chain, the books, the draws and the receipts of a jackpot
-//! from the export alone, and runs the ledger's own books over each event. It also checks the order of a room's
+//! from the export alone. It also runs the ledger's own books over each event. For a room, it checks the order of the
 //! pre-queue. Pure: no Redis, no SQL, no settings.
 //!
 //! | file | what |
