@@ -1,4 +1,4 @@
-//! The whole service: its parts are made here, started in order and stopped in reverse.
+//! The whole service: creates its parts, starts them in order and stops them in reverse.
 
 pub mod capabilities;
 mod compose;
@@ -63,7 +63,7 @@ pub enum AppError {
     /// The server can't start.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// The server ended by itself, or signals can't be handled.
+    /// The server ended on its own, or signals can't be handled.
     #[error("server: {0}")]
     Io(#[from] io::Error),
 }
@@ -80,7 +80,7 @@ struct App {
     known: Known,
 }
 
-/// Makes everything that the service needs before it listens.
+/// Creates everything that the service needs before it listens.
 ///
 /// # Errors
 /// Anything missing or wrong, before any request is accepted.
@@ -177,7 +177,7 @@ impl App {
             }
         }
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
-        // It stops by itself, after the last answer: then SQL has everything that was played.
+        // The projector stops on its own after the last answer, so that SQL has every entry.
         let ended = Stopping::default();
         let (projector, until) = (self.projector, ended.clone());
         // On a thread of its own: hashing and signing thousands of events must not delay answers.

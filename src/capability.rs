@@ -1,5 +1,5 @@
-//! What a capability registers with the service: how its streams are read, its kind, checks before the service starts,
-//! routes and their description, workers. `app/capabilities.rs` lists the capabilities, a line each.
+//! What a capability registers with the service: how its streams are read, its kind, start-up checks, routes with their
+//! description, and workers. `app/capabilities.rs` lists the capabilities, one line each.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -21,13 +21,13 @@ use crate::telemetry::Metrics;
 /// A line of the list of capabilities.
 #[derive(Clone, Copy)]
 pub struct Registration {
-    /// Its names, and how its streams are found and read where nothing but the ledger and Redis is there.
+    /// Its names, and how to find and read its streams with only the ledger and Redis.
     pub load: Load,
-    /// Makes it. Nothing is started and nothing is read yet.
+    /// Creates the capability. Nothing is started or read yet.
     pub make: fn(&mut Ground) -> Box<dyn Capability>,
 }
 
-/// What every capability is made of.
+/// The common inputs of all capabilities.
 pub struct Ground {
     pub settings: Settings,
     pub secrets: Secrets,
@@ -50,15 +50,15 @@ impl Ground {
         }
     }
 
-    /// Offers a value to the capabilities that come earlier in the list: jackpots draw coupons, and stand in rooms.
+    /// Offers a value to capabilities that come earlier in the list: jackpots draw coupons, and may be behind rooms.
     pub fn share<T: Clone + 'static>(&mut self, value: T) {
         self.shared.insert(TypeId::of::<T>(), Box::new(value));
     }
 
-    /// What a capability later in the list has shared.
+    /// The value that a capability later in the list has shared.
     ///
     /// # Panics
-    /// When there is none: the list is in a wrong order.
+    /// If there is no such value: the list is in the wrong order.
     #[must_use]
     pub fn shared<T: Clone + 'static>(&self) -> T {
         let value = self
@@ -93,16 +93,15 @@ pub trait Capability {
     /// Its part of the API.
     fn routes(&self) -> Routes;
 
-    /// What works in the background.
+    /// Its background work.
     fn workers(&self) -> Result<Vec<Worker>, StartError> {
         Ok(Vec::new())
     }
 }
 
-/// Mounts routes. Called once for each worker thread.
 pub type Mount = Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>;
 
-/// The part of the API that a capability has.
+/// The routes of a capability.
 pub struct Routes {
     /// The most frequent routes. Routes are tried in order, so those of all capabilities are mounted first.
     pub busy: Mount,
@@ -112,9 +111,9 @@ pub struct Routes {
     pub document: utoipa::openapi::OpenApi,
 }
 
-/// Work in the background, from the start of the service.
+/// Background work that starts with the service.
 pub struct Worker {
-    /// For the log.
+    /// Name in the log.
     pub name: &'static str,
     pub until: Until,
     pub run: Box<dyn FnOnce(Stopping) -> BoxFuture<'static, ()> + Send>,

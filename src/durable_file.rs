@@ -12,12 +12,12 @@ pub const SECRET_MODE: u32 = 0o600;
 /// Only the owner enters.
 const PRIVATE_MODE: u32 = 0o700;
 
-/// Makes a directory and its parents, for their owner alone; those that exist stay as they are.
+/// Creates a directory and its parents, for their owner alone. Existing ones stay unchanged.
 pub fn make_private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_MODE).create(path)
 }
 
-/// Makes a directory and its parents, and closes it to all but its owner, even if it exists.
+/// Creates a directory and its parents, and restricts it to its owner, even if it exists.
 pub fn make_or_close_dir(path: &Path) -> io::Result<()> {
     make_private_dir(path)?;
     if std::fs::metadata(path)?.permissions().mode() & 0o7777 == PRIVATE_MODE {
@@ -26,14 +26,14 @@ pub fn make_or_close_dir(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(PRIVATE_MODE))
 }
 
-/// Replaces `path` by `content` in one step: a reader sees the old or the new file, never a part.
+/// Replaces `path` with `content` atomically: a reader sees the old or the new file, never a part.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let temporary = write_temporary(path, content)?;
     std::fs::rename(&temporary, path)?;
     sync_directory(path)
 }
 
-/// Makes `path` with `content` unless it exists. The second caller changes nothing and gets `false`.
+/// Creates `path` with `content` unless it exists. The second caller changes nothing and gets `false`.
 pub fn create_once(path: &Path, content: &[u8]) -> io::Result<bool> {
     let temporary = write_temporary(path, content)?;
     // Unlike a rename, a link fails if the name is taken, so two processes can't both win.
@@ -59,7 +59,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The parts of a file that every replacement changes.
+/// Properties of a file that every replacement changes.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct Stamp {
     modified_s: i64,
@@ -69,7 +69,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of the file as it is now; `None` when it can't be read.
+    /// The stamp of the file now; `None` if it can't be read.
     pub async fn of(path: &Path) -> Option<Stamp> {
         let metadata = tokio::fs::metadata(path).await.ok()?;
         Some(Stamp {
@@ -81,7 +81,7 @@ impl Stamp {
     }
 }
 
-/// Opens `path` to read and write. If it does not exist, makes it for the owner of its directory alone.
+/// Opens `path` to read and write. If it does not exist, creates it for the owner of its directory alone.
 pub fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(SECRET_MODE);

@@ -11,14 +11,14 @@
 //! | `main` | starts the program | `cli` |
 //! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `capability`, `jackpot`, `keys`, `ledger`, `master_secret`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `verify`, `crates/simulate` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
-//! | [`backup`] | the ledger and every secret in a directory, and an empty machine that begins with it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
-//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order before a room opens | `jackpot`, `ledger`, `room` |
+//! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
+//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order of a room's pre-queue | `jackpot`, `ledger`, `room` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
-//! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind by what the kind registers | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: what their events say and rebuild | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind only by its registration | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: their events in the books | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `capability`, `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, who enters and when; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`signing`] | Ed25519 keys: who signs receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
+//! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, the order and times of admission; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`signing`] | Ed25519 keys that sign receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
@@ -31,14 +31,14 @@
 //! | `signals` | the signals that end the program | |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
-//! | [`operator`] | who asked for what operators do | everyone uses it |
+//! | [`operator`] | the operator of an action, for events and the audit trail | everyone uses it |
 //! | [`random`] | random bytes | everyone uses it |
 //! | [`rate`] | limits on requests in time | everyone uses it |
 //! | [`secret_file`] | files that hold secrets | everyone uses it |
-//! | [`single_flight`] | one reading for all that ask | everyone uses it |
+//! | [`single_flight`] | one read shared by all callers that wait for it | everyone uses it |
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
-//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and knows none of the code here but ids | `crates/core` |
+//! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and uses none of the code here but ids | `crates/core` |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract
@@ -62,11 +62,14 @@
 //!
 //! # The path of an entry
 //!
-//! [`jackpot::api`] parses and authorises → [`jackpot::play`] draws attempt 0 (`jackpot_core::jackpot::draw`, no Redis) → the [`combiner`] of
-//! that worker thread and jackpot sends it at once, or, while a call is in flight, with all that come meanwhile in the next,
-//! over the thread's own connection → one call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the
-//! entries and makes their first claims → each its own answer; or, after a refused claim or for a coupon, which
-//! [`coupon::coupons`] is asked for, `jackpot_core::jackpot::steps` says what is next, until an outcome stands.
+//! 1. [`jackpot::api`] parses and authorises.
+//! 2. [`jackpot::play`] draws attempt 0 (`jackpot_core::jackpot::draw`, without Redis).
+//! 3. The [`combiner`] of that worker thread and jackpot sends the entry at once. While a call is in flight, it
+//!    collects entries for the next call. It uses the thread's own connection.
+//! 4. One call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the entries and makes their first
+//!    claims.
+//! 5. Each entry gets its own answer. After a refused claim, or for a coupon, which [`coupon::coupons`] issues,
+//!    `jackpot_core::jackpot::steps` names the next step, until the outcome is final.
 
 pub mod app;
 pub mod backup;
@@ -98,7 +101,7 @@ pub mod telemetry;
 pub mod tls;
 pub mod verify;
 
-/// For all that links the library, the benchmarks' peers too: a request is many small allocations. Measured in
-/// docs/decisions/0012.
+/// The allocator of every program that links the library, the benchmarks' peers included: a request is many small
+/// allocations. Measured in docs/decisions/0012.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! The secret of every draw: from the settings, or made once in the data directory.
+//! The secret of every draw: from the settings, or created once in the data directory.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Raises the soft limit, usually 1,024, to the hard one; children inherit it.
 pub fn raise() {
     let limit = getrlimit(Resource::Nofile);
-    // If it is refused, the run goes on and reports "too many open files" when it needs them.
+    // If the system refuses, the run continues and reports "too many open files" when it needs them.
     let _kept = setrlimit(
         Resource::Nofile,
         Rlimit {

@@ -1,4 +1,4 @@
-//! Random bytes from the operating system: secrets and ids come from nowhere else.
+//! Random bytes from the operating system, the only source of secrets and ids.
 
 use rand::TryRng;
 use rand::rngs::SysRng;

@@ -20,7 +20,7 @@ impl Moment {
         Self::at(Instant::now())
     }
 
-    /// A time that was looked at already.
+    /// The moment of a clock reading.
     pub fn at(instant: Instant) -> Self {
         // From one hour on: a new bucket is full since moment 0, and 0 stands for never.
         let since = u64::try_from(instant.saturating_duration_since(*BEGIN).as_nanos());

@@ -1,4 +1,4 @@
-//! A shared value: one caller reads it for all that came before the reading began.
+//! A shared value: one caller reads it for all callers that came before the read began.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// A value, and since when it is so.
+/// A value, and the time of its reading.
 #[derive(Debug)]
 pub struct Read<T> {
     /// When the reading began. The value includes everything that was done before.

@@ -1,4 +1,4 @@
-//! Says to answers that never end by themselves, such as streams, that they must now.
+//! Signals answers without an end, such as streams, that they must end now.
 
 use tokio::sync::watch;
 

@@ -1,4 +1,4 @@
-//! A copy of the ledger read back: what can't be read here could not be restored from.
+//! Reads a copy of the ledger back: a copy that can't be read here could not be restored from.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,31 @@ use crate::ledger::projector::load::{Load, LoadError};
 use crate::sql::Sql;
 use crate::subject::kinds::{self, KindName};
 
-/// What is wrong with a copy.
+/// Why a copy is not usable.
 #[derive(Debug, Error)]
 pub enum CheckError {
-    /// It can't be read.
+    /// The database of the copy can't be read.
     #[error("the copy of the ledger: {0}")]
     Sql(#[from] sqlx::Error),
-    /// SQLite finds it damaged.
+    /// SQLite's check found damage.
     #[error("the copy of the ledger is damaged: {0}")]
     Damaged(String),
-    /// The events do not follow.
+    /// The events do not form a chain.
     #[error("{subject}: {what}: the ledger is damaged, and so is every copy of it")]
     Chain {
-        /// Which subject.
         subject: String,
-        /// What is wrong.
         what: String,
     },
-    /// A restore could not begin.
+    /// A restore could not load it.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
 
-/// Reads all of it: the pages, each chain from its first event on, and what a restore reads first. `sql` is open to read,
-/// `loads` are those of all kinds.
+/// Reads the whole copy: the pages, each chain from its first event, and the rows that a restore reads first. `sql` is
+/// open for reading. `loads` holds the load of every kind.
 ///
 /// # Errors
-/// What is wrong.
+/// The first damage found.
 pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckError> {
     let found: String = query_scalar("PRAGMA integrity_check(1)")
         .fetch_one(sql.reader())
@@ -56,7 +54,7 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
             let Ok(id) = Id::parse(row.try_get("id")?) else {
                 return Err(CheckError::Damaged("streams has a row without an id".to_owned()));
             };
-            // Redis has had it, and the ledger nothing of it yet.
+            // Redis has the subject, but the ledger has no event of it yet.
             if n == 0 {
                 continue;
             }
@@ -70,7 +68,7 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
 /// Ids of the draw secrets under which epochs are open or not yet published.
 ///
 /// # Errors
-/// When the copy can't be read.
+/// The copy can't be read.
 pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
     let text = "SELECT DISTINCT secret_id FROM epochs WHERE seed = '' ORDER BY secret_id";
     Ok(query_scalar(text).fetch_all(sql.reader()).await?)
@@ -111,7 +109,7 @@ async fn chain(sql: &Sql, kind: KindName, id: &Id, last: i64, head: &str) -> Res
     })
 }
 
-/// How many there are of each kind, for people.
+/// The number of subjects of each kind, as text for people.
 #[must_use]
 pub fn counted(held: &[Held]) -> String {
     let mut counts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The directory of a backup. It is filled under the name `DIR.partial` and gets its own name when it is whole and on the
-//! disk: a kill, a full disk or a lost power leaves nothing that looks like a backup.
+//! The directory of a backup. It is filled under the name `DIR.partial`, and renamed when it is complete and on disk.
+//! So a kill, a full disk or a power loss leaves nothing that looks like a backup.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
@@ -13,40 +13,39 @@ use crate::durable_file::{SECRET_MODE, make_private_dir};
 /// Why a backup has no directory.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    /// There is something.
+    /// Something exists at the path.
     #[error("{} exists and is not an empty directory; a backup overwrites nothing: name one that does not exist", .0.display())]
     Taken(PathBuf),
-    /// Another backup is made there now.
+    /// Another process writes a backup there now.
     #[error("another `jackpot backup` is writing {}", .0.display())]
     Busy(PathBuf),
-    /// The path names no directory.
+    /// The path has no directory name.
     #[error("{} can't be the name of a new directory", .0.display())]
     Name(PathBuf),
-    /// The system refuses.
+    /// An operation of the file system failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// What was made or written.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
         source: io::Error,
     },
 }
 
-/// A backup that is not whole yet. It is removed when this goes.
+/// An incomplete backup. It is removed on drop.
 #[derive(Debug)]
 pub struct Partial {
     target: PathBuf,
     path: PathBuf,
-    /// Locked while it is written.
+    /// Locked while the backup is written.
     directory: File,
     finished: bool,
 }
 
 impl Partial {
-    /// Begins a backup that is to be `target`. What a killed one has left is removed.
+    /// Begins a backup that will be named `target`. Removes what a killed one left.
     ///
     /// # Errors
-    /// A target that is there already, unless it is an empty directory.
+    /// The target exists, and is not an empty directory.
     pub fn begin(target: &Path) -> Result<Self, DirectoryError> {
         let name = target
             .file_name()
@@ -79,16 +78,16 @@ impl Partial {
         })
     }
 
-    /// Where it is for now.
+    /// The path while it is incomplete.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a file for its owner alone.
+    /// Writes a file that only its owner can read.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// An error of the file system.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), DirectoryError> {
         let path = self.path.join(name);
         let write = || {
@@ -103,10 +102,10 @@ impl Partial {
         write().map_err(failed(&path))
     }
 
-    /// Gives it its name. It holds these files and nothing else.
+    /// Renames the directory to its final name. It then holds these files and nothing else.
     ///
     /// # Errors
-    /// Also when somebody has put something there meanwhile.
+    /// Also when something appeared at the target meanwhile.
     pub fn finish(mut self, files: &[&str]) -> Result<(), DirectoryError> {
         let path = self.path.clone();
         let only = || {
@@ -159,7 +158,7 @@ fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// A backup has no directories in it: one that is there is somebody else's, and stays.
+/// Backups contain no directories. A directory found here belongs to someone else, and stays.
 fn clear(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         fs::remove_file(entry?.path())?;
@@ -205,7 +204,7 @@ mod tests {
         partial.write("a", b"half").unwrap();
         drop(partial);
         assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 0);
-        // As kill -9 leaves it, for others to read.
+        // The state after kill -9, readable by others.
         fs::create_dir(outer.path().join("one.partial")).unwrap();
         fs::write(outer.path().join("one.partial/a"), b"half").unwrap();
         fs::create_dir(&target).unwrap();

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a backup holds. Without it, or with a file that is not as it says, there is no backup.
+//! `manifest.json`: what a backup holds. A directory without it, or with a file that differs from it, is not a backup.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,32 +10,29 @@ use thiserror::Error;
 
 use super::directory::{DirectoryError, Partial};
 
-/// Name of the file.
+/// Name of the manifest file.
 pub const NAME: &str = "manifest.json";
 
-/// The form of a backup that this program writes and reads.
+/// The format version that this program writes and reads.
 pub const FORMAT: u32 = 1;
 
 /// Bytes of a file that are hashed at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Why a directory is no backup that this program can read.
+/// Why a directory is not a backup that this program can read.
 #[derive(Debug, Error)]
 pub enum ManifestError {
-    /// There is none, or no form of one.
+    /// There is no manifest, or it is malformed.
     #[error("{} is not a whole backup: {reason}", path.display())]
     NotOne {
-        /// The directory.
         path: PathBuf,
-        /// What is wrong.
         reason: String,
     },
-    /// The form is another one.
+    /// The format version is another one.
     #[error("{} has format {found}, and this program reads format {FORMAT}: use the program that wrote it", path.display())]
     Format {
-        /// The directory.
         path: PathBuf,
-        /// What it says.
+        /// The version in the manifest.
         found: u64,
     },
 }
@@ -43,64 +40,61 @@ pub enum ManifestError {
 /// What a backup holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// Always [`FORMAT`].
     pub format: u32,
     /// Name and version of the program that wrote it.
     pub program: String,
     /// When it was finished.
     pub made_at: jiff::Timestamp,
-    /// Which kind of database it was copied from.
+    /// The kind of database it was copied from.
     pub database: String,
-    /// Which ledger it is.
     pub ledger_id: String,
-    /// The store that the ledger was used with, for information: what is restored gets another one.
+    /// The store that the ledger was used with, for information. A restore uses a new store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_id: Option<String>,
-    /// Whether the ledger had all events that Redis had when the command was started.
+    /// Whether the ledger had all events that Redis had at the start of the command.
     pub caught_up: bool,
-    /// Ids of the draw secrets, the one in force first.
+    /// Ids of the draw secrets, the current one first.
     pub secret_ids: Vec<String>,
-    /// Ids of the keys that signed, the one in force last.
+    /// Ids of the keys that signed, the current one last.
     pub signing_key_ids: Vec<String>,
     /// Names of the API keys.
     pub api_keys: Vec<String>,
-    /// Each subject.
+    /// Every subject in the ledger.
     pub subjects: Vec<Held>,
-    /// All files but this one.
+    /// All files except the manifest.
     pub files: Vec<FileEntry>,
 }
 
-/// How far the ledger is with one.
+/// How far the ledger is with one subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// The name of its kind.
+    /// The name of the subject's kind.
     pub kind: String,
-    /// Which.
+    /// The subject's id.
     pub id: String,
     /// Number of its last event.
     pub event: u64,
-    /// When that was, by Redis' clock.
+    /// Time of that event, by Redis' clock.
     pub at: jiff::Timestamp,
-    /// Its hash in the chain.
+    /// Hash of that event in the chain.
     pub hash: String,
 }
 
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Its name.
     pub name: String,
-    /// Its length.
     pub bytes: u64,
-    /// In hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
 impl FileEntry {
-    /// Of a file as it is now.
+    /// The entry of a file, from its present content.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// The file can't be read.
     pub fn of(directory: &Path, name: &str) -> io::Result<Self> {
         let mut file = File::open(directory.join(name))?;
         let (mut hash, mut bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
@@ -121,10 +115,10 @@ impl FileEntry {
 }
 
 impl Manifest {
-    /// Writes it, and with that ends the backup.
+    /// Writes the manifest, and thereby completes the backup.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// An error of the file system.
     pub fn write(&self, into: Partial) -> Result<(), DirectoryError> {
         let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
         text.push(b'\n');
@@ -134,10 +128,11 @@ impl Manifest {
         into.finish(&names)
     }
 
-    /// Reads it, and all files that it names; and what names this backup among all: the SHA-256 of the manifest.
+    /// Reads the manifest and checks all files that it names. Returns also the id of the backup: the SHA-256 of the
+    /// manifest.
     ///
     /// # Errors
-    /// When anything is missing or different.
+    /// A file is missing or different.
     pub fn verified(directory: &Path) -> Result<(Self, String), ManifestError> {
         let not_one = |reason: String| ManifestError::NotOne {
             path: directory.to_owned(),

@@ -1,5 +1,5 @@
-//! How far Redis is, and the wait until the ledger has all of it: an entry that was acknowledged before the backup began
-//! is an event in Redis, and has to be one in the copy.
+//! How far Redis is, and the wait until the ledger has caught up. An entry acknowledged before the backup began is an
+//! event in Redis, and must be one in the copy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,27 +18,25 @@ use crate::store::{Store, StoreError};
 use crate::subject::kinds::KindName;
 use crate::subject::{ScriptError, index};
 
-/// Longest wait for the ledger. In normal running it is a fraction of a second behind; a service that was stopped by force
-/// may have left a whole backlog (`ledger.max_backlog_events`).
+/// Longest wait for the ledger. It normally lags by a fraction of a second. After a service was killed, it may lag by a
+/// full backlog (`ledger.max_backlog_events`).
 pub const LIMIT: Duration = Duration::from_secs(45);
-/// Longest wait for streams that have stopped: they go on by themselves only when the cause has gone.
+/// Longest wait for stopped streams. They continue only after the cause is removed.
 const STOPPED_LIMIT: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Subjects whose state is read at the same time.
+/// Subjects whose state is read concurrently.
 const AT_ONCE: usize = 32;
-/// Subjects named in an error.
+/// Most subjects that an error names.
 const NAMED: usize = 10;
 
-/// Why the ledger does not have what Redis has.
+/// Why the ledger lacks events that Redis has.
 #[derive(Debug, Error)]
 pub enum MarksError {
-    /// Redis.
     #[error("Redis: {0}")]
     Script(#[from] ScriptError),
-    /// The database.
     #[error("the ledger: {0}")]
     Sql(#[from] sqlx::Error),
-    /// It is not there in time.
+    /// The ledger did not catch up in time.
     #[error(
         "the ledger lacks events that Redis has: {0}. Start the service and let it catch up (GET /v1/reconciliation shows the \
          lag)"
@@ -48,15 +46,15 @@ pub enum MarksError {
 
 type Marks = BTreeMap<(KindName, Id), Mark>;
 
-/// How far Redis is with everything that it or the ledger knows. `loads` are those of all kinds.
+/// The position in Redis of every subject that Redis or the ledger knows. `loads` holds the load of every kind.
 ///
 /// # Errors
-/// When Redis does not answer.
+/// Redis does not answer.
 pub async fn of_redis(loads: &[Load], store: &Store, sql: &Sql) -> Result<Marks, MarksError> {
     let mut subjects: Vec<(&Load, Id)> = Vec::new();
     for load in loads {
         let mut ids = index::whole(store, load.index).await?;
-        // An index that has lost a name hides nothing.
+        // A name missing from the index must not hide a subject.
         ids.extend(of_ledger(load.name, sql).await?.into_keys());
         subjects.extend(ids.into_iter().map(|id| (load, id)));
     }
@@ -73,7 +71,7 @@ pub async fn of_redis(loads: &[Load], store: &Store, sql: &Sql) -> Result<Marks,
 async fn of_state(store: &Store, state: String) -> Result<Mark, ScriptError> {
     let command = redis::cmd("HMGET").arg(state).arg("n").arg("restores").to_owned();
     let parts = match store.run(&command).await {
-        // Something else is there: the ledger can't follow it, and no script takes it for a state.
+        // The key holds something else: the ledger can't follow it, and no script accepts it as a state.
         Err(StoreError::Script { .. }) => return Ok(Mark::ZERO),
         parts => parts?,
     };
@@ -90,7 +88,7 @@ async fn of_ledger(kind: KindName, sql: &Sql) -> Result<BTreeMap<Id, Mark>, sqlx
         .collect())
 }
 
-/// Waits until the ledger is at least there.
+/// Waits until the ledger has reached at least these positions.
 ///
 /// # Errors
 /// [`MarksError::Behind`] after `limit`.
@@ -114,7 +112,7 @@ pub async fn wait(sql: &Sql, redis: &Marks, limit: Duration) -> Result<(), Marks
     }
 }
 
-/// One that lacks events.
+/// A subject whose events the ledger lacks.
 struct Lacking {
     text: String,
     stopped: bool,

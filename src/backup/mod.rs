@@ -1,15 +1,15 @@
-//! A backup: the ledger as of one instant, and every secret and key without which it can't be gone on with.
+//! A backup: the ledger as of one instant, and all secrets and keys that are needed to continue with it.
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`directory`] | the directory of a backup: there whole, or not at all |
-//! | [`manifest`] | what is in it, with sizes and hashes; the last file that is written |
-//! | [`secrets`] | secrets and keys, wherever they come from and go to |
-//! | [`marks`] | how far Redis is, and the wait until the ledger has it |
-//! | [`check`] | the copy read back: chains, counts, keys |
-//! | [`restore`] | an empty data directory, database and Redis begun with it |
+//! | [`directory`] | the directory of a backup: complete, or absent |
+//! | [`manifest`] | what the backup holds, with sizes and hashes; written last |
+//! | [`secrets`] | secrets and keys, from settings or files |
+//! | [`marks`] | how far Redis is, and the wait until the ledger has caught up |
+//! | [`check`] | reads the copy back: chains, counts, keys |
+//! | [`restore`] | starts an empty data directory, database and Redis from a backup |
 //!
-//! The copy itself is [`crate::sql::copy`]. `jackpot backup` and `jackpot restore --from` put these together.
+//! The copy itself is [`crate::sql::copy`]. `jackpot backup` and `jackpot restore --from` combine these.
 
 pub mod check;
 pub mod directory;
@@ -22,10 +22,10 @@ use std::path::Path;
 
 use crate::settings::Settings;
 
-/// The ledger in a backup, by its default name in a data directory: a backup is read as a data directory is.
+/// The ledger in a backup. It has the default name in a data directory, because a backup is read like a data directory.
 pub const LEDGER: &str = "ledger.sqlite";
 
-/// The settings of a service that has a backup for its data directory, and nothing configured elsewhere.
+/// The settings of a service whose data directory is the backup, with nothing configured elsewhere.
 #[must_use]
 pub fn inside(settings: &Settings, directory: &Path) -> Settings {
     let mut inside = settings.clone();

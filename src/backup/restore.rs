@@ -1,15 +1,15 @@
-//! An empty data directory, database and Redis begun with a backup.
+//! Starts an empty data directory, database and Redis from a backup.
 //!
-//! | step | after a kill there |
+//! | step | after a kill during the step |
 //! | --- | --- |
-//! | all is looked at: the backup is whole, everything is empty, the settings fit | nothing was changed |
-//! | the mark `restore.unfinished` is written, with the backup's id | `serve` refuses; a repeat goes on |
-//! | secrets and keys, each file at once | a repeat finds those that are there to be the backup's |
-//! | the ledger, all of it in one step | a repeat finds it there, or nothing |
-//! | each jackpot, coupon and room in Redis | a repeat rebuilds those that are not whole |
-//! | the mark is removed | it is done |
+//! | check everything: the backup is complete, all targets are empty, the settings fit | nothing has changed |
+//! | write the mark `restore.unfinished`, with the backup's id | `serve` refuses; a repeat continues |
+//! | write secrets and keys, each file atomically | a repeat accepts existing files that equal the backup's |
+//! | write the ledger, in one transaction | a repeat finds the whole ledger or nothing |
+//! | rebuild each jackpot, coupon and room in Redis | a repeat rebuilds the incomplete ones |
+//! | remove the mark | the restore is done |
 //!
-//! So a repeat with the same backup ends what was begun, and one with another backup is refused.
+//! So a repeat with the same backup finishes the restore. One with another backup is refused.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ use crate::sql::copy::{self, Contents};
 /// Name of the mark in the data directory.
 const MARK: &str = "restore.unfinished";
 
-/// What a service keeps in its data directory.
+/// Files that a service keeps in its data directory.
 const KEPT: [&str; 7] = [
     "master.secret",
     "previous.secrets",
@@ -40,62 +40,57 @@ const KEPT: [&str; 7] = [
     "redis",
 ];
 
-/// Why a backup is not begun with.
+/// Why a restore from a backup can't start or finish.
 #[derive(Debug, Error)]
 pub enum FromError {
-    /// The backup.
+    /// The backup is not usable.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// Its secrets, or those of the settings.
+    /// The secrets of the backup or of the settings are not usable.
     #[error(transparent)]
     Secrets(#[from] SecretsError),
-    /// The database.
+    /// The database can't be used.
     #[error(transparent)]
     Sql(#[from] SqlError),
     /// The data directory is in use.
     #[error("the data directory {} holds {found}: a backup is restored into an empty one; set data_dir to another", path.display())]
     DataDir {
-        /// The directory.
         path: PathBuf,
-        /// What is in it.
+        /// What was found in it.
         found: String,
     },
     /// The database is in use.
     #[error("the database holds ledger {0}: a backup is restored into an empty one; set ledger.url to another")]
     Database(String),
-    /// Another restore was begun and not ended.
+    /// Another restore was started here and not finished.
     #[error(
         "a restore of another backup ({}) was begun in {} and not ended: repeat that one, or remove the data directory, the \
          tables of the database and all keys of Redis", from.display(), path.display()
     )]
     OtherUnfinished {
-        /// Where that backup was.
+        /// Path of that backup.
         from: PathBuf,
-        /// The data directory.
         path: PathBuf,
     },
-    /// Another restore is at work.
+    /// Another restore is running.
     #[error("another `jackpot restore --from` is at work in {}", .0.display())]
     Busy(PathBuf),
-    /// The ledger that was put in place is another one than the manifest says.
+    /// The restored ledger is not the one that the manifest names.
     #[error("the backup's ledger is {found}, and its manifest says {expected}")]
     OtherLedger {
-        /// Its id.
         found: String,
-        /// As the manifest says.
+        /// The id in the manifest.
         expected: String,
     },
-    /// The system refuses.
+    /// An operation of the file system failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         source: io::Error,
     },
 }
 
-/// A restore of a backup was begun in the data directory and not ended.
+/// A restore of a backup was started in the data directory and not finished.
 #[derive(Debug, Error)]
 #[error(
     "a restore was begun here and not ended ({}): repeat `jackpot restore --from {}`", mark.display(), from.display()
@@ -109,20 +104,20 @@ pub struct Unfinished {
 struct Mark {
     /// SHA-256 of the backup's manifest.
     backup: String,
-    /// Where it was.
+    /// Path of the backup.
     from: PathBuf,
 }
 
-/// Refuses to work on a data directory in which a restore was not ended.
+/// Fails on a data directory with an unfinished restore.
 ///
 /// # Errors
-/// With the command that ends it.
+/// The error names the command that finishes the restore.
 pub fn refuse_unfinished(data_dir: &Path) -> Result<(), Unfinished> {
     let mark = data_dir.join(MARK);
     match read_mark(&mark) {
         Ok(None) => Ok(()),
         Ok(Some(Mark { from, .. })) => Err(Unfinished { mark, from }),
-        // Its content only says which: it is there.
+        // The content only names the backup. The existence of the file decides.
         Err(_) => Err(Unfinished {
             mark,
             from: PathBuf::from("DIR"),
@@ -138,27 +133,27 @@ fn read_mark(path: &Path) -> io::Result<Option<Mark>> {
     }
 }
 
-/// A restore that has begun.
+/// A restore in progress.
 pub struct From {
     /// What the backup holds.
     pub manifest: Manifest,
-    /// Whether an earlier try was not ended.
+    /// Whether it continues an unfinished restore.
     pub goes_on: bool,
     id: String,
     backup: PathBuf,
     laying: Laying,
     /// Whether the database has the ledger already.
     loaded: bool,
-    /// Keeps others out.
+    /// Excludes other restores.
     _lock: fs::File,
 }
 
 impl From {
-    /// Looks at the backup, the settings, the data directory and the database. Changes nothing but making the data
-    /// directory.
+    /// Checks the backup, the settings, the data directory and the database. Changes nothing, except that it creates
+    /// the data directory.
     ///
     /// # Errors
-    /// Whatever keeps the backup from being restored here.
+    /// The reason why the backup can't be restored here.
     pub async fn look(settings: &Settings, backup: &Path) -> Result<Self, FromError> {
         let (manifest, id) = Manifest::verified(backup)?;
         super::secrets::names(settings, backup)?;
@@ -182,7 +177,7 @@ impl From {
         let loaded = match copy::contents(&settings.ledger, data).await? {
             Contents::Nothing => false,
             Contents::Ledger { id, .. } if goes_on && id == manifest.ledger_id => true,
-            // The schema is made before the rows are put into it.
+            // The schema is created before the rows are inserted.
             Contents::Ledger { bare: true, .. } if goes_on => false,
             Contents::Ledger { id, .. } => return Err(FromError::Database(id)),
         };
@@ -198,7 +193,7 @@ impl From {
     }
 
     fn lock(data: &Path) -> Result<fs::File, FromError> {
-        // The directory itself: a file would have to be removed in the end.
+        // It locks the directory itself: a lock file would have to be removed in the end.
         let directory = fs::File::open(data).map_err(failed(data))?;
         match directory.try_lock() {
             Ok(()) => Ok(directory),
@@ -207,10 +202,10 @@ impl From {
         }
     }
 
-    /// Lays down secrets and keys, and puts the ledger into the database. Remarks for people.
+    /// Writes secrets and keys, and puts the ledger into the database. Returns remarks for people.
     ///
     /// # Errors
-    /// Then a repeat goes on.
+    /// After an error, a repeat continues.
     pub async fn begin(&self, settings: &Settings) -> Result<&[String], FromError> {
         let data = &settings.data_dir;
         let mark = data.join(MARK);
@@ -234,7 +229,7 @@ impl From {
         Ok(&self.laying.remarks)
     }
 
-    /// A copy of the backup's ledger, which is made ready: the backup itself stays as it is.
+    /// Copies the backup's ledger and prepares the copy. The backup itself stays unchanged.
     fn stage(&self, staging: &Path) -> Result<(), FromError> {
         for suffix in ["", "-journal", "-wal", "-shm"] {
             let mut left = staging.as_os_str().to_owned();
@@ -251,10 +246,10 @@ impl From {
         Ok(())
     }
 
-    /// All is there.
+    /// Finishes the restore.
     ///
     /// # Errors
-    /// Then a repeat ends it.
+    /// After an error, a repeat finishes it.
     pub fn end(self, settings: &Settings) -> Result<(), FromError> {
         let data = &settings.data_dir;
         let mark = data.join(MARK);
@@ -265,14 +260,14 @@ impl From {
     }
 }
 
-/// Nothing of a service may be in the data directory. Whatever else is there stays.
+/// The data directory must hold no files of a service. Other files stay.
 fn empty(settings: &Settings) -> Result<(), FromError> {
     let data = &settings.data_dir;
     let mut found = Vec::new();
     for entry in fs::read_dir(data).map_err(failed(data))? {
         let name = entry.map_err(failed(data))?.file_name();
         let name = name.to_string_lossy();
-        // With what SQLite keeps beside the file.
+        // Includes the files that SQLite keeps beside the ledger.
         if name.starts_with(LEDGER) || KEPT.contains(&name.as_ref()) {
             found.push(name.into_owned());
         }

@@ -1,12 +1,12 @@
-//! Secrets and keys of a backup: taken from the settings or the data directory, and laid down in a data directory again.
+//! Secrets and keys of a backup: read from the settings or the data directory, and written to a data directory again.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `master.secret` | the draw secret in force |
-//! | `previous.secrets` | those before it, where there are any |
-//! | `signing.keys` | keys that signed, the one in force last |
+//! | `previous.secrets` | earlier draw secrets, if any |
+//! | `signing.keys` | keys that signed, the current one last |
 //! | `keys.toml` | API keys: names, roles, hashes |
-//! | `operator.key` | the first operator's key, where the service still has it |
+//! | `operator.key` | the first operator's key, if the service still has it |
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,85 +29,83 @@ const SIGNING: &str = "signing.keys";
 const KEYS: &str = "keys.toml";
 const OPERATOR: &str = "operator.key";
 
-/// Larger than any of them can be.
+/// Larger than any of these files can be.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Why secrets can't be taken or laid down.
+/// Why secrets can't be read or written.
 #[derive(Debug, Error)]
 pub enum SecretsError {
-    /// There is none to take: a wrong data directory, or another user's settings.
+    /// There is no secret to read: a wrong data directory, or another user's settings.
     #[error(
         "there is no {what} at {}: run the command with the settings and the data directory of the service", path.display()
     )]
     Missing {
-        /// What.
+        /// Name of the secret.
         what: &'static str,
-        /// Where it was looked for.
+        /// The path that was read.
         path: PathBuf,
     },
-    /// The draw secret.
+    /// The draw secret is not usable.
     #[error(transparent)]
     Master(#[from] MasterSecretError),
-    /// The signing keys.
+    /// The signing keys are not usable.
     #[error(transparent)]
     Signing(#[from] SigningKeysError),
-    /// The API keys.
+    /// The API keys are not usable.
     #[error("API keys: {0}")]
     Keys(#[from] KeysError),
-    /// The backup's directory.
+    /// The backup's directory is not usable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The settings have another draw secret than the backup.
+    /// The draw secret of the settings differs from that of the backup.
     #[error(
         "the setting fairness.master_secret is another secret ({configured}) than that of the backup ({backup}), under which \
          open epochs have to be finished. Leave it empty, and it is taken from {}; or add that one to \
          fairness.previous_secrets", path.display()
     )]
     OtherMaster {
-        /// Id of the one in the settings.
+        /// Id of the secret in the settings.
         configured: String,
-        /// Id of the one in the backup.
+        /// Id of the secret in the backup.
         backup: String,
-        /// Where that is.
+        /// Path of the backup's secret.
         path: PathBuf,
     },
-    /// A file is there with other content.
+    /// A file exists with other content.
     #[error("{} exists and is not the backup's: move it away", .0.display())]
     Taken(PathBuf),
-    /// A file can't be read, or others could.
+    /// A file can't be read, or other users can read it.
     #[error(transparent)]
     File(#[from] SecretFileError),
-    /// The system refuses.
+    /// An operation of the file system failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         source: io::Error,
     },
 }
 
-/// Secrets that were taken.
+/// Secrets that were read.
 pub struct Secrets {
     files: Vec<(&'static str, Zeroizing<Vec<u8>>)>,
 }
 
-/// What the secrets of a backup are called.
+/// Ids and names of a backup's secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     /// Ids of the draw secrets.
     pub secret_ids: Vec<String>,
-    /// Ids of the keys that signed, the one in force last.
+    /// Ids of the keys that signed, the current one last.
     pub signing_key_ids: Vec<String>,
     /// Names of the API keys.
     pub api_keys: Vec<String>,
 }
 
 impl Secrets {
-    /// Takes all that a service with these settings uses. Makes nothing.
+    /// Reads all secrets that a service with these settings uses. Creates none.
     ///
     /// # Errors
-    /// What is missing or can't be read.
+    /// A secret is missing or can't be read.
     pub fn take(settings: &Settings) -> Result<Self, SecretsError> {
         let mut files = Vec::new();
         let data = &settings.data_dir;
@@ -138,10 +136,10 @@ impl Secrets {
         Ok(Self { files })
     }
 
-    /// Writes them into a backup.
+    /// Writes the secrets into a backup.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// An error of the file system.
     pub fn write(&self, into: &Partial) -> Result<(), SecretsError> {
         for (name, content) in &self.files {
             into.write(name, content)?;
@@ -149,16 +147,15 @@ impl Secrets {
         Ok(())
     }
 
-    /// Names of the files.
     pub fn files(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|(name, _)| *name)
     }
 }
 
-/// Reads the secrets of a backup as a service would, and says what they are called.
+/// Reads the secrets of a backup as a service would. Returns their ids and names.
 ///
 /// # Errors
-/// What a service could not read.
+/// A service could not read a secret.
 pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> {
     let inside = inside(settings, backup);
     for (what, name) in [
@@ -183,18 +180,18 @@ pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> 
     })
 }
 
-/// What is to be laid down, found to fit the settings.
+/// The files to write, checked against the settings.
 pub struct Laying {
     files: Vec<(PathBuf, Zeroizing<Vec<u8>>)>,
-    /// For people: what the settings give instead.
+    /// For people: which secrets the settings give instead.
     pub remarks: Vec<String>,
 }
 
 impl Laying {
-    /// Looks at the settings and the data directory. Changes nothing.
+    /// Checks the settings and the data directory. Changes nothing.
     ///
     /// # Errors
-    /// When the settings have another draw secret, or a file is there with other content.
+    /// The settings have another draw secret, or a file exists with other content.
     pub fn plan(settings: &Settings, backup: &Path) -> Result<Self, SecretsError> {
         let data = &settings.data_dir;
         let (mut files, mut remarks) = (Vec::new(), Vec::new());
@@ -214,7 +211,7 @@ impl Laying {
                 path: backup.join(MASTER),
             });
         }
-        // The settings have the others.
+        // The settings give the others.
         let lacking = || kept.iter().filter(|secret| given.get(&secret.id()).is_none());
         if lacking().next().is_some() {
             files.push((data.join(PREVIOUS), lines_of(lacking())));
@@ -243,10 +240,10 @@ impl Laying {
         Ok(Self { files, remarks })
     }
 
-    /// Writes them, for the owner of the data directory alone. What is there already is as it should be.
+    /// Writes the files for the owner of the data directory alone. Existing files already have the right content.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// An error of the file system.
     pub fn lay(&self) -> Result<(), SecretsError> {
         for (path, content) in &self.files {
             let failed = |source| SecretsError::Io {
@@ -273,7 +270,7 @@ fn lines_of<'a>(secrets: impl Iterator<Item = &'a MasterSecret>) -> Zeroizing<Ve
     lines
 }
 
-/// As a service would: a file that others can read is no more trusted than there.
+/// Reads as a service would: a file that other users can read is not trusted.
 fn read(path: &Path, readers: Readers) -> Result<Zeroizing<Vec<u8>>, SecretFileError> {
     let text = secret_file::read(path, readers, MAX_FILE_BYTES)?;
     Ok(Zeroizing::new(text.as_bytes().to_vec()))

@@ -13,7 +13,7 @@ use crate::keys::{Expiry, Key, KeyFile, KeyName, Rights, Role, Subject, Subjects
 use crate::settings::Settings;
 use crate::signing::SigningFile;
 
-/// Exit code for what clap can't refuse by itself.
+/// Exit code for invalid usage that clap can't detect.
 const WRONG_USAGE: u8 = 2;
 
 #[derive(clap::Args)]

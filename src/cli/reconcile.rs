@@ -84,7 +84,7 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
             session.close().await;
             found
         }
-        // A service has them: it compares by itself, and reports.
+        // A running service holds them. It compares on its own, and reports.
         Err(error) if is_held(&*error) => match ask(&url, &key?, &wanted).await {
             Err(answer) => {
                 Err(format!("{error}; and {url} does not tell: {answer} (--url names another address)").into())
@@ -162,11 +162,11 @@ fn key(args: &Args, settings: &Settings) -> Result<String, SecretFileError> {
     }
 }
 
-/// Whether it was clean when the service compared it last.
+/// Shows the service's last comparison. Returns whether it was clean.
 fn show_last(name: &str, last: Last) -> std::io::Result<bool> {
     match (last.event, last.stopped) {
         (_, Some(why)) => say(&format!("{name}: STOPPED: {why}")),
-        // Not wrong yet.
+        // No mismatch is known yet.
         (None, None) => say(&format!("{name}: not compared yet")).map(|_| true),
         (Some(event), None) => {
             let report = Report {
@@ -179,7 +179,7 @@ fn show_last(name: &str, last: Last) -> std::io::Result<bool> {
     }
 }
 
-/// Whether it is clean.
+/// Shows a report. Returns whether it is clean.
 fn show(name: &str, event: u64, report: &Report) -> std::io::Result<bool> {
     write!(std::io::stdout().lock(), "{}", table::render(name, event, report))?;
     Ok(report.clean)

@@ -212,7 +212,7 @@ impl<'a> Restoring<'a> {
             }
             let restore = Box::pin(self.restore(&place.id, only.id().is_some()));
             let done = self.leases.during(restore).await;
-            // At once, not after the last one, because a service reads on meanwhile.
+            // Released at once, not after the last subject, because a service continues to read meanwhile.
             self.leases.release().await?;
             match done {
                 Ok(Restored { mark, records }) => {

@@ -32,7 +32,7 @@ pub(super) async fn restore_from(args: &Args, backup: &Path, settings: Settings)
     Ok(true)
 }
 
-/// A private Redis is empty with its data directory. An external one is asked.
+/// A private Redis is empty with its data directory. An external one is checked.
 async fn demand_empty_redis(settings: &Settings, from: &From) -> Done<()> {
     if settings.redis.mode == RedisMode::Embedded {
         return Ok(());

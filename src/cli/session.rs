@@ -52,8 +52,8 @@ impl Session {
     /// Opens both and makes this Redis the ledger's store in place of any other; `None` if it is already.
     ///
     /// # Errors
-    /// As of [`open`](Self::open), and for a Redis of another ledger. Not for an unfinished restore of a backup: this
-    /// finishes one.
+    /// The same as for [`open`](Self::open), and a Redis of another ledger. An unfinished restore of a backup is no
+    /// error: this finishes it.
     pub(super) async fn open_adopting(
         settings: Settings,
     ) -> Result<(Self, Option<Adoption>), Box<dyn std::error::Error>> {

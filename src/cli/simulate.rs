@@ -44,7 +44,7 @@ fn room_keys(room: &str) -> RoomKeys {
     }
 }
 
-/// A failed run is looked into from its message alone, so that it names every cause.
+/// The message of a failed run must name every cause, because there is nothing else to investigate.
 fn with_causes(error: &SimulateError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -21,11 +21,11 @@ impl<J: Batchable> Waiter<J> {
 }
 
 pub struct Batch<J: Batchable> {
-    /// Their common part.
+    /// The part that all requests share.
     pub under: J::Under,
-    /// In order of arrival.
+    /// Requests in order of arrival.
     pub requests: Vec<J::Request>,
-    /// One for each request.
+    /// One waiter for each request.
     pub waiters: Vec<Waiter<J>>,
 }
 

@@ -42,7 +42,7 @@ pub trait Batchable: Sized + Send + Sync + 'static {
     /// Name of the call, for messages.
     const WHAT: &'static str;
 
-    /// Whether one call can take requests under both.
+    /// Whether one call can take requests of both.
     fn is_same(one: &Self::Under, other: &Self::Under) -> bool;
 
     /// The longest time of a call, and so of a request's wait.
@@ -63,7 +63,7 @@ pub trait Batchable: Sized + Send + Sync + 'static {
     fn share(batch: Batch<Self>, reply: Self::Reply) -> Vec<(Self::Request, Waiter<Self>)>;
 }
 
-/// A request and its answer.
+/// A request with its answer.
 pub type Answered<J> = Result<(<J as Batchable>::Request, <J as Batchable>::Answer), ScriptError>;
 
 /// Why a request has no answer.
@@ -77,8 +77,8 @@ pub enum CombineError {
     Script(#[from] ScriptError),
 }
 
-/// Sends a request, combined with others if there are any, and waits for its answer. `subject`: what `make` puts into
-/// the joint.
+/// Sends a request, combined with others if there are any, and waits for its answer. `make` makes the [`Batchable`] of
+/// `subject`.
 pub async fn join<J: Batchable, S>(
     subject: &Arc<S>,
     make: impl FnOnce() -> J,

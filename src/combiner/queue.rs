@@ -29,7 +29,7 @@ pub(super) struct Queue<J: Batchable> {
 
 struct State<J: Batchable> {
     waiting: VecDeque<(J::Under, J::Request, Waiter<J>)>,
-    /// Whether a task sends.
+    /// Whether the sending task runs.
     sending: bool,
 }
 
@@ -138,8 +138,8 @@ impl<J: Batchable> Queue<J> {
         }
     }
 
-    /// They wait for the same node, which has not answered within the limit. A call of their own would fail too, and
-    /// after this one it would exceed the limit.
+    /// The waiting requests need the same node, which has not answered within the limit. Another call would fail too,
+    /// and would exceed the limit.
     fn fail_waiting(&self, error: &ScriptError) {
         let waiting = std::mem::take(&mut self.lock().waiting);
         for (_, _, waiter) in waiting {
@@ -199,7 +199,7 @@ impl<J: Batchable> Sending<J> {
 }
 
 impl<J: Batchable> Drop for Sending<J> {
-    /// After an early end, by a panic or with its runtime: waiting callers notice the loss of their senders, and the
+    /// After an early end, by a panic or with its runtime: waiting callers see that their senders are dropped, and the
     /// next request starts another task.
     fn drop(&mut self) {
         if !self.done {

@@ -15,7 +15,7 @@ const _: () = assert!(MAX_BATCH <= MAX_REQUESTS);
 /// Why a request is made. One call has requests of one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// A client asks.
+    /// A client's request.
     New,
     /// A draw owes it. It finishes a pending entry, so it also runs when memory is full.
     Owed,
@@ -101,7 +101,7 @@ impl Batchable for Asking {
         self.ask_all(*cause, asks).await
     }
 
-    /// Also a request that is not taken has its answer.
+    /// A request that is not taken has an answer too.
     fn all_tried(_: &Self::Reply) -> bool {
         true
     }

@@ -15,7 +15,7 @@ use crate::settings;
 use crate::sql::Sql;
 use crate::store::Store;
 
-/// The line of the list.
+/// The line of coupons in the list of capabilities.
 pub const REGISTRATION: Registration = Registration {
     load: Load::of::<super::ledger::projector::Coupons>(),
     make: |ground| {

@@ -17,8 +17,8 @@ const RANDOM_BYTES: usize = 10;
 const CHARS: usize = RANDOM_CHARS + 2;
 /// A `-` separates groups of this length.
 const GROUP: usize = 6;
-/// The largest prime below 32². The places of a character differ by factors of 32. So it does not divide the change of
-/// one wrong character, d·32^k with d below 32, or of two exchanged neighbours, 31·d·32^k.
+/// The largest prime below 32². The places of a character differ by factors of 32. So the prime divides neither the
+/// change of one wrong character, d·32^k with d below 32, nor that of two exchanged neighbours, 31·d·32^k.
 const MODULUS: u128 = 1021;
 
 /// A code: 80 random bits.

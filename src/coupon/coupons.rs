@@ -24,7 +24,7 @@ use crate::sql::Sql;
 use crate::store::Store;
 use crate::telemetry::{IssueResult, Metrics};
 
-/// Between two looks at a request whose turn has passed, until its record says so.
+/// Pause between two looks at a request whose turn has passed, until its record shows the result.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,7 +198,7 @@ impl Coupons {
             if !in_time {
                 break;
             }
-            // The head may have been read before the request joined. Then the next one is more than a moment away.
+            // The head may be from before the request joined. Then the next reading of the head is not immediate.
             if request.is_in_line() {
                 sleep(LOOK_AGAIN).await;
             }

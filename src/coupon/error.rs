@@ -1,4 +1,4 @@
-//! What can go wrong with a coupon, as values. `problem.rs` alone turns them into statuses.
+//! Errors of coupons, as values. Only `problem.rs` maps them to statuses.
 
 use jackpot_core::ids::Id;
 use jackpot_core::violation::Violation;
@@ -43,7 +43,7 @@ pub enum CouponError {
     /// It joined the queue, and its turn did not come in time. It stays there.
     #[error("request '{0}' is in the line, and its turn did not come in time")]
     Waiting(String),
-    /// Dead letter: taken three times and not served. An operator must look at it.
+    /// Dead letter: taken three times without being served. An operator must handle it.
     #[error("request '{0}' is a dead letter until an operator returns it to the line")]
     Dead(String),
     /// Fields break rules.

@@ -24,7 +24,7 @@ use crate::random::{self, RandomError};
 use crate::settings;
 use crate::stopping::Stopping;
 
-/// Between two sweeps over all queues.
+/// Time between two sweeps over all queues.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// Sweeps between two full ones. A full sweep retires coupons, reads the index, and logs a lasting trouble again.
 const SWEEPS_PER_ROUND: u64 = 10;
@@ -45,7 +45,7 @@ const SERVED_AT_ONCE: usize = 64;
 pub struct Line {
     coupons: Coupons,
     settings: settings::Coupons,
-    /// Of this instance, for its leases.
+    /// This instance's token, for its leases.
     token: Arc<str>,
     /// Retired coupons. Their queues are empty for good, so the set only grows.
     over: Arc<Mutex<HashSet<Id>>>,

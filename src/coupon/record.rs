@@ -7,7 +7,7 @@ use super::code::Code;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Who asked.
+    /// The user of the request.
     pub user: Id,
     pub state: State,
 }

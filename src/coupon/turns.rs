@@ -1,5 +1,5 @@
-//! Tells waiting requests when their turn has passed. It reads the head of each queue once for all requests that wait
-//! here.
+//! Notifies waiting requests when their turn has passed. It reads the head of each queue once for all requests that
+//! wait here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

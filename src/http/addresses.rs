@@ -1,6 +1,6 @@
-//! The record of each client address: how much of this instance it holds, and how fast it asks.
+//! The record of each client address: how much of this instance it uses, and how fast it sends requests.
 //!
-//! The listener asks [`Addresses::connect`] before it reads a byte, and puts the answer into the connection's
+//! The listener calls [`Addresses::connect`] before it reads a byte, and puts the result into the connection's
 //! extensions. There [`super::peer`] finds the client of a request, and `limits` counts the request.
 
 use std::collections::HashMap;
@@ -36,8 +36,8 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 /// Least time between two updates of an address's last use of a valid key.
 const NOTE_KEY_EVERY: Duration = Duration::from_secs(1);
 
-/// Refusals (429) that the service sends to an address in a second. Connections of an address that goes on are refused,
-/// because each new connection costs more than the answer.
+/// Refusals (429) that the service sends to an address in a second. If an address continues after that, its connections
+/// are refused, because each new connection costs more than the answer.
 const REFUSALS_PER_SECOND: u32 = 50;
 
 /// Most refusals sent at once.
@@ -47,7 +47,7 @@ const REFUSAL_BURST: u32 = 1_000;
 /// that was changed.
 const FAILED_KEYS_BURST_S: u32 = 10;
 
-/// What one address may do.
+/// The limits of one address.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Connections, and requests in flight through a proxy; 0: no limit.
@@ -82,7 +82,7 @@ impl Limits {
 pub enum Refused {
     /// The address has its limit of connections (setting `http.max_connections_per_address`).
     TooMany,
-    /// The address goes on asking after refusals, and no valid key was used from it recently.
+    /// The address continues to send requests after refusals, and no valid key was used from it recently.
     Flood,
 }
 
@@ -168,7 +168,7 @@ impl Record {
     }
 }
 
-/// Counts one more, unless there are `limit` (0: no limit).
+/// Adds one to the counter, unless it has reached `limit` (0: no limit).
 fn count(counter: &AtomicU32, limit: u32) -> bool {
     let before = counter.fetch_add(1, Ordering::Relaxed);
     let fits = limit == 0 || before < limit;
@@ -231,7 +231,7 @@ impl Address {
         taken.map(Some)
     }
 
-    /// A valid key was used.
+    /// Records that a valid key was used.
     pub fn keyed(&self, now: Moment) {
         let at = Moment::from_ns(self.0.keyed_at.load(Ordering::Relaxed));
         if now.since(at) >= NOTE_KEY_EVERY {
@@ -290,7 +290,7 @@ pub struct Connected(Peer);
 
 #[derive(Debug, Clone)]
 enum Peer {
-    /// Neither counted nor bounded.
+    /// A trusted proxy: neither counted nor limited.
     Proxy,
     Client(Arc<Connection>),
 }
@@ -358,7 +358,6 @@ impl Shard {
     }
 }
 
-/// The records of all addresses.
 #[derive(Debug)]
 pub struct Addresses {
     common: Arc<Common>,
@@ -370,7 +369,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// None known yet.
+    /// An empty table.
     pub fn new(limits: Limits) -> Self {
         Self::with_most(limits, MAX_RECORDS)
     }

@@ -20,7 +20,7 @@ fn refused(addresses: &Addresses, address: &str, now: Moment) -> Option<Refused>
     addresses.connect_at(ip(address), now).err()
 }
 
-/// Asks without a key until the address is refused connections as well.
+/// Sends requests without a key until connections of the address are refused as well.
 fn flood(addresses: &Addresses, address: &str, now: Moment) {
     let address = addresses.address_at(ip(address), now);
     for _ in 0..=REFUSAL_BURST + 10 {
@@ -221,7 +221,7 @@ fn newcomers_beyond_the_table_share_one_record_and_known_ones_keep_theirs() {
     for host in 0..5_000 {
         open.extend(addresses.connect_at(Ipv4Addr::from_bits(0x0b00_0000 + host).into(), now));
     }
-    // Those that have a record, and three that share one.
+    // The addresses with a record, and three that share one.
     assert_eq!(addresses.count(), SHARDS * 2);
     assert_eq!(open.len(), SHARDS * 2 + 3);
     assert_eq!(refused(&addresses, "198.51.100.1", now), Some(Refused::TooMany));

@@ -1,11 +1,13 @@
-//! Who calls, and whether they may: `Authorization: Bearer <key>`, roles, what a key is bound to, and the limit per key.
+//! Identifies the caller and checks its rights: `Authorization: Bearer <key>`, roles, bound keys, and the limit per
+//! key.
 //!
-//! A handler asks by its argument: [`Play`], [`Read`], [`Operate`], [`PlayOrRead`], or [`Anyone`] for what may be
-//! public. Put it before [`super::body::Body`], so that a stranger's body is not even read.
+//! A handler requires a role by the type of its argument: [`Play`], [`Read`], [`Operate`], [`PlayOrRead`], or
+//! [`Anyone`] for what may be public. Put it before [`super::body::Body`], so that the body of an unknown caller is not
+//! read.
 //!
-//! A bound key gets through these only where the path names one of its subjects. A handler that names none, or answers
-//! about several, takes [`ReadFiltered`] or [`AnyoneFiltered`], and shows what [`Caller::own`] and [`Caller::check`] let
-//! through. So a new route refuses bound keys until somebody decides.
+//! A bound key gets through these only if the path names one of its subjects. A handler whose path names no subject, or
+//! that answers about several, takes [`ReadFiltered`] or [`AnyoneFiltered`]. It shows what [`Caller::own`] and
+//! [`Caller::check`] allow. So a new route refuses bound keys until its author decides.
 
 use std::future::{Ready, pending, ready};
 use std::sync::Arc;
@@ -27,10 +29,10 @@ use crate::rate::{Left, Moment};
 use crate::subject::kinds::{self, KindName};
 use crate::telemetry::{Limit, request};
 
-/// Longer keys are none of ours; they are not even hashed.
+/// Longer keys can't be valid; they are not even hashed.
 const MAX_KEY_LENGTH: usize = 256;
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub struct Caller(Arc<Known>);
 
@@ -41,7 +43,7 @@ impl Caller {
         self.0.key.name.as_str()
     }
 
-    /// The same, to be kept.
+    /// Name of the key as shared text.
     #[must_use]
     pub fn shared_name(&self) -> Arc<str> {
         self.0.key.name.shared()
@@ -60,20 +62,20 @@ impl Caller {
         Some(only.ids(kind).cloned().collect())
     }
 
-    /// The same of all kinds.
+    /// The same for all kinds.
     #[must_use]
     pub fn own_of_all_kinds(&self) -> Option<Vec<(KindName, Id)>> {
         let only = self.0.key.only.as_ref()?;
         Some(only.iter().map(|own| (own.kind, own.id.clone())).collect())
     }
 
-    /// Whether it may see this one.
+    /// Whether the caller may see this subject.
     #[must_use]
     pub fn may_see(&self, kind: KindName, id: &str) -> bool {
         self.0.key.only.as_ref().is_none_or(|only| only.has(kind, id))
     }
 
-    /// 403 for a parameter that names what a bound key may not name.
+    /// 403 for a parameter that names a subject that a bound key may not name.
     pub fn check(&self, kind: KindName, id: Option<&Id>) -> Result<(), Problem> {
         match (&self.0.key.only, id) {
             (Some(only), Some(id)) if !only.has(kind, id.as_str()) => Err(wrong_subject(only)),
@@ -99,7 +101,7 @@ impl Caller {
         )))
     }
 
-    /// A bound key may call only what names a subject of its own.
+    /// Admits a bound key only if the path names one of its subjects.
     fn on_own_subject(self, request: &HttpRequest) -> Result<Caller, Problem> {
         match &self.0.key.only {
             Some(only) if !subject(request.path()).is_some_and(|(kind, id)| only.has(kind, id)) => {
@@ -110,7 +112,7 @@ impl Caller {
     }
 }
 
-/// The subject that a path names. An id that is not written plainly, with `%` for example, is no subject.
+/// The subject that a path names. An id that is written with escapes such as `%` is no subject.
 fn subject(path: &str) -> Option<(KindName, &str)> {
     let (kind, rest) = path.strip_prefix("/v1/")?.split_once('/')?;
     let kind = kinds::all().find(|of| of.plural == kind)?;
@@ -123,7 +125,7 @@ fn wrong_subject(only: &Subjects) -> Problem {
     ))
 }
 
-/// When a key is revoked or over. What goes on for long, such as a stream, ends then.
+/// The time when a key is revoked or expires. Long answers, such as a stream, end then.
 #[derive(Debug, Clone)]
 pub struct KeyEnd(Option<Arc<Known>>);
 
@@ -153,7 +155,7 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     let Some(header) = headers.next() else {
         return Ok(None);
     };
-    // With two keys it would be anyone's guess which of them acts.
+    // With two keys it would be unclear which one acts.
     if headers.next().is_some() {
         return Err(Problem::unauthorized());
     }
@@ -237,22 +239,22 @@ extractor! {
     PlayOrRead: require_own Play, Read
 }
 extractor! {
-    /// A caller who may read; a bound key as well: the handler shows it only what it may see.
+    /// A caller who may read. A bound key too: the handler shows it only what it may see.
     ReadFiltered: require Read
 }
 
-/// Any caller, or none. A key that is sent must be valid all the same, and a bound one for what the path names.
+/// Any caller, with or without a key. A key that is sent must be valid, and a bound one must fit the path.
 #[derive(Debug)]
 pub struct Anyone(Option<Caller>);
 
 impl Anyone {
-    /// Whether a key was sent; it is valid then.
+    /// Whether a key was sent. It is valid.
     #[must_use]
     pub fn has_key(&self) -> bool {
         self.0.is_some()
     }
 
-    /// For what turns out not to be public: 401 without a key, 403 with one that may not read.
+    /// Requires a caller who may read, for what is not public: 401 without a key, 403 for a key that may not read.
     pub fn require_read(self) -> Result<Caller, Problem> {
         self.0.ok_or_else(Problem::unauthorized)?.may(&[Role::Read])
     }
@@ -274,12 +276,12 @@ impl FromRequest for Anyone {
     }
 }
 
-/// Any caller, or none, where the path names no subject: the handler shows a bound key only what it may see.
+/// Any caller, with or without a key, if the path names no subject. The handler shows a bound key only what it may see.
 #[derive(Debug)]
 pub struct AnyoneFiltered(Option<Caller>);
 
 impl AnyoneFiltered {
-    /// The caller, if it is one who may read.
+    /// The caller, if it may read.
     #[must_use]
     pub fn reader(self) -> Option<Caller> {
         self.0?.may(&[Role::Read]).ok()

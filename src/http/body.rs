@@ -1,4 +1,4 @@
-//! JSON bodies: declared, bounded, well formed and of the right shape; or a problem that says what is wrong.
+//! JSON bodies: declared, bounded, well formed and of the right shape; or else a problem that says what is wrong.
 
 use std::future::{Ready, ready};
 use std::rc::Rc;
@@ -48,14 +48,14 @@ impl<T: Described + 'static> FromRequest for Body<T> {
     }
 }
 
-/// Memory for large bodies that are being read or worked on, in KiB: a hundred of the largest. Others wait unread.
+/// Memory for large bodies that are being read or processed, in KiB: a hundred of the largest. Others wait unread.
 const MAX_UNPARSED_KIB: usize = 256 * 1024;
-/// Of one key, 64 MiB: clients that announce large bodies and send none do not block other keys.
+/// The part of one key, 64 MiB: clients that announce large bodies and send none do not block other keys.
 const MAX_UNPARSED_KIB_OF_KEY: usize = MAX_UNPARSED_KIB / 4;
 static UNPARSED_KIB: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UNPARSED_KIB, MAX_UNPARSED_KIB_OF_KEY));
 
-/// A JSON body of at most `LIMIT` bytes that is neither read nor parsed yet. If that is long work, the handler decides
-/// where it is done, and for which key.
+/// A JSON body of at most `LIMIT` bytes, not read or parsed yet. The handler decides where that work runs, because it
+/// may be long, and for which key.
 pub struct Unparsed<const LIMIT: usize> {
     payload: Payload,
     connection: Option<Rc<ConnectionState>>,
@@ -108,7 +108,7 @@ impl<const LIMIT: usize> Unparsed<LIMIT> {
     }
 }
 
-/// Checks the head of the request; the limit in bytes.
+/// Checks the head of the request. Returns the limit in bytes.
 fn expected_length(request: &HttpRequest, longest: usize) -> Result<usize, Problem> {
     let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
     check_head(request, web.max_body_bytes.max(longest))
@@ -179,7 +179,7 @@ fn carefully<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
             Ok(()) => Ok(value),
             Err(error) => Err(Problem::invalid_json(error.to_string())),
         },
-        // The first mismatch may come before the text stops being JSON. The latter counts more.
+        // The first mismatch may come before the text stops being JSON. The syntax error is reported then.
         Err(error) => Err(if let Some(reason) = malformed(bytes) {
             Problem::invalid_json(reason)
         } else {
@@ -285,7 +285,7 @@ mod tests {
             ("invalid-request", "small".to_owned())
         );
         assert_eq!(parse::<Outer>(b" {\"stake\":-5} ").unwrap().stake, -5);
-        // The answer has the rule, not the parser's opinion of the text.
+        // The answer contains the rule, not the parser's description of the text.
         for (body, rule) in [
             ("{\"stake\":\"1\"}", "must be an integer"),
             ("{\"stake\":1,\"small\":-1}", "must be an integer from 0 to 255"),

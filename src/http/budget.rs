@@ -11,7 +11,7 @@ use tokio::time::timeout;
 /// Keys remembered before idle ones are dropped.
 const MANY_KEYS: usize = 64;
 
-/// Units for all callers, of which one key may have a part.
+/// Units for all callers. One key may have a part of them.
 pub struct Budget {
     all: Arc<Semaphore>,
     each: usize,

@@ -39,7 +39,7 @@ impl Page {
         &self.body
     }
 
-    /// The answer: 304 if the client has it already (RFC 9110, 13.1.2).
+    /// The answer: 304 if the client has this content already (RFC 9110, 13.1.2).
     pub fn answer(&self, request: &HttpRequest, content_type: &'static str, max_age_s: u32) -> HttpResponse {
         let keep = CacheControl(vec![CacheDirective::Public, CacheDirective::MaxAge(max_age_s)]);
         let with_headers = |mut answer: HttpResponseBuilder| {
@@ -56,7 +56,7 @@ impl Page {
             .body(self.body.clone())
     }
 
-    /// The same for an answer that callers with a key get in another form.
+    /// The same for an answer that has another form for callers with a key.
     pub fn answer_without_key(
         &self,
         request: &HttpRequest,

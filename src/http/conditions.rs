@@ -30,7 +30,7 @@ pub fn tagged(version: u64, body: impl Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((ETAG, etag(version))).json(body)
 }
 
-/// RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
+/// The precondition by RFC 9110, 13.1.1 and 13.1.2, with the strong tags that this service makes.
 pub fn wanted(request: &HttpRequest) -> Result<Wanted, Problem> {
     let header = |name| {
         request
@@ -56,8 +56,8 @@ pub fn wanted(request: &HttpRequest) -> Result<Wanted, Problem> {
     }
 }
 
-/// The version of an entity tag. 0, which no definition has, for another service's tag and for a weak one: they match
-/// nothing. `None` for a text that is no tag.
+/// The version of an entity tag. 0, which no definition has, for a foreign or weak tag: it matches nothing. `None` for
+/// a text that is not a tag.
 fn version_of(tag: &str) -> Option<u64> {
     let opaque = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(ToOwned::to_owned);
     match tag.strip_prefix("W/") {

@@ -1,5 +1,5 @@
-//! The path of every request: an id, the name on its log lines, a count, the limits of its address, protective headers,
-//! and a net for panics and for answers that are no problems.
+//! The middleware of every request: an id, the span of its log lines, a count, the limits of its address, protective
+//! headers. It turns panics, and error answers that are not problems, into problems.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let known = request
         .app_data::<Data<RouteTable>>()
         .and_then(|routes| routes.label(request.path()));
-    // Pages that are not in the document.
+    // Pages are not in the document.
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
     let place = Place::of(request.path());
     let method = request.method().clone();
@@ -102,7 +102,7 @@ async fn answer<B: MessageBody + 'static>(
     })
 }
 
-/// The request is lost with the failed service. So the server makes its answer, with these headers.
+/// A failed service drops the request. So the server makes its answer, with these headers.
 fn with_headers(mut error: Error, id: &RequestId, place: Place) -> Error {
     let header = id.header();
     error.add_response_mapper(move |mut answer| {

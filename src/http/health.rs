@@ -1,4 +1,4 @@
-//! Is it alive, is it ready, and in numbers.
+//! Liveness, readiness, and metrics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const NOT_READY_RETRY_S: u32 = 1;
 /// The media type of the Prometheus text format that the metrics are in.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What is known of Redis.
+/// The last known state of Redis.
 #[derive(Debug, Clone, Copy)]
 pub struct RedisState {
     /// It answers.
@@ -41,7 +41,7 @@ pub struct LedgerState {
     pub lag_events: u64,
 }
 
-/// How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed is not refused.
+/// How many jackpots, coupons and rooms this instance refuses. Subjects that an operator paused or closed do not count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused(BTreeMap<KindName, usize>);
 
@@ -108,14 +108,14 @@ pub struct RefusedSubject {
     pub detail: String,
 }
 
-/// Whether this instance can serve, as of now.
+/// Whether this instance can serve now.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness {
     /// Shown as metrics.
     pub redis: Option<RedisState>,
     /// Shown by `/readyz`.
     pub ledger: Option<LedgerState>,
-    /// How many are refused.
+    /// How many subjects are refused.
     pub refused: Refused,
     /// The refused subjects, for callers who may read.
     pub subjects: Vec<RefusedSubject>,
@@ -123,10 +123,10 @@ pub struct Readiness {
     pub causes: Vec<FieldError>,
 }
 
-/// Refused ones that an answer names: after a loss of all there may be a hundred thousand.
+/// Refused subjects that an answer names: after a total loss there may be a hundred thousand.
 const MAX_REFUSED_SHOWN: usize = 1_000;
 
-/// Looks now; must not wait.
+/// Computes the readiness now; must not block.
 pub type ReadinessFn = Arc<dyn Fn() -> Readiness + Send + Sync>;
 
 #[derive(Serialize, ToSchema)]
@@ -192,7 +192,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
     let told = ReadyTold {
         ledger,
         refused,
-        // Whether it is ready depends on no key: one that is not known sees what a stranger sees.
+        // Readiness depends on no key: a caller with an invalid key gets the same as one without a key.
         refused_subjects: caller.ok().and_then(AnyoneFiltered::reader).map(|reader| {
             let shown = |one: &RefusedSubject| reader.may_see(one.kind, one.id.as_str());
             subjects.into_iter().filter(shown).take(MAX_REFUSED_SHOWN).collect()

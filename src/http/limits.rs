@@ -59,7 +59,7 @@ impl Refused {
             Limit::InFlight => "this client has too many requests in flight",
             Limit::Key => "this key makes too many requests",
         };
-        // At the same time as Retry-After.
+        // Resets at the same time as Retry-After.
         let left = Left {
             tokens: 0,
             full_in: wait,
@@ -122,7 +122,7 @@ fn count(
     now: Moment,
 ) -> Option<(Limit, Counted)> {
     if sends_key {
-        // If the address has used its limit up, a wrong key is not admitted to say so.
+        // If the address has used up its limit, it gets 429 for a wrong key too.
         let refuse = address.is_public_spent(now) && !auth::is_known(web, request.headers());
         return refuse.then(|| (Limit::Public, address.public(now)));
     }

@@ -42,7 +42,7 @@ use health::ReadinessFn;
 use peer::Peer;
 use problem::Problem;
 
-/// A route for GET and, as HTTP asks of every such resource, HEAD, whose answer is sent without its body.
+/// A route for GET and HEAD, which HTTP requires for every such resource. The answer to HEAD is sent without its body.
 #[must_use]
 pub fn get() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
@@ -51,36 +51,35 @@ pub fn get() -> Route {
 /// Extension of an operation whose GET acts, such as one that keeps a place alive.
 pub const ACTS: &str = "x-acts";
 
-/// A route for a GET that acts. HEAD must not act, and without that there is no answer whose head it could be: the path
-/// does not take it. The operation says so by [`ACTS`], which `Allow` is made from.
+/// A route for a GET that acts. HEAD must not act, so the path does not accept it. The operation states this by
+/// [`ACTS`], from which `Allow` is made.
 #[must_use]
 pub fn acting_get() -> Route {
     web::get()
 }
 
-/// What the routes share, on all worker threads. Handlers get it as `web::Data<Web>`.
+/// The state that all routes share, on all worker threads. Handlers get it as `web::Data<Web>`.
 #[derive(Clone)]
 pub struct Web {
-    /// The keys that callers may have.
+    /// The valid keys.
     pub keys: Arc<KeyStore>,
-    /// What is known of the addresses of clients.
+    /// The records of client addresses.
     pub addresses: Arc<Addresses>,
-    /// Where things are counted.
     pub metrics: Arc<Metrics>,
     /// Whether this instance can serve.
     pub readiness: ReadinessFn,
-    /// Says when long answers must end.
+    /// Signals when long answers must end.
     pub stopping: Stopping,
     /// Largest accepted body in bytes.
     pub max_body_bytes: usize,
-    /// Streams at most of callers with a key or a place: of meters, of requests in a line, of tickets and of pages.
+    /// Most streams of callers with a key or a place: of meters, of requests in a queue, of tickets and of pages.
     pub max_streams: usize,
-    /// Streams at most of meters without a key.
+    /// Most streams of meters without a key.
     pub max_public_streams: usize,
 }
 
 impl Web {
-    /// As the settings have it; nobody has come yet.
+    /// The state from the settings, with no clients yet.
     #[must_use]
     pub fn new(settings: &Settings, keys: Arc<KeyStore>, metrics: Arc<Metrics>, readiness: ReadinessFn) -> Web {
         Web {
@@ -95,7 +94,7 @@ impl Web {
         }
     }
 
-    /// One more stream for who has a key or a place, open until the guard is dropped; 503 where there are as many as may be.
+    /// Opens a stream for a caller with a key or a place, until the guard is dropped; 503 at the limit.
     pub fn open_stream(&self) -> Result<GaugeGuard, Problem> {
         let too_many = || {
             Problem::too_many_streams(
@@ -105,7 +104,7 @@ impl Web {
         self.metrics.open_stream(self.max_streams).ok_or_else(too_many)
     }
 
-    /// One more stream without a key.
+    /// Opens a stream without a key.
     pub fn open_public_stream(&self, peer: &Peer) -> Result<(Option<OpenStream>, GaugeGuard), Problem> {
         let open = |address: &Address| address.open_stream().ok_or(());
         let of_address = peer.address.as_ref().map(open).transpose().map_err(|()| {

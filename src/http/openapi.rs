@@ -20,7 +20,7 @@ mod words;
 /// Name of the security scheme. An operation with a key has `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 
-/// How long clients may keep the document, in seconds, and so the delay of an update.
+/// How long clients may cache the document, in seconds; an update reaches them after at most this.
 const MAX_AGE_S: u32 = 60;
 
 /// The service's own part. Capabilities merge theirs into it in [`super::routes`].
@@ -50,7 +50,7 @@ impl Modify for Bearer {
 /// The schemas, for refusals that teach; set by the first service of this process.
 static DOCUMENT: OnceLock<Value> = OnceLock::new();
 
-/// The document, where there is one.
+/// The document, if it was made.
 pub(super) fn document() -> Option<&'static Value> {
     DOCUMENT.get()
 }

@@ -53,7 +53,7 @@ pub fn page_size(limit: Option<Limit>) -> usize {
 /// the next page.
 ///
 /// # Errors
-/// The error of the first subject that Redis can't be asked for now.
+/// The error of the first subject that Redis can't return now.
 pub async fn page_of<K, T, E>(
     registry: &Registry<K>,
     page: &PageQuery,

@@ -2,9 +2,9 @@
 //! that its header names.
 //!
 //! Proxies append to `X-Forwarded-For` (or add an element to `Forwarded`, RFC 7239) the address from which they got the
-//! request. They leave what a client wrote before it. So the walk goes from the right, past trusted proxies, to the
-//! first other address; anybody can make up what is left of it. A text that is no address (garbage, `unknown`, an
-//! obfuscated identifier) ends the walk at the proxy that wrote it. A proxy itself has no limit.
+//! request. They keep what a client wrote before it. So the walk goes from the right, past trusted proxies, to the
+//! first other address. A client can invent everything to the left of that address. A text that is no address (garbage,
+//! `unknown`, an obfuscated identifier) ends the walk at the proxy that wrote it. A proxy itself has no limit.
 //!
 //! If both headers are there, `X-Forwarded-For` counts: nearly all proxies write that one and pass a client's
 //! `Forwarded` on unchanged. A proxy that writes only `Forwarded` must drop the other one.
@@ -99,7 +99,7 @@ fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
                 name.trim().eq_ignore_ascii_case("for").then(|| value.trim())
             });
             let value = values.next()?;
-            // Of two it would be unclear which counts.
+            // With two values it would be unclear which counts.
             if values.next().is_some() {
                 return None;
             }

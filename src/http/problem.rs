@@ -1,5 +1,5 @@
-//! Errors as clients see them: RFC 9457 `application/problem+json`. A capability's `problem.rs` makes one of each of its
-//! errors.
+//! Errors as clients see them: RFC 9457 `application/problem+json`. A capability's `problem.rs` maps its errors to
+//! these.
 
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const UNAVAILABLE_RETRY_S: u32 = 1;
 /// Wrong fields that the detail names; `errors` has all.
 const MAX_IN_DETAIL: usize = 5;
 
-/// How long the meaning of a code may be kept, in seconds.
+/// How long a client may cache the meaning of a code, in seconds.
 const EXPLAINED_FOR_S: u32 = 3600;
 
 /// A field that is wrong.
@@ -64,7 +64,7 @@ pub struct Problem {
     pub code: &'static str,
     /// What is wrong this time, in a sentence.
     pub detail: String,
-    /// The fields at fault, if it is about fields.
+    /// The wrong fields, if any.
     pub errors: Vec<FieldError>,
     /// When to try again, in seconds.
     pub retry_after_s: Option<u32>,
@@ -82,7 +82,7 @@ impl Problem {
         }
     }
 
-    /// 422: fields that are missing, unknown, of another type or out of range.
+    /// 422: fields are missing, unknown, of another type or out of range.
     #[must_use]
     pub fn invalid_request(errors: Vec<FieldError>) -> Problem {
         let detail = match errors.as_slice() {
@@ -101,12 +101,12 @@ impl Problem {
         }
     }
 
-    /// 400: the body is no JSON.
+    /// 400: the body is not JSON.
     pub fn invalid_json(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "invalid-json", detail)
     }
 
-    /// 415: the body is declared as something else.
+    /// 415: the body has another media type.
     #[must_use]
     pub fn unsupported_media_type() -> Problem {
         let detail = "send the body as Content-Type: application/json in UTF-8";
@@ -133,7 +133,7 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "not-found", "no route has this path")
     }
 
-    /// 405, with the methods that the path takes, as `Allow`.
+    /// 405, with the methods that the path accepts in `Allow`.
     #[must_use]
     pub fn method_not_allowed(allow: &str) -> HttpResponse {
         let detail = format!("this path takes {allow}");
@@ -144,27 +144,27 @@ impl Problem {
         answer
     }
 
-    /// 401: no key, or none that is known. Which of the two is not for strangers.
+    /// 401: no key, or an unknown one. The answer does not say which of the two.
     #[must_use]
     pub fn unauthorized() -> Problem {
         let detail = "send a valid key as Authorization: Bearer <key>";
         Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
     }
 
-    /// 403: the key is known, but not for this.
+    /// 403: the key is valid, but not for this.
     pub fn forbidden(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
-    /// 403: the key is bound to other subjects than the one that the request names, or it names none.
+    /// 403: the key is bound to subjects, and the request names another one, or none.
     pub fn wrong_subject(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "wrong-subject", detail)
     }
 
-    /// 429: the key, or a user, asks too often; `wait` until it may again.
+    /// 429: the key or a user sends too many requests. `wait`: the time until the next one is accepted.
     #[must_use]
     pub fn rate_limited(wait: Duration, detail: &str) -> Problem {
-        // Rounded up, so that who waits exactly as long is let in.
+        // Rounded up, so that a client that waits exactly this long is accepted.
         let seconds = u32::try_from(wait.as_millis().div_ceil(1000))
             .unwrap_or(u32::MAX)
             .max(1);
@@ -174,7 +174,7 @@ impl Problem {
         }
     }
 
-    /// 503: the store does not answer in time, or takes no writes. Repeating the same ids is safe.
+    /// 503: the store does not answer in time, or accepts no writes. A retry with the same ids is safe.
     pub fn store_unavailable(detail: impl Into<String>) -> Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
@@ -182,7 +182,7 @@ impl Problem {
         }
     }
 
-    /// 503: there are as many streams as may be, of this instance or of one place.
+    /// 503: this instance, or one place, has its limit of streams.
     #[must_use]
     pub fn too_many_streams(detail: &str) -> Problem {
         Problem {
@@ -191,7 +191,7 @@ impl Problem {
         }
     }
 
-    /// 503: as many uploads are worked on as may be; `wait` until some have ended.
+    /// 503: the limit of concurrent uploads is reached. `wait`: the time to wait until some have ended.
     #[must_use]
     pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
         Problem {
@@ -200,7 +200,7 @@ impl Problem {
         }
     }
 
-    /// What the answer says.
+    /// The body of the answer.
     pub(crate) fn body(&self) -> ProblemBody<'_> {
         ProblemBody {
             kind: format!("/problems/{}", self.code),
@@ -212,7 +212,7 @@ impl Problem {
         }
     }
 
-    /// The answer itself, for who does not return a `Result`.
+    /// The answer itself, for callers that do not return a `Result`.
     #[must_use]
     pub fn into_response(self) -> HttpResponse {
         self.error_response()
@@ -284,7 +284,7 @@ impl ResponseError for Problem {
     }
 }
 
-/// Every problem: its code, its title, and what `/problems/{code}` says of it.
+/// Every problem: its code, its title, and the text of `/problems/{code}`.
 pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     problem_kinds::KINDS
         .iter()

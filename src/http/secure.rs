@@ -8,7 +8,7 @@ use actix_web::http::header::{
 /// The purpose of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The API, for one caller: passes and tokens are among its answers. Answers for everybody say so themselves.
+    /// The API, for one caller: its answers include passes and tokens. Public answers set their own headers.
     Api,
     /// Pages of rooms, likewise.
     Room,

@@ -20,7 +20,7 @@ use crate::stopping::Stopping;
 /// Default limit of connections. Each takes some 20 KiB after its first use.
 const MAX_CONNECTIONS: usize = 20_000;
 
-/// Open files reserved for Redis, the ledger and files; and one of so many, for connections that are being refused.
+/// Open files reserved for Redis, the ledger and files; and the part of them for connections that are being refused.
 const RESERVED_FILES: usize = 512;
 const RESERVED_SHARE: usize = 16;
 

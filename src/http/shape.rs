@@ -1,4 +1,4 @@
-//! Says in a client's words why its input does not fit: the field's path and the broken rule.
+//! Explains to a client why its input does not fit: the field's path and the broken rule.
 
 use serde::de::{Deserialize, Deserializer};
 use serde_path_to_error::{Path, Track};

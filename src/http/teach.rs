@@ -29,8 +29,8 @@ pub trait Described: DeserializeOwned + ToSchema {
     /// Bytes of the longest allowed body, if that may be more than `http.max_body_bytes`.
     const LONGEST: usize = 0;
 
-    /// The broken rules that this type can check by itself. Called only when something else is wrong: the handler
-    /// checks an input of the right shape.
+    /// The broken rules that this type can check alone. Called only when something else is wrong: the handler checks an
+    /// input of the right shape.
     fn broken(self) -> Vec<Violation> {
         Vec::new()
     }
@@ -183,7 +183,7 @@ impl Mistake {
         error
     }
 
-    /// Repairs the value so that reading goes on after this mistake. Returns whether that was possible.
+    /// Repairs the value so that reading continues after this mistake. Returns whether that was possible.
     fn put_right(&self, value: &mut Value, example: Option<&Value>) -> bool {
         let Some((last, before)) = self.steps.split_last() else {
             return false;

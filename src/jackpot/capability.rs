@@ -27,7 +27,7 @@ use crate::room::rooms::Rooms;
 use crate::settings::Settings;
 use crate::store::Store;
 
-/// The line of the list.
+/// The line of jackpots in the list of capabilities.
 pub const REGISTRATION: Registration = Registration {
     load: Load::of::<Jackpots>(),
     make: |ground| Box::new(Service::new(ground)),

@@ -1,4 +1,4 @@
-//! What can go wrong with a jackpot, as values. `http/problem.rs` alone turns them into statuses.
+//! Errors of jackpots, as values. Only `problem.rs` maps them to statuses.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;

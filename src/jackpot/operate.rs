@@ -208,7 +208,7 @@ impl Operate {
             who: "service".to_owned(),
             request_id: String::new(),
         };
-        // Whatever the pools hold: this decides nothing by them.
+        // This decision does not depend on what the pools hold.
         let wish = SetStatus::new(Status::Suspended, reason.clone(), &by);
         // Boxed: this happens rarely, and every entry would carry the space for it.
         match Box::pin(engine::set_status(&*self.views, id, &wish)).await {

@@ -100,7 +100,7 @@ impl Play {
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
         let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
         let result = self.stop_if_damaged(id, result).await;
-        // A client may have made up this name, and it must not become a label.
+        // A client may have invented this name, and it must not become a label.
         if result.is_ok() || self.views.registry.is_used(id) {
             self.metrics.entry(id, &result);
         }
@@ -173,7 +173,7 @@ impl Play {
         self.stop_if_damaged(id, finished).await.map(|_| ())
     }
 
-    /// [`Operate::stop_if_damaged`].
+    /// See [`Operate::stop_if_damaged`].
     pub(super) async fn stop_if_damaged<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
         if result.is_ok() {
             return result;
@@ -182,7 +182,7 @@ impl Play {
         Box::pin(operate.stop_if_damaged(id, result)).await
     }
 
-    /// The checks of a new entry before Redis is asked.
+    /// The checks of a new entry before Redis is called.
     async fn refusal(&self, known: &Known, view: &View, sent: &Sent, pass: Option<&str>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);

@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         self.segment.ranks.push(rank);
     }
 
-    /// Whether all entries so far add the same.
+    /// Whether all entries added until now add the same row.
     #[must_use]
     pub fn adds_one_row(&self) -> bool {
         self.splits.rows().len() == 1

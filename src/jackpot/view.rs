@@ -105,7 +105,7 @@ pub struct View {
     pub restores: u64,
     /// Its version and money digest, for the fence.
     pub stamp: String,
-    /// Highest version so far.
+    /// Highest version until now.
     pub last_version: u64,
     /// The open epoch.
     pub epoch: u64,

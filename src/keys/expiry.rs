@@ -1,4 +1,4 @@
-//! When a key ends by itself: `--expires 90d`, or a time.
+//! The end of a key's life: `--expires 90d`, or a time.
 
 use std::str::FromStr;
 

@@ -182,7 +182,7 @@ impl KeyStore {
             Some(known) => known.limiter.clone(),
             None => self.limits.limiter(),
         };
-        // An unchanged key stays the same, so what is open under it goes on.
+        // An unchanged key stays the same object, so what is open under it stays open.
         let known = |key: Key| match before.iter().find(|known| known.key == key) {
             Some(known) => Arc::clone(known),
             None => Arc::new(Known {

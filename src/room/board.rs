@@ -54,17 +54,17 @@ pub(super) struct Board {
 /// A shared reading of a room, and when it began.
 #[derive(Default)]
 pub(super) enum Shown {
-    /// It was not read yet.
+    /// Not read yet.
     #[default]
     Nothing,
-    /// This is how it was.
+    /// The last reading.
     Read(Instant, Arc<Snapshot>),
-    /// It could not be read.
+    /// The reading failed.
     Failed(Instant, ScriptError),
 }
 
 impl Boards {
-    /// The board of an existing room. A name that a client made up must not take memory.
+    /// The board of an existing room. A name that a client invented must not take memory.
     pub(super) fn of(&self, id: &Id, metrics: &Metrics) -> Arc<Board> {
         let boards = self.boards.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(board) = boards.get(id) {
@@ -108,7 +108,8 @@ impl Board {
         let (last_ms, last) = *counted;
         let fell = counts.admitted < last.admitted;
         let went_back = last_ms - now_ms >= CLOCK_BACK_MS;
-        // Another call was faster; or, after a while, Redis lost some and counts again.
+        // Drops an older reply, and a lower count soon after the last one: another call was faster. A lower count later
+        // means that Redis lost some and counts again.
         if !went_back && (now_ms < last_ms || (fell && now_ms < last_ms + NEW_COUNT_AFTER_MS)) {
             return;
         }

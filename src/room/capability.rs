@@ -21,7 +21,7 @@ use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::ScriptError;
 
-/// The line of the list.
+/// The line of rooms in the list of capabilities.
 pub const REGISTRATION: Registration = Registration {
     load: Load::of::<super::ledger::projector::Rooms>(),
     make: |ground| {

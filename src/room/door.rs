@@ -34,7 +34,7 @@ const READ_IDLE: Duration = Duration::from_secs(5);
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// How long a check waits for Redis.
 const WAIT: Duration = Duration::from_secs(1);
-/// How long reading goes on without a check.
+/// How long reading continues without a check.
 const IDLE: Duration = Duration::from_secs(10);
 /// Revocations in one page: some hundred kilobytes.
 const PAGE: usize = 5_000;
@@ -91,7 +91,7 @@ struct Shared {
     rooms: RwLock<HashMap<Id, Arc<Guard>>>,
 }
 
-/// What is known of one room whose passes are checked.
+/// The state of one room whose passes are checked.
 struct Guard {
     id: Id,
     revocations: RwLock<Revocations>,
@@ -169,7 +169,7 @@ impl Door {
         Ok(claims)
     }
 
-    /// Made only for a pass of the room: a name that a client made up takes no memory.
+    /// Made only for a pass of the room: a name that a client invented takes no memory.
     fn guard(&self, room: &Id) -> Arc<Guard> {
         let rooms = self.shared.rooms.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(guard) = rooms.get(room) {
@@ -260,14 +260,14 @@ impl Guard {
         self.revocations.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing is lost by forgetting it: nobody asks, and the revoked passes have expired. A Redis that lost
+    /// Whether the guard can be dropped: no pass is checked, and the revoked passes have expired. A Redis that lost
     /// tickets cannot report earlier revocations again.
     fn is_over(&self, shared: &Shared) -> bool {
         let known = self.revocations.read().unwrap_or_else(PoisonError::into_inner);
         self.idle(shared) && known.is_empty(Instant::now())
     }
 
-    /// Reads on while passes are checked, or revoked ones have not expired.
+    /// Continues to read while passes are checked, or revoked ones have not expired.
     async fn follow(self: Arc<Self>, shared: Arc<Shared>) {
         while !self.is_over(&shared) {
             sleep(if self.idle(&shared) { READ_IDLE } else { READ_EVERY }).await;

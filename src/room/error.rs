@@ -1,4 +1,4 @@
-//! What can go wrong with a room, as values. `problem.rs` alone turns them into statuses.
+//! Errors of rooms, as values. Only `problem.rs` maps them to statuses.
 
 use std::time::Duration;
 

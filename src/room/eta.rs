@@ -1,4 +1,4 @@
-//! Estimates the wait, and says when to ask again. Pure.
+//! Estimates the wait, and the time until the next poll. Pure.
 //!
 //! The rate is measured: how many sessions ended in the last minute. Each end makes room for one waiting user.
 //! Admissions do not count, because an opening or a raised capacity admits many at once and says nothing of the users
@@ -34,7 +34,7 @@ pub struct Line {
 }
 
 impl Ends {
-    /// Adds a sample: the number of sessions that ended so far, at `now_ms`.
+    /// Adds a sample: the number of sessions that ended until `now_ms`.
     pub fn hear(&mut self, now_ms: i64, ended: u64) {
         if let Some(&(last_ms, last)) = self.samples.back() {
             if now_ms < last_ms {
@@ -98,11 +98,11 @@ const AHEAD_PER_S: f64 = 1_000.0;
 /// The largest part of the waiting timeout that a poll may wait. So after a lost poll there is time for the next one.
 const PART: f64 = 0.4;
 
-/// Seconds after which a user with `ahead` others in front should ask again: one near the front, more further back. A
-/// user who asks then keeps the place. If admitted right after a poll, the user learns of it during the session. That
-/// rule applies to users who can be admitted by then: the whole queue at capacity 0, because any number may come; else
-/// users who fit into the room. Users further back need a capacity raised to more than twice. Without this difference,
-/// a hundred thousand users with short sessions would ask at once.
+/// Seconds until the next poll of a user with `ahead` others in front: one near the front, more further back. A user
+/// who polls then keeps the place. A user who is admitted right after a poll sees this while the session lasts. This
+/// second rule applies to users who can be admitted by then: the whole queue at capacity 0, because any capacity may
+/// follow; otherwise users who fit into the room. Users further back need a capacity raised to more than twice. Without
+/// this difference, a hundred thousand users with short sessions would poll at once.
 #[must_use]
 pub fn poll_after_s(ahead: u64, capacity: u64, waiting_timeout_ms: u64, session_ms: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "all far below 2^52")]
@@ -201,15 +201,15 @@ mod tests {
         };
         let ends = steady(60, 1);
         assert_eq!(ends.eta_s(60_000, line(0, 10, 10)), Some(1));
-        // A raised capacity has room for four, and lets in the fifth when one has gone.
+        // A raised capacity has room for four, and admits the fifth when one session has ended.
         assert_eq!(ends.eta_s(60_000, line(3, 6, 10)), Some(0));
         assert_eq!(ends.eta_s(60_000, line(4, 6, 10)), Some(1));
-        // Lowered by ten: those must go first.
+        // The capacity was lowered by ten: those sessions must end first.
         assert_eq!(ends.eta_s(60_000, line(0, 20, 10)), Some(11));
         assert_eq!(ends.eta_s(60_000, line(0, 0, 0)), None, "nobody is let in");
         // After an opening no session has ended yet.
         assert_eq!(steady(60, 0).eta_s(60_000, line(0, 10, 10)), None);
-        // Where only the limit makes them wait, it says how long.
+        // If only the limit makes them wait, the estimate follows from it.
         let limited = Line {
             limit: Some(60),
             ..line(4, 0, 10)
@@ -243,7 +243,7 @@ mod tests {
             (5_000, 10, 60_000, LONG, 6.0),
             (0, 10, 1_000, LONG, 0.4),
             (0, 10, LONG, 1_000, 0.4),
-            // Opened by hand, for how many nobody knows.
+            // Opened by hand: the number of users to admit is unknown.
             (8_000, 0, 600_000, 3_000, 1.2),
             (8_000, 10, 600_000, 3_000, 9.0),
             (999, 1_000, 300_000, 4_000, 1.6),

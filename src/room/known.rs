@@ -19,8 +19,8 @@ use crate::subject::engine::Operated;
 use crate::subject::kinds::ROOM;
 use crate::subject::{self, Observed, Subject};
 
-/// Within this time an instance hears again from an occupied room: it looks at one each second, and waits a second for
-/// the answer.
+/// Longest time between two replies about an occupied room: this instance looks at it each second, and waits a second
+/// for the answer.
 const HEARD_AGAIN_MS: i64 = 2_000;
 
 /// Everything remembered of one room.
@@ -66,18 +66,18 @@ pub struct Doubt<'k> {
 }
 
 impl Doubt<'_> {
-    /// Whether earlier visits were not confirmed: users may have asked unseen.
+    /// Whether earlier visits were not confirmed. Redis may lack them.
     pub fn is_there(&self) -> bool {
         self.before > self.known.settled.load(Ordering::Relaxed)
     }
 
-    /// This visit is confirmed, so Redis knows of the earlier ones.
+    /// This visit is confirmed, so Redis has the count of the earlier ones.
     pub fn settle(mut self) {
         self.known.settled.fetch_max(self.before, Ordering::Relaxed);
         self.ended = true;
     }
 
-    /// This visit was refused. It says nothing of the earlier ones.
+    /// This visit was refused. That says nothing about the earlier ones.
     pub fn leave(mut self) {
         self.ended = true;
     }
@@ -136,13 +136,13 @@ impl Known {
         }
     }
 
-    /// When every pass has expired that this instance has heard of, or that others gave before it could hear again; ms,
-    /// 0 for none. The ledger may lack the definition of these passes.
+    /// When all passes have expired that this instance knows, or that other instances gave before its next reply; ms, 0
+    /// for none. The ledger may lack the definition of these passes.
     pub fn passes_until_ms(&self) -> i64 {
         self.passes_until_ms.load(Ordering::Relaxed)
     }
 
-    /// Remembers that somebody was in at this time, with sessions of this length.
+    /// Remembers that a session was open at this time, with sessions of this length.
     pub fn hear_session(&self, now_ms: i64, session_ms: u64) {
         let session_ms = i64::try_from(session_ms).unwrap_or(i64::MAX);
         let until_ms = now_ms.saturating_add(session_ms).saturating_add(HEARD_AGAIN_MS);

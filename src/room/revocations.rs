@@ -57,7 +57,7 @@ impl Revocations {
         let began = self.last == 0;
         let goes_on = last >= self.last && (began || hold_ms == self.hold_ms);
         self.tickets.extend(items.iter().map(|item| (item.ticket, item.exp_ms)));
-        // What is known here stays.
+        // The passes known here stay.
         self.last = if goes_on { last } else { 0 };
         self.hold_ms = hold_ms;
         if self.tickets.len() >= self.tidy_at.max(TIDY_AT) {
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(known.judge(&pass(1, 0, 60), after(10_000), 0), Some(Err(Over::Expired)));
         assert_eq!(known.judge(&pass(7, 0, 60), after(0), 0), Some(Err(Over::Revoked)));
         assert_eq!(known.judge(&pass(7, 0, 60), after(10_000), 0), Some(Err(Over::Expired)));
-        // What was read last is older than what this instance has seen since.
+        // The last reading is older than what this instance has seen since.
         assert_eq!(known.judge(&pass(1, 0, 60), after(0), 59_999), Some(Ok(())));
         assert_eq!(known.judge(&pass(1, 0, 60), after(0), 60_000), Some(Err(Over::Expired)));
         assert_eq!(known.age(after(300)), Some(Duration::from_millis(300)));
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Another instance went on from the older state, and its numbers have passed those that are known here.
+    /// Another instance continued from the older state, and its numbers exceed those known here.
     #[test]
     fn numbers_that_were_given_again_are_read_again() {
         let mut known = Revocations::default();
@@ -190,7 +190,7 @@ mod tests {
         let many = u64::try_from(TIDY_AT).unwrap();
         let sent = Instant::now();
         for number in 1..=3 * many {
-            // Every other one is over long before the others.
+            // Every other one expires long before the others.
             let exp_ms = if number % 2 == 0 { 51_000 } else { 90_000 };
             known.take(&revoked([(number, number, exp_ms, 50_000)]), (number, 0), 52_000);
         }

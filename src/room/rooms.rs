@@ -1,4 +1,4 @@
-//! Requests of users: join, look, renew, leave. For operators: `operate`.
+//! Requests of users: join, look up, renew, leave. For operators: `operate`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +78,7 @@ impl std::fmt::Debug for Rooms {
 }
 
 impl Rooms {
-    /// Rooms on this store. `retention_s`: how long an ended ticket can be asked for.
+    /// Rooms on this store. `retention_s`: how long an ended ticket can be looked up.
     #[must_use]
     pub fn new(
         store: Store,
@@ -134,7 +134,7 @@ impl Rooms {
 
     async fn join_as(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
         let joined = self.try_join(id, user, ticket).await;
-        // A client may have made up this name, and it must not become a label.
+        // A client may have invented this name, and it must not become a label.
         if self.registry.is_used(id) {
             let result = match &joined {
                 Ok(now) if !now.seen.new => JoinResult::Replayed,
@@ -156,7 +156,7 @@ impl Rooms {
         }
         for _ in 0..MAX_NONCES {
             let known = self.registry.known(id).order();
-            // No order is known of a room that has opened, where it does not count, or of a room not asked for yet.
+            // The order is unknown for an opened room, where it does not matter, and for a room without a reply yet.
             let (order, nonce) = match known.as_deref() {
                 None => (0, String::new()),
                 Some(known) => {

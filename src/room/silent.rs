@@ -1,7 +1,7 @@
-//! Rooms on Redis nodes that do not answer wait until one of them is answered. Pure.
+//! Rooms on Redis nodes that do not answer wait until a call to their node is answered. Pure.
 //!
-//! Of each such node, one room at a time is tried. So many rooms on a frozen node take no time from rooms on other
-//! nodes, and all go on at the first sign that it is back.
+//! One room at a time is tried for each such node. So many rooms on a frozen node take no time from rooms on other
+//! nodes. All of them continue at the first sign that the node is back.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use std::time::Duration;
 use jackpot_core::ids::Id;
 use tokio::time::Instant;
 
-/// Between two tries of a node.
+/// Time between two tries of a node.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// The name of a node; `None` while no node has the slot.
 pub(super) type Node = Option<Arc<str>>;
 
-/// These nodes, and the rooms that wait for them.
+/// The silent nodes, and the rooms that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Silent {
     nodes: HashMap<Node, Waiting>,
@@ -66,13 +66,13 @@ impl Silent {
         rooms
     }
 
-    /// The same, after somebody else's call for one of its rooms was answered.
+    /// The same, after another caller's call for one of its rooms was answered.
     pub(super) fn answered_of(&mut self, id: &Id) -> VecDeque<Id> {
         let node = self.of.get(id).cloned();
         node.map(|node| self.answered(&node)).unwrap_or_default()
     }
 
-    /// The room on trial says nothing about its node: the next room is tried at once.
+    /// The room on trial gave no information about its node: the next room is tried at once.
     pub(super) fn passed(&mut self, node: &Node, now: Instant) {
         if let Some(waiting) = self.nodes.get_mut(node) {
             waiting.at = Some(now);
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(tried, [(one.clone(), id("b")), (other.clone(), id("x"))], "in turn");
         assert_eq!(silent.answered(&one), [id("c"), id("d"), id("a")]);
         assert!(!silent.is_silent(&one) && !silent.has(&id("a")));
-        // One that says nothing of its node, the last one there, is not waited for.
+        // A room without information about its node, the last one there, is not waited for.
         silent.passed(&other, again);
         assert!(!silent.is_silent(&other));
         silent.add(&one, id("a"), true, again);

@@ -19,8 +19,8 @@ use super::ticket::Ticket;
 use crate::signing::{Published, SigningKeys, all_published};
 use crate::sql::Sql;
 
-/// From the end of one look for unknown keys to the next. So requests with made-up key names cost the database one
-/// query a second.
+/// Time from the end of one look for unknown keys to the next. So requests with invented key names cost the database
+/// one query a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a key name that the ledger did not have is refused without another look. A key is in the ledger before it
 /// signs, so no real key is among them. If one were, its passes would be valid after this time.
@@ -33,7 +33,7 @@ const MAX_NAME: usize = 64;
 const WAIT: Duration = Duration::from_secs(1);
 /// How long it may take until this instance knows that a key was retired.
 const REFRESH_EVERY: Duration = Duration::from_secs(30);
-/// Grace period after retirement, in ms: clocks differ, and some instances learn of it later.
+/// Grace period after retirement, in ms: clocks differ, and some instances see the retirement later.
 const LATE_MS: i64 = 60_000;
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ struct Others {
     keys: HashMap<String, Published>,
     /// When that reading began; `None` before the first.
     read: Option<Instant>,
-    /// Names that the ledger did not have, and when it was asked.
+    /// Names that the ledger did not have, and the time of the look.
     unknown: HashMap<String, Instant>,
 }
 
@@ -72,7 +72,7 @@ impl Others {
     }
 }
 
-/// When the ledger was last asked, and its answer.
+/// The time of the last look into the ledger, and its result.
 #[derive(Debug)]
 struct Asked {
     began: Instant,
@@ -211,8 +211,8 @@ impl Tokens {
     }
 
     /// Reads the ledger's keys for all callers that came before the reading began, at the earliest [`LOOK_EVERY`] after
-    /// the last one. A database that did not answer is not asked again before that; until then every caller gets its
-    /// error. The lock is held while waiting and reading, so one of many callers reads, and the others have its answer.
+    /// the last one. After a failure there is no new query before that; until then every caller gets the error. The
+    /// lock is held while waiting and reading, so one of many callers reads, and the others have its answer.
     async fn ask(&self, came: Instant) -> Result<(), String> {
         let mut asked = self.asked.lock().await;
         if let Some(last) = &*asked {

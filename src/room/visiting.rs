@@ -128,7 +128,7 @@ impl Batchable for Visiting {
         }
     }
 
-    /// Also a visit that is not done has its answer.
+    /// A visit that is not done has an answer too.
     fn all_tried(_: &Self::Reply) -> bool {
         true
     }

@@ -1,8 +1,8 @@
-//! The worker of the rooms: ends and admits due tickets when nobody asks.
+//! The worker of the rooms: ends and admits due tickets without a request.
 //!
 //! Every instance does this for every room. Due work is done once, by the first instance. The worker looks at a room
-//! when its last reply said that something is due, every second if somebody waits, and otherwise every few seconds. So
-//! after the death of an instance the others go on within that time.
+//! when its last reply said that something is due, every second if a user waits, and otherwise every few seconds. So
+//! after the death of an instance the others continue within that time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Worker {
                 }
                 alarms = self.rooms.boards.alarm.taken() => {
                     for (id, at) in alarms {
-                        // Somebody else's call was answered, so the node answers.
+                        // Another caller's call was answered, so the node answers.
                         schedule.set_all(silent.answered_of(&id), Instant::now());
                         if !looks.hurry(&id, at) {
                             schedule.set_earlier(id, at);
@@ -86,7 +86,7 @@ impl Worker {
                 }
                 () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
                     if let Some(id) = schedule.take_due(Instant::now()) {
-                        // What is said meanwhile counts.
+                        // Reports that arrive during the look count.
                         self.rooms.is_due(&id, None);
                         let node = self.rooms.node_of(&id);
                         if silent.is_silent(&node) {
@@ -272,7 +272,7 @@ struct Looks {
     tasks: JoinSet<Look>,
     /// Each of them, its node, and whether the look only tries the node.
     of_task: HashMap<task::Id, (Id, (Node, bool))>,
-    /// When each is due again, from what was said during the look.
+    /// When each is due again, from reports during the look.
     due: HashMap<Id, Option<Instant>>,
 }
 
@@ -282,7 +282,7 @@ struct Ended {
     node: Node,
     tried: bool,
     look: Look,
-    /// When the room is due again, from what was said during the look.
+    /// When the room is due again, from reports during the look.
     hurry: Option<Instant>,
 }
 

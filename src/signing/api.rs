@@ -1,4 +1,4 @@
-//! `GET /v1/keys`: the public keys, for whoever checks a signature.
+//! `GET /v1/keys`: the public keys that check signatures.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,33 +16,33 @@ use super::store::SigningKeys;
 use crate::http::cached::Page;
 use crate::sql::Sql;
 
-/// How long a client may keep the answer: a new key is known to all after a minute.
+/// How long a client may cache the answer. Every client has a new key after a minute.
 const MAX_AGE_S: u32 = 60;
-/// How long the ledger's keys are kept here: anybody may ask, and must not make the database work each time.
+/// How long the ledger's keys are cached here. Anyone may send this request, so it must not cause a query each time.
 const READ_EVERY: Duration = Duration::from_secs(1);
-/// How long an answer waits for the database before it goes without.
+/// Longest wait for the database. After it, the answer contains only the keys known here.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// What the handler works with.
+/// State of the handler.
 #[derive(Clone)]
 pub struct Api {
     keys: Arc<SigningKeys>,
     sql: Sql,
-    /// The ledger's keys as last read, and when that was last tried.
+    /// The ledger's keys as last read, and the time of the last try.
     last: Arc<Mutex<(Option<Instant>, Vec<PublicKey>)>>,
 }
 
 impl Api {
-    /// Serves these keys, and those of this ledger.
+    /// Serves these keys and the keys of this ledger.
     pub fn new(keys: Arc<SigningKeys>, sql: Sql) -> Self {
         let last = Arc::default();
         Self { keys, sql, last }
     }
 
-    /// The keys that sign here, and all that ever signed for this ledger as far as it can be read now.
+    /// The keys that sign here, and all keys that ever signed for this ledger, as far as the database can be read now.
     async fn all(&self) -> Jwks {
         let own = self.keys.public();
-        // Held while reading, so that many who ask at once make one query.
+        // Held while reading, so that concurrent requests make one query.
         let mut last = self.last.lock().await;
         if last.0.is_none_or(|tried| tried.elapsed() >= READ_EVERY) {
             match timeout(WAIT, published(&self.sql)).await {

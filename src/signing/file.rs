@@ -1,4 +1,4 @@
-//! The file of signing keys: made once, added to by `jackpot key rotate-signing`, read by a running service.
+//! The file of signing keys: created once, extended by `jackpot key rotate-signing`, read by a running service.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,10 +12,10 @@ use crate::durable_file;
 use crate::random::{self, RandomError};
 use crate::secret_file::{self, Readers, SecretFileError};
 
-/// Keys that fit: one a week for nineteen years. The public halves of lines taken away stay in the ledger.
+/// Most keys in the file: one a week for nineteen years. The public halves of removed lines stay in the ledger.
 pub const MAX_KEYS: usize = 1_000;
 
-/// Larger than `MAX_KEYS` lines with some remarks can be; something else is in the file then.
+/// Larger than `MAX_KEYS` lines with some comments. A larger file holds something else.
 const MAX_FILE_BYTES: u64 = 1 << 18;
 
 const HEADER: &str = "\
@@ -27,26 +27,24 @@ const HEADER: &str = "\
 /// Why there are no signing keys.
 #[derive(Debug, thiserror::Error)]
 pub enum SigningKeysError {
-    /// The file can't be read, or others could.
+    /// The file can't be read, or other users can read it.
     #[error("signing keys {0}")]
     Secret(#[from] SecretFileError),
-    /// The file can't be made or written.
+    /// The file can't be created or written.
     #[error("signing keys {}: {source}", path.display())]
     File {
-        /// Which.
         path: PathBuf,
-        /// What the system says.
         source: io::Error,
     },
-    /// The file or the setting holds something else.
+    /// The file or the setting does not hold keys.
     #[error("signing keys from {origin}: {reason}")]
     Malformed {
-        /// Where they come from.
+        /// The file or the setting.
         origin: String,
-        /// What is wrong; never what is in it.
+        /// What is wrong. It never contains the content.
         reason: String,
     },
-    /// One more is not allowed.
+    /// The file has `MAX_KEYS` keys already.
     #[error("signing keys {}: {MAX_KEYS} already; take the oldest lines away, the ledger keeps their public keys", .0.display())]
     Full(PathBuf),
     /// There is no file to add to.
@@ -55,21 +53,21 @@ pub enum SigningKeysError {
          digits) and start them again; the ledger keeps the old public key"
     )]
     Configured,
-    /// None could be made.
+    /// No key could be generated.
     #[error(transparent)]
     Random(#[from] RandomError),
 }
 
-/// The keys of one reading: only the last one's secret is kept.
+/// The keys of one reading. Only the last one keeps its secret.
 #[derive(Debug)]
 pub(super) struct Ring {
     pub(super) signs: KeyPair,
-    /// Those in front of it, the oldest first.
+    /// The keys before it, oldest first.
     pub(super) older: Vec<PublicKey>,
 }
 
 impl Ring {
-    /// From the text of a setting.
+    /// Parses the text of a setting.
     pub(super) fn configured(text: &str) -> Result<Self, SigningKeysError> {
         match seed(text) {
             Some(seed) => Ok(Self {
@@ -83,20 +81,20 @@ impl Ring {
         }
     }
 
-    /// Public keys, the one that signs first, then the newer before the older.
+    /// Public keys: the one that signs first, then the newer before the older.
     pub(super) fn public(&self) -> impl Iterator<Item = &PublicKey> {
         std::iter::once(self.signs.public()).chain(self.older.iter().rev())
     }
 }
 
-/// Where the keys are.
+/// The place of the signing keys.
 #[derive(Debug, Clone)]
 pub struct SigningFile {
     path: PathBuf,
 }
 
 impl SigningFile {
-    /// The file that the settings mean: refused when a setting gives the key itself.
+    /// The file that the settings name. Fails if a setting gives the key itself.
     pub fn of(configured: &str, data_dir: &Path) -> Result<Self, SigningKeysError> {
         if configured.is_empty() {
             Ok(Self::in_dir(data_dir))
@@ -111,31 +109,29 @@ impl SigningFile {
         }
     }
 
-    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The keys, with a first one made when there is no file.
+    /// Reads the keys. Creates the file with a first key if there is none.
     pub(super) fn read_or_make(&self) -> Result<Ring, SigningKeysError> {
         if !self.path.try_exists().map_err(|e| self.io(e))? {
             let _lock = self.lock()?;
-            // A start beside this one may have made it meanwhile: what stands in the file counts.
+            // A concurrent start may have created it meanwhile. The content of the file decides.
             durable_file::create_once(&self.path, with_line(HEADER, &new_seed()?).as_bytes())
                 .map_err(|e| self.io(e))?;
         }
         self.read()
     }
 
-    /// The keys.
     pub(super) fn read(&self) -> Result<Ring, SigningKeysError> {
         self.parse(&self.text()?)
     }
 
-    /// Adds a new key, which signs from now on, and returns its public half.
+    /// Adds a new key, which signs from now on. Returns its public half.
     ///
     /// # Errors
-    /// A file that can't be read or written, or is full: then it stays as it was.
+    /// The file can't be read or written, or is full. Then it stays unchanged.
     pub fn rotate(&self) -> Result<PublicKey, SigningKeysError> {
         let _lock = self.lock()?;
         let before = if self.path.try_exists().map_err(|e| self.io(e))? {
@@ -159,7 +155,7 @@ impl SigningFile {
         durable_file::lock(&self.path).map_err(|e| self.io(e))
     }
 
-    /// The whole file, unless others could read it too.
+    /// The whole file. Fails if other users can read it.
     fn text(&self) -> Result<Zeroizing<String>, SigningKeysError> {
         Ok(secret_file::read(&self.path, Readers::Owner, MAX_FILE_BYTES)?)
     }
@@ -204,11 +200,11 @@ impl SigningFile {
     }
 }
 
-/// The text of a file with all the keys that there are, which are made nowhere: those of the data directory's file, and
-/// behind them the key of the setting, if that is the one that signs.
+/// The text of a file with all existing keys; creates none. These are the keys in the data directory's file, followed
+/// by the key of the setting, if that is the one that signs.
 ///
 /// # Errors
-/// Without a setting also when there is no file.
+/// Without a setting, also a missing file.
 pub fn text_of_all(configured: &str, data_dir: &Path) -> Result<Zeroizing<String>, SigningKeysError> {
     let file = SigningFile::in_dir(data_dir);
     let there = file.path.try_exists().map_err(|e| file.io(e))?;
@@ -223,7 +219,7 @@ pub fn text_of_all(configured: &str, data_dir: &Path) -> Result<Zeroizing<String
         return Ok(text);
     }
     let signs = Ring::configured(configured)?.signs;
-    // It may stand among the others, and no key stands there twice.
+    // The setting's key may be in the file too. A file must not contain a key twice.
     let is_other = |line: &&str| seed(line.trim()).is_none_or(|seed| KeyPair::of(&seed).public() != signs.public());
     let mut all = Zeroizing::new(String::with_capacity(text.len() + configured.len() + 2));
     for line in text.lines().filter(is_other) {

@@ -1,4 +1,4 @@
-//! The public keys in the ledger: a receipt stays checkable when the seed that signed it is long gone.
+//! The public keys in the ledger. A receipt stays verifiable long after the seed that signed it is deleted.
 
 use jackpot_core::signing::PublicKey;
 use sqlx::AssertSqlSafe;
@@ -6,24 +6,23 @@ use sqlx::AssertSqlSafe;
 use super::store::SigningKeys;
 use crate::sql::Sql;
 
-/// Keys that are read: far more than are ever made, so that a full table can't make the answer endless.
+/// Most keys that are read: far more than are ever created. It bounds the answer when the table is too full.
 const MAX_PUBLISHED: i64 = 10_000;
 
-/// A public key that the ledger has.
+/// A public key in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
-    /// The key.
     pub key: PublicKey,
-    /// Since when it signs no more, in ms of the database's clock; `None` while it does, or as far as is known.
+    /// When it stopped signing, in ms of the database's clock. `None`: it still signs, or the time is unknown.
     pub retired_ms: Option<i64>,
 }
 
-/// Puts the public keys into the ledger that it does not have yet, and which of them sign no more. Before any signs.
+/// Adds missing public keys to the ledger, and marks those that no longer sign. Call it before any key signs.
 pub async fn publish(sql: &Sql, keys: &SigningKeys) -> Result<(), sqlx::Error> {
     publish_all(sql, &keys.public(), &[]).await
 }
 
-/// `keys`: the one that signs first. `gone`: others that did until now.
+/// `keys`: the signing key first. `gone`: keys that signed until now.
 pub(super) async fn publish_all(sql: &Sql, keys: &[PublicKey], gone: &[PublicKey]) -> Result<(), sqlx::Error> {
     let insert = format!(
         "INSERT INTO signing_keys (key_id, public_key, first_seen_ms) VALUES ($1, $2, {}) ON CONFLICT (key_id) DO NOTHING",
@@ -47,7 +46,7 @@ pub(super) async fn publish_all(sql: &Sql, keys: &[PublicKey], gone: &[PublicKey
             .execute(&mut *transaction)
             .await?;
     }
-    // One that was put back.
+    // A retired key may sign again.
     if let Some(signs) = keys.first() {
         sqlx::query("UPDATE signing_keys SET retired_ms = NULL WHERE key_id = $1 AND retired_ms IS NOT NULL")
             .bind(signs.id())
@@ -57,18 +56,18 @@ pub(super) async fn publish_all(sql: &Sql, keys: &[PublicKey], gone: &[PublicKey
     transaction.commit().await
 }
 
-/// All public keys that the ledger has, the newest first.
+/// All public keys in the ledger, newest first.
 ///
 /// # Errors
-/// The database's, or a row that holds no public key or one of another name.
+/// The database's error, or a row without a valid public key or with another key id.
 pub async fn published(sql: &Sql) -> Result<Vec<PublicKey>, sqlx::Error> {
     Ok(all_published(sql).await?.into_iter().map(|one| one.key).collect())
 }
 
-/// The same, and since when each signs no more.
+/// All public keys in the ledger, with the time when each stopped signing.
 ///
 /// # Errors
-/// As of [`published`].
+/// The same as for [`published`].
 pub async fn all_published(sql: &Sql) -> Result<Vec<Published>, sqlx::Error> {
     let rows: Vec<(String, String, Option<i64>)> = sqlx::query_as(
         "SELECT key_id, public_key, retired_ms FROM signing_keys ORDER BY first_seen_ms DESC, key_id LIMIT $1",

@@ -1,4 +1,4 @@
-//! The signing keys as a running service holds them: read at start, followed while the file changes.
+//! The signing keys of a running service: read at start, updated when the file changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use super::published::publish_all;
 use crate::durable_file::Stamp;
 use crate::sql::Sql;
 
-/// How often the file is looked at; a change counts within this and the time to read and to publish it.
+/// Interval between checks of the file. A change takes effect within this, plus the time to read and to publish it.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Who signs now, and the public keys of who signed before.
+/// The key that signs now, and the public keys that signed before.
 #[derive(Debug)]
 pub struct SigningKeys {
-    /// `None`: the key comes from a setting, and stays.
+    /// `None`: the key comes from a setting, and never changes.
     file: Option<SigningFile>,
     ring: ArcSwap<Ring>,
 }
 
-/// Why a changed file does not count yet.
+/// Why a changed file has no effect yet.
 #[derive(Debug, thiserror::Error)]
 enum NotFollowed {
     #[error(transparent)]
@@ -35,11 +35,11 @@ enum NotFollowed {
 }
 
 impl SigningKeys {
-    /// The key of the setting `ledger.signing_key`, or else those of `<data_dir>/signing.keys`, made now when there is
-    /// none.
+    /// Loads the key of the setting `ledger.signing_key`, or else the keys of `<data_dir>/signing.keys`. Creates that
+    /// file if there is none.
     ///
     /// # Errors
-    /// Keys that can't be read are never replaced: whoever knows them as the service's would refuse the new ones.
+    /// Unreadable keys are never replaced: clients that trust the service's keys would refuse new ones.
     pub fn load(configured: &str, data_dir: &Path) -> Result<Self, SigningKeysError> {
         let (file, ring) = if configured.is_empty() {
             let file = SigningFile::in_dir(data_dir);
@@ -52,7 +52,7 @@ impl SigningKeys {
         Ok(Self { file, ring })
     }
 
-    /// The key that signs now. Its id is part of what is signed, so take one and use it for both.
+    /// The key that signs now. Its id is part of the signed text, so take one key and use it for both.
     pub fn current(&self) -> CurrentKey {
         CurrentKey(self.ring.load_full())
     }
@@ -67,8 +67,8 @@ impl SigningKeys {
         self.ring.load().public().find(|key| key.id() == id).cloned()
     }
 
-    /// Follows the file for as long as it is polled. A new key signs only once the ledger has its public half; until
-    /// then, and while the file is damaged or missing, those that were go on.
+    /// Follows the file while the future is polled. A new key signs only after its public half is in the ledger. Until
+    /// then, and while the file is damaged or missing, the current keys stay in use.
     pub async fn follow(self: Arc<Self>, sql: Sql) {
         let Some(file) = self.file.clone() else {
             return;
@@ -90,7 +90,7 @@ impl SigningKeys {
                 }
                 Err(error) => {
                     let text = error.to_string();
-                    // It is tried again at each tick, and told once.
+                    // It retries at each tick, and logs each failure once.
                     if text != said {
                         tracing::error!(error = text, "signing keys not read, the earlier ones stay in force");
                         said = text;
@@ -117,7 +117,7 @@ impl SigningKeys {
     }
 }
 
-/// The key that signed when it was asked for, whatever is rotated meanwhile.
+/// The key that signed at the time of the request. A later rotation does not change it.
 #[derive(Debug, Clone)]
 pub struct CurrentKey(Arc<Ring>);
 

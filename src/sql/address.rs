@@ -1,4 +1,4 @@
-//! Where the database is, and how that is said without its password.
+//! The address of the database, and its name in messages, which never holds the password.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::settings;
 /// Name of the file in the data directory.
 const FILE: &str = "ledger.sqlite";
 
-/// Which database.
+/// The kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file.
+    /// SQLite: a file.
     Sqlite,
-    /// A server.
+    /// PostgreSQL: a server.
     Postgres,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// What the settings say.
+    /// Reads the address from the settings.
     pub(super) fn of(settings: &settings::Ledger, data_dir: &Path) -> Result<Self, SqlError> {
         sqlx::any::install_default_drivers();
         let url = settings.url.as_str();
@@ -40,7 +40,7 @@ impl Address {
         if let Some(path) = url.strip_prefix("sqlite://") {
             return Ok(Self::Sqlite(PathBuf::from(path)));
         }
-        // The parser's own error would not show the URL either, but says less.
+        // The parser's own error would not show the URL either, but it says less.
         let options: AnyConnectOptions = url
             .parse()
             .map_err(|_| SqlError::Url("must be postgres://user:password@host[:port]/database"))?;
@@ -54,7 +54,7 @@ impl Address {
         }
     }
 
-    /// For messages: neither user nor password.
+    /// The name in messages, without user and password.
     pub(super) fn place(&self) -> String {
         match self {
             Self::Sqlite(path) => format!("SQLite {}", path.display()),
@@ -66,13 +66,13 @@ impl Address {
         }
     }
 
-    /// For the driver. The file's path must be one that [`super::file`] has resolved.
+    /// Options for the driver. [`super::file`] must have resolved the file's path.
     pub(super) fn options(&self, mode: Mode) -> Result<AnyConnectOptions, SqlError> {
         let path = match self {
             Self::Postgres(options) => return Ok(options.clone()),
             Self::Sqlite(path) => path,
         };
-        // The driver decodes it as UTF-8, and would open another file.
+        // The driver decodes the path as UTF-8, and would open another file.
         let path = path
             .to_str()
             .ok_or(SqlError::Url("the path of the SQLite file must be UTF-8"))?;

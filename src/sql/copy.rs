@@ -1,8 +1,8 @@
-//! The whole ledger as of one instant in a SQLite file, and such a file put into an empty database.
+//! Copies the whole ledger as of one instant into a SQLite file, and puts such a file into an empty database.
 //!
-//! The schema is one text for both databases, so one kind of file serves both: the copy of a PostgreSQL can be put into a
-//! SQLite and the other way round. SQLite copies itself (`VACUUM INTO`, which is fast, in a read transaction beside the
-//! writer). PostgreSQL is read table by table in one snapshot, over an ordinary connection.
+//! The schema is one text for both databases, so one kind of file serves both. The copy of a PostgreSQL database can go
+//! into SQLite, and the other way round. SQLite copies itself with `VACUUM INTO`, which is fast, in a read transaction
+//! beside the writer. PostgreSQL is read table by table in one snapshot, over an ordinary connection.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,33 +16,31 @@ use super::file::{self, FileLock};
 use super::{Kind, SqlError, Tx, Value, entry_days, insert_rows, pool, schema};
 use crate::settings;
 
-/// Rows of one insert.
+/// Most rows of one insert.
 const ROWS: usize = 512;
-/// And bytes of them: an event may hold a thousand entries.
+/// Most bytes of one insert: an event may hold a thousand entries.
 const BYTES: usize = 4 << 20;
 
 /// `undefined_table` of PostgreSQL (SQLSTATE).
 const NO_TABLE: &str = "42P01";
 
-/// What a database holds, as far as putting a ledger into it goes.
+/// What a database holds, as seen by a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
-    /// Nothing.
+    /// The database is empty.
     Nothing,
-    /// A ledger.
+    /// It holds a ledger.
     Ledger {
-        /// Its id.
         id: String,
-        /// Whether there is no jackpot, coupon or room in it: as it is in the middle of [`put`], or with a service that
-        /// has just been started.
+        /// Whether it has no jackpot, coupon or room: in the middle of [`put`], or with a newly started service.
         bare: bool,
     },
 }
 
-/// Copies the configured ledger into `to`, which is made, beside a running service or without one.
+/// Copies the configured ledger into `to`, which it creates. A service may run meanwhile.
 ///
 /// # Errors
-/// Also when there is no ledger, or its schema is not of this program's version. `to` is not to be used then.
+/// Also when there is no ledger, or its schema is not of this program's version. Then do not use `to`.
 pub async fn copy_to_file(settings: &settings::Ledger, data_dir: &Path, to: &Path) -> Result<(), SqlError> {
     let address = resolved(settings, data_dir)?;
     let (kind, options, place) = (address.kind(), address.options(Mode::Read)?, address.place());
@@ -58,7 +56,7 @@ pub async fn copy_to_file(settings: &settings::Ledger, data_dir: &Path, to: &Pat
 /// What the configured database holds.
 ///
 /// # Errors
-/// When it can't be asked, or is of a newer program.
+/// The database can't be read, or is of a newer program.
 pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Contents, SqlError> {
     let address = resolved(settings, data_dir)?;
     if let Address::Sqlite(path) = &address
@@ -82,10 +80,10 @@ pub async fn contents(settings: &settings::Ledger, data_dir: &Path) -> Result<Co
     Ok(Contents::Ledger { id, bare: rows == 0 })
 }
 
-/// The file in which a ledger is made ready for [`put`]; where SQLite is configured it lies beside the ledger's place.
+/// The file in which a ledger is prepared for [`put`]. With SQLite it is in the same directory as the ledger.
 ///
 /// # Errors
-/// A URL that is none, or a directory that can't be made.
+/// An invalid URL, or a directory that can't be created.
 pub fn staging(settings: &settings::Ledger, data_dir: &Path) -> Result<PathBuf, SqlError> {
     let mut path = match resolved(settings, data_dir)? {
         Address::Sqlite(path) => path,
@@ -96,8 +94,8 @@ pub fn staging(settings: &settings::Ledger, data_dir: &Path) -> Result<PathBuf, 
     Ok(path.into())
 }
 
-/// Makes a [`staging`] file ready: brings its schema up to this program's version, and ends the leases of the service
-/// from which it was copied. Answers the ledger's id.
+/// Prepares a [`staging`] file: brings its schema up to this program's version, and ends the leases of the service that
+/// it was copied from. Returns the ledger's id.
 ///
 /// # Errors
 /// Also when the file is of a newer program.
@@ -114,7 +112,7 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     Ok(id)
 }
 
-/// Puts a ledger that was made ready into the configured database, which is empty: all of it or nothing.
+/// Puts a prepared ledger into the configured database, which is empty: the whole ledger or nothing.
 ///
 /// # Errors
 /// Also when the database is in use by another instance.
@@ -140,7 +138,7 @@ fn put_file(path: &Path, staging: &Path) -> Result<(), SqlError> {
         .map_err(|source| failed(path, source))
 }
 
-/// A write-ahead log of another database would be read into the one that is put in its place.
+/// SQLite would apply a left-over write-ahead log of another database to the new file.
 fn free_of_leftovers(path: &Path) -> Result<(), SqlError> {
     for suffix in ["-wal", "-journal"] {
         let left = file::beside(path, suffix);
@@ -193,7 +191,7 @@ fn of_file(path: &Path, mode: Mode) -> Result<(AnyConnectOptions, String), SqlEr
     Ok((address.options(mode)?, address.place()))
 }
 
-/// A connection that leaves nothing but the file itself: no write-ahead log.
+/// A connection that leaves only the file itself: no write-ahead log.
 async fn alone(options: &AnyConnectOptions, place: &str) -> Result<AnyConnection, SqlError> {
     let mut connection = pool::connect(Kind::Sqlite, options, Mode::Write)
         .await
@@ -212,7 +210,7 @@ async fn copy_itself(options: &AnyConnectOptions, place: &str, to: &Path) -> Res
     let mut connection = pool::connect(Kind::Sqlite, options, Mode::Read)
         .await
         .map_err(sql(place))?;
-    // The copy is written through this connection; its own file is opened to be read only.
+    // The copy is written through this connection. Its own file is opened read-only.
     connection
         .execute("PRAGMA query_only = OFF")
         .await
@@ -231,7 +229,7 @@ async fn copy_snapshot(options: &AnyConnectOptions, place: &str, to: &Path) -> R
     let mut from = pool::connect(Kind::Postgres, options, Mode::Read)
         .await
         .map_err(sql(place))?;
-    // Whole tables in any order, for as long as it takes.
+    // Whole tables are read in any order, without a time limit.
     from.execute(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET enable_seqscan = on; \
          SET enable_bitmapscan = on; SET enable_sort = on",
@@ -239,7 +237,7 @@ async fn copy_snapshot(options: &AnyConnectOptions, place: &str, to: &Path) -> R
     .await
     .map_err(sql(place))?;
     let mut into = alone(&to_options, &to_place).await?;
-    // A copy that is cut short is thrown away; the whole one is synced at its end.
+    // An incomplete copy is discarded. A complete one is synced at its end.
     into.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         .await
         .map_err(sql(&to_place))?;
@@ -257,13 +255,13 @@ async fn copy_snapshot(options: &AnyConnectOptions, place: &str, to: &Path) -> R
     into.close().await.map_err(sql(&to_place))
 }
 
-/// A table of the schema: its columns, and which of them are texts. The others are integers.
+/// A table of the schema: its columns, and which are texts. The others are integers.
 struct Table {
     name: String,
     columns: Vec<(String, bool)>,
 }
 
-/// The tables of the schema, out of a SQLite file of this program's version; without the days of the index.
+/// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days.
 async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
     let names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' \
@@ -288,7 +286,7 @@ async fn table(sqlite: &mut AnyConnection, name: String) -> Result<Table, sqlx::
     Ok(Table { name, columns })
 }
 
-/// Replaces all rows of one side by those of the other.
+/// Replaces all rows of `into` with those of `from`.
 async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Result<(), sqlx::Error> {
     for table in tables {
         let delete = AssertSqlSafe(format!("DELETE FROM {}", table.name));
@@ -307,8 +305,8 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
     Ok(())
 }
 
-/// Whether a day of the index is there and stays until this transaction ends. A service drops expired days, even when a
-/// snapshot still has them.
+/// Whether the table of an entry day exists and stays until this transaction ends. A service drops expired days, even
+/// while a snapshot still has them.
 async fn is_there(from: &mut Tx<'_>, table: &str) -> Result<bool, sqlx::Error> {
     if from.backend_name() == "SQLite" {
         return Ok(true);
@@ -332,7 +330,7 @@ fn index_of(day: &str) -> Table {
     }
 }
 
-/// A value on its way.
+/// A value between the two databases.
 enum Cell {
     Text(Option<String>),
     Int(Option<i64>),

@@ -1,11 +1,12 @@
-//! The tables of entries by player, one for each day (UTC). They come and go with the days, so no migration makes them.
+//! The tables of entries by player, one for each day (UTC). They are created and dropped with the days, so no migration
+//! creates them.
 
 use jiff::Timestamp;
 use sqlx::{AnyPool, AssertSqlSafe};
 
 use super::Tx;
 
-/// The columns in their order, and whether each is a text. The others are integers.
+/// The columns in order, and whether each is a text. The others are integers.
 pub const COLUMNS: [(&str, bool); 12] = [
     ("player_id", true),
     ("at_ms", false),
@@ -27,15 +28,15 @@ pub fn day_of(at_ms: i64) -> String {
     at.strftime("%Y%m%d").to_string()
 }
 
-/// Name of the table of a day that [`day_of`] or [`days`] has named.
+/// Name of the table of a day. The day comes from [`day_of`] or [`days`].
 pub fn table(day: &str) -> String {
     format!("entries_{day}")
 }
 
-/// Makes the table of a day where there is none.
+/// Creates the table of a day if it does not exist.
 ///
-/// Two projectors may do it at once: the second waits at the row of the day until the first has committed. Who makes
-/// several takes them in their order.
+/// Two projectors may do this concurrently: the second waits at the row of the day until the first has committed. A
+/// caller that creates several days must do so in their order.
 pub async fn ensure(tx: &mut Tx<'_>, day: &str) -> Result<(), sqlx::Error> {
     let made = sqlx::query("INSERT INTO entry_days (day) VALUES ($1) ON CONFLICT DO NOTHING")
         .bind(day)
@@ -60,12 +61,12 @@ pub async fn days(pool: &AnyPool) -> Result<Vec<String>, sqlx::Error> {
     let mut days: Vec<String> = sqlx::query_scalar("SELECT day FROM entry_days ORDER BY day")
         .fetch_all(pool)
         .await?;
-    // They become names of tables: nothing else that got into the database may.
+    // They become names of tables, so anything else that got into the database must not pass.
     days.retain(|day| is_day(day));
     Ok(days)
 }
 
-/// Whether it is the name of a day, which may become part of a table's.
+/// Whether the text is a valid day, which may become part of a table's name.
 pub fn is_day(text: &str) -> bool {
     text.len() == "YYYYMMDD".len() && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with the database.
+//! Errors of the database.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::random::RandomError;
 
-/// Why the database can't be used. No text of it holds the URL, which may hold a password.
+/// Why the database can't be used. No message holds the URL, because it may hold a password.
 #[derive(Debug, Error)]
 pub enum SqlError {
     /// It refused, or can't be reached.
@@ -17,15 +17,14 @@ pub enum SqlError {
     Sql {
         /// Which database.
         place: String,
-        /// What the driver says.
         source: sqlx::Error,
     },
-    /// It can't be opened in time.
+    /// It could not be opened in time.
     #[error("{place}: no answer within {seconds} s")]
     Silent {
         /// Which database.
         place: String,
-        /// How long it was waited for.
+        /// How long the program waited, in seconds.
         seconds: u64,
     },
     /// `ledger.url` can't be used.
@@ -34,9 +33,7 @@ pub enum SqlError {
     /// The file or its directory can't be used.
     #[error("can't use the ledger {}: {source}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         source: io::Error,
     },
     /// Another instance has the file.
@@ -45,12 +42,11 @@ pub enum SqlError {
          set ledger.url to a PostgreSQL for all", path.display()
     )]
     Held {
-        /// The file.
         path: PathBuf,
-        /// Process id of the holder, as it wrote it.
+        /// Process id that the holder wrote into the lock.
         pid: String,
     },
-    /// There is nothing to read yet.
+    /// There is no ledger to read yet.
     #[error("there is no ledger in {0}: it is made by `jackpot migrate`, or when the service starts")]
     Missing(String),
     /// The schema is of a later version of this program.
@@ -75,7 +71,7 @@ pub enum SqlError {
         /// Version that is needed.
         known: i64,
     },
-    /// The schema is from before the first release, when it was still made anew.
+    /// The schema is from before the first release, when the schema was still replaced instead of migrated.
     #[error("{place} was made by a development build before the first release: begin with an empty database")]
     Unreleased {
         /// Which database.
@@ -86,7 +82,6 @@ pub enum SqlError {
     Migrate {
         /// Which database.
         place: String,
-        /// What failed.
         source: MigrateError,
     },
     /// The system has no randomness.
@@ -94,18 +89,18 @@ pub enum SqlError {
     Random(#[from] RandomError),
 }
 
-/// The ledger belongs to another store by now: this instance writes nothing more.
+/// The ledger belongs to another store now: this instance writes nothing more.
 #[derive(Debug, Error)]
 #[error("the ledger belongs to store '{now}' by now, not to '{own}', this instance's")]
 pub struct Taken {
-    /// On whose behalf the transaction began.
+    /// The store that the transaction was begun for.
     pub own: Uuid,
-    /// Whose the ledger is.
+    /// The store that the ledger belongs to.
     pub now: String,
 }
 
 impl Taken {
-    /// An error unless the ledger is still that store's.
+    /// Fails unless the ledger still belongs to that store.
     pub fn check(own: Uuid, now: String) -> Result<(), sqlx::Error> {
         if now == own.to_string() {
             return Ok(());
@@ -114,26 +109,26 @@ impl Taken {
     }
 }
 
-/// Primary result codes of SQLite that say nothing about the statement: busy, locked, out of memory, read-only,
+/// Primary result codes of SQLite that do not blame the statement: busy, locked, out of memory, read-only,
 /// input/output, full, can't open.
 const SQLITE_UNAVAILABLE: [u32; 7] = [5, 6, 7, 8, 10, 13, 14];
 
-/// Classes of SQLSTATE (PostgreSQL, Appendix A) that say nothing about the statement: connection, transaction rolled
-/// back (it may be tried again), insufficient resources, operator intervention (also a statement's timeout), system.
+/// Classes of SQLSTATE (PostgreSQL, Appendix A) that do not blame the statement: connection, transaction rolled back
+/// (it may be retried), insufficient resources, operator intervention (also a statement's timeout), system.
 const POSTGRES_UNAVAILABLE: [&str; 5] = ["08", "40", "53", "57", "58"];
 
-/// A lock that was not got in time.
+/// A lock was not available in time.
 const POSTGRES_LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// Whether the database can't be used now (gone, frozen, full, overloaded), so that the same may work later. Otherwise
-/// the statement or its values are wrong.
+/// Whether the database can't be used now (gone, frozen, full, overloaded), so that a retry may succeed later.
+/// Otherwise the statement or its values are wrong.
 pub fn is_unavailable(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
-        // A connection whose last transaction ended without the driver's knowledge: another one will do.
+        // The last transaction of the connection ended without the driver's knowledge. Another connection will work.
         | sqlx::Error::InvalidSavePointStatement
         | sqlx::Error::WorkerCrashed => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| is_unavailable_code(&code)),

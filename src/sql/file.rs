@@ -1,4 +1,4 @@
-//! The SQLite file: private, and one instance at a time.
+//! The SQLite file: private, and used by one instance at a time.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions, TryLockError};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use super::SqlError;
 use crate::durable_file::{SECRET_MODE, make_private_dir, open_private};
 
-/// More than any process id has digits.
+/// More than the digits of any process id.
 const LONGEST_PID: u64 = 20;
 
-/// What SQLite keeps beside the file.
+/// The suffixes of the file and of the files that SQLite keeps beside it.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// The path without links, so that one file has one lock. Its directory must exist.
+/// The path with links resolved, so that one file has one lock. Its directory must exist.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, SqlError> {
     let failed = |source| failed(path, source);
     if let Ok(resolved) = fs::canonicalize(path) {
@@ -31,7 +31,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, SqlError> {
     Ok(fs::canonicalize(directory).map_err(failed)?.join(name))
 }
 
-/// Makes the file's directory where there is none (mode 0700).
+/// Creates the file's directory if it does not exist (mode 0700).
 pub(super) fn make_directory(path: &Path) -> Result<(), SqlError> {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => {
@@ -41,17 +41,17 @@ pub(super) fn make_directory(path: &Path) -> Result<(), SqlError> {
     }
 }
 
-/// Held while the file is in use. The kernel frees it when the process dies, however it dies.
+/// Held while the file is in use. The kernel frees it when the process dies in any way.
 #[derive(Debug)]
 pub(super) struct FileLock {
     _file: File,
 }
 
 impl FileLock {
-    /// Takes the lock of `path`, a resolved one, and writes this process' id into it.
+    /// Locks `path`, which must be resolved, and writes this process' id into the lock.
     ///
-    /// Before the file itself is touched: who closes a file that SQLite has open in the same process takes its locks
-    /// away (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+    /// Call it before any access to the file itself. A process that closes a file which it also has open in SQLite
+    /// loses SQLite's locks (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
     pub(super) fn take(path: &Path) -> Result<Self, SqlError> {
         let failed = |source| failed(path, source);
         let mut file = open_private(&beside(path, ".lock")).map_err(failed)?;
@@ -71,8 +71,8 @@ impl FileLock {
     }
 }
 
-/// Makes the file where there is none, and closes it and what lies beside it to all but its owner. SQLite gives what
-/// it makes beside it the same mode.
+/// Creates the file if it does not exist, and makes it and its companion files accessible to its owner only. SQLite
+/// gives new companion files the same mode.
 pub(super) fn make_private(path: &Path) -> Result<(), SqlError> {
     let failed = |source| failed(path, source);
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! Many rows in few statements.
+//! Inserts many rows with few statements.
 
 use jackpot_core::text::storable;
 use sqlx::any::AnyArguments;
@@ -9,9 +9,9 @@ use super::Tx;
 /// A value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Of a TEXT column; stored as [`storable`] says.
+    /// For a TEXT column; stored as by [`storable`].
     Text(&'a str),
-    /// Of a BIGINT column.
+    /// For a BIGINT column.
     Int(i64),
     /// NULL in a TEXT column.
     NoText,
@@ -19,17 +19,17 @@ pub enum Value<'a> {
     NoInt,
 }
 
-/// Rows per statement. Fixed, so that a table has few statement texts and all stay prepared. Measured with rows of 8
-/// columns, one row per statement is 4 to 10 times slower than 32, and more than 128 gain nothing on PostgreSQL. On SQLite
-/// each statement is two changes between threads. SQLite takes up to 32,766 values.
+/// Rows per statement. Fixed sizes, so that a table has few statement texts and all stay prepared. Measured with rows
+/// of 8 columns: one row per statement is 4 to 10 times slower than 32, and more than 128 gain nothing on PostgreSQL.
+/// On SQLite each statement costs two switches between threads. SQLite allows up to 32,766 values.
 const CHUNKS: [usize; 5] = [512, 128, 16, 4, 1];
 
-/// Inserts rows into `table`: `values` holds them one after the other, each in the order of `columns`. A row whose key
-/// is there already is an error.
+/// Inserts rows into `table`. `values` holds the rows one after the other, each in the order of `columns`. A row whose
+/// key exists already is an error.
 ///
 /// # Panics
-/// When `values` is no whole number of rows. `table` and `columns` become part of the statement: they are names written
-/// in this program, never input.
+/// If `values` does not hold a whole number of rows. `table` and `columns` become part of the statement: they must be
+/// names written in this program, never input.
 pub async fn insert_rows(
     tx: &mut Tx<'_>,
     table: &str,
@@ -55,7 +55,7 @@ pub async fn insert_rows(
     Ok(())
 }
 
-/// All at once: binding them to the query one by one would move it as many times.
+/// All arguments at once: binding them to the query one by one would move the query as many times.
 fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
     let mut arguments = AnyArguments::default();
     arguments.reserve(values.len(), 0);
@@ -71,8 +71,8 @@ fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
     Ok(arguments)
 }
 
-/// `numbered`: `$1`, as PostgreSQL wants it. To SQLite that is a name, which it looks for from the start of its list for
-/// each value: with 128 rows of 8 columns a plain `?` is 5 times faster.
+/// `numbered`: placeholders `$1`, as PostgreSQL requires. SQLite treats these as names, and searches its list from the
+/// start for each value: with 128 rows of 8 columns a plain `?` is 5 times faster.
 fn statement(table: &str, columns: &[&str], rows: usize, numbered: bool) -> String {
     let mut text = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
     let mut number = 0;

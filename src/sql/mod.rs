@@ -36,10 +36,10 @@ pub use schema::Migrated;
 /// A transaction on either database.
 pub type Tx<'a> = Transaction<'a, Any>;
 
-/// Longest time for a page of a query. Also a frozen server, which no timeout of its own ends, holds nobody longer.
+/// Longest time for a page of a query. It also bounds the wait for a frozen server, which no timeout of its own ends.
 pub const READ_LIMIT: Duration = Duration::from_secs(12);
 
-/// Longest time for a transaction that writes: above what the server allows one statement.
+/// Longest time for a writing transaction. It exceeds what the server allows one statement.
 pub const WRITE_LIMIT: Duration = Duration::from_secs(35);
 
 /// The database; clones share it.
@@ -49,13 +49,13 @@ pub struct Sql {
     reader: AnyPool,
     writer: AnyPool,
     ledger_id: Arc<str>,
-    /// The store on whose behalf this instance writes, once it is known.
+    /// The store that this instance writes for, once it is known.
     owner: Arc<OnceLock<Uuid>>,
     lock: Arc<Mutex<Option<FileLock>>>,
     down: Arc<Down>,
 }
 
-/// Why the last work failed, by kind: on a full disk everything can be read and nothing written.
+/// Why the last read or write failed, separately: on a full disk reads work and writes fail.
 #[derive(Debug, Default)]
 struct Down {
     reading: Mutex<Option<String>>,
@@ -63,8 +63,8 @@ struct Down {
 }
 
 impl Sql {
-    /// Connects, brings the schema up to date, and makes the ledger's id where there is none. A SQLite file is this
-    /// instance's alone until [`close`](Self::close).
+    /// Connects, brings the schema up to date, and creates the ledger's id if there is none. This instance has a SQLite
+    /// file to itself until [`close`](Self::close).
     ///
     /// # Errors
     /// Also when another instance has the file, or the schema is newer than this program.
@@ -85,7 +85,7 @@ impl Sql {
         })
     }
 
-    /// Connects beside a running service, if there is one. Nothing can be written through it.
+    /// Connects beside a running service, if there is one. The connections can't write.
     ///
     /// # Errors
     /// Also when there is no ledger, or its schema is not of this program's version.
@@ -109,10 +109,10 @@ impl Sql {
         })
     }
 
-    /// Makes sure that the SQLite file is there, if it is to be one. A server is not asked.
+    /// Checks that a configured SQLite file exists. Does not contact a server.
     ///
     /// # Errors
-    /// [`SqlError::Missing`], or a URL that is none.
+    /// [`SqlError::Missing`], or an invalid URL.
     pub fn expect(settings: &settings::Ledger, data_dir: &Path) -> Result<(), SqlError> {
         match Address::of(settings, data_dir)? {
             Address::Sqlite(path) if !path.exists() => Err(SqlError::Missing(path.display().to_string())),
@@ -120,10 +120,10 @@ impl Sql {
         }
     }
 
-    /// Brings the schema up to date and does nothing else.
+    /// Only brings the schema up to date.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same as for [`open`](Self::open).
     pub async fn migrate(settings: &settings::Ledger, data_dir: &Path) -> Result<Migrated, SqlError> {
         let (address, _lock) = take(settings, data_dir)?;
         let options = address.options(Mode::Write)?;
@@ -136,20 +136,21 @@ impl Sql {
         self.kind
     }
 
-    /// Id of this ledger, made with it.
+    /// Id of this ledger, created with it.
     pub fn ledger_id(&self) -> &str {
         &self.ledger_id
     }
 
-    /// For queries, within [`reading`](Self::reading); its connections can't write.
+    /// The pool for queries, within [`reading`](Self::reading). Its connections can't write.
     pub fn reader(&self) -> &AnyPool {
         &self.reader
     }
 
-    /// A transaction that writes, within [`writing`](Self::writing). On SQLite it takes the lock at once: one that
-    /// begins by reading could not be promoted when another has written meanwhile.
+    /// A transaction that writes, within [`writing`](Self::writing). On SQLite it locks at once: a transaction that
+    /// begins with a read could not be promoted after another one has written.
     ///
-    /// It holds the store's name until its end: an adopt waits for it, or it finds the new name and writes nothing.
+    /// It locks the store's name until its end. A concurrent adopt waits for it; after an adopt, it finds the new name
+    /// and writes nothing.
     ///
     /// # Errors
     /// Also [`Taken`], as the cause of [`sqlx::Error::Io`].
@@ -173,16 +174,18 @@ impl Sql {
         }
     }
 
-    /// A writing connection that does not look for the store's UUID. For benchmarks, which have the database to themselves.
+    /// A writing connection that does not check the store's UUID. For benchmarks, which have the database to
+    /// themselves.
     #[doc(hidden)]
     pub async fn unchecked(&self) -> Result<PoolConnection<Any>, sqlx::Error> {
         self.writer.acquire().await
     }
 
-    /// One statement that writes, in a transaction of its own, for at most [`WRITE_LIMIT`]: the rows that it changed.
+    /// Runs one writing statement in a transaction of its own, for at most [`WRITE_LIMIT`]. Returns the number of
+    /// changed rows.
     ///
     /// # Errors
-    /// As of [`begin`](Self::begin) and [`writing`](Self::writing).
+    /// The same as for [`begin`](Self::begin) and [`writing`](Self::writing).
     pub async fn execute(&self, statement: Query<'_, Any, AnyArguments>) -> Result<u64, sqlx::Error> {
         let work = async {
             let mut tx = self.begin().await?;
@@ -201,10 +204,10 @@ impl Sql {
         }
     }
 
-    /// Does `work`, one page of a query, for at most [`READ_LIMIT`].
+    /// Runs `work`, one page of a query, for at most [`READ_LIMIT`].
     ///
     /// # Errors
-    /// What `work` says, or [`sqlx::Error::Io`] with `TimedOut`.
+    /// The error of `work`, or [`sqlx::Error::Io`] with `TimedOut`.
     pub async fn reading<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
     where
         E: From<sqlx::Error> + std::error::Error + 'static,
@@ -212,11 +215,11 @@ impl Sql {
         self.within(READ_LIMIT, &self.down.reading, work).await
     }
 
-    /// Does `work`, one transaction, for at most [`WRITE_LIMIT`]. After an error of the connection or a timeout it is
-    /// unknown whether a commit was done: the caller reads again where it stands.
+    /// Runs `work`, one transaction, for at most [`WRITE_LIMIT`]. After a connection error or a timeout it is unknown
+    /// whether a commit was done: the caller must read its position again.
     ///
     /// # Errors
-    /// What `work` says, or [`sqlx::Error::Io`] with `TimedOut`.
+    /// The error of `work`, or [`sqlx::Error::Io`] with `TimedOut`.
     pub async fn writing<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E>
     where
         E: From<sqlx::Error> + std::error::Error + 'static,
@@ -224,14 +227,14 @@ impl Sql {
         self.within(WRITE_LIMIT, &self.down.writing, work).await
     }
 
-    /// Why the last write, or else the last page, failed because of the database; `None` when both reached it. Costs
-    /// nothing: nobody is asked.
+    /// Why the last write, or else the last page, failed because of the database; `None` when both reached it. Cheap:
+    /// it sends nothing.
     pub fn down(&self) -> Option<String> {
         let last = |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
         last(&self.down.writing).or_else(|| last(&self.down.reading))
     }
 
-    /// Waits for what is in flight, closes all connections and lets the SQLite file go.
+    /// Waits for work in flight, closes all connections and unlocks the SQLite file.
     pub async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
@@ -257,7 +260,7 @@ impl Sql {
     }
 }
 
-/// The database's part in `error`, when it is that the database can't be used now.
+/// The database's message in `error`, if the database can't be used now.
 #[must_use]
 pub fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
@@ -270,7 +273,7 @@ pub fn unavailable<E: std::error::Error + 'static>(error: &E) -> Option<String> 
     None
 }
 
-/// Where the database is; a SQLite file is there after this, private and locked.
+/// The address of the database. Afterwards a SQLite file exists, and is private and locked.
 fn take(settings: &settings::Ledger, data_dir: &Path) -> Result<(Address, Option<FileLock>), SqlError> {
     let mut address = Address::of(settings, data_dir)?;
     let Address::Sqlite(path) = &mut address else {

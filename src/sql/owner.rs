@@ -1,33 +1,34 @@
-//! Which store the ledger in this database belongs to, and the instance that writes for it (promise 15).
+//! The store that the ledger in this database belongs to, and the instance that writes for it (promise 15).
 
 use sqlx::Row;
 use uuid::Uuid;
 
 use super::Sql;
 
-/// What SQL says of the store.
+/// The store as recorded in SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InSql {
     /// The store; `None` before the first start that names one.
     pub store: Option<Uuid>,
-    /// Whether it has any event.
+    /// Whether the ledger has any event.
     pub has_events: bool,
 }
 
 impl Sql {
-    /// The store on whose behalf this instance writes; `None` before the ledger has claimed its store.
+    /// The store that this instance writes for; `None` before the ledger has claimed its store.
     pub fn owner(&self) -> Option<Uuid> {
         self.owner.get().copied()
     }
 
-    /// From here on this instance writes for that store alone. The first one counts: an instance never changes sides.
+    /// From now on this instance writes for that store alone. Only the first call has an effect: an instance never
+    /// changes its store.
     pub fn own(&self, store: Uuid) {
         if *self.owner.get_or_init(|| store) != store {
             tracing::error!(%store, "this instance writes for another store already");
         }
     }
 
-    /// Which store the ledger belongs to, and whether it has any event.
+    /// The store that the ledger belongs to, and whether the ledger has any event.
     pub async fn store(&self) -> Result<InSql, sqlx::Error> {
         let text = "SELECT store_id, CASE WHEN EXISTS (SELECT 1 FROM streams WHERE n > 0) THEN 1 ELSE 0 END AS used \
                     FROM ledger WHERE one = 1";
@@ -40,8 +41,8 @@ impl Sql {
         })
     }
 
-    /// Names the store that the ledger belongs to, if `from` is still its name: compare and set. Ends all leases,
-    /// because their holders can write nothing more. Whether it was done.
+    /// Sets the store that the ledger belongs to, if it is still `from`: compare and set. Ends all leases, because
+    /// their holders can write nothing more. Returns whether it was set.
     ///
     /// # Errors
     /// Also when a transaction of the old pair does not end in time.

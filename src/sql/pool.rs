@@ -1,4 +1,4 @@
-//! Connections: the settings of each, and the limit on waiting for one.
+//! Settings of connections, and the limit on the wait for one.
 
 use std::time::Duration;
 
@@ -9,36 +9,36 @@ use tokio::time::timeout;
 use super::Kind;
 use super::address::Mode;
 
-/// How long a caller waits for a connection, the making of a new one included. Shorter than a client of the API waits
-/// for its answer.
+/// Longest wait for a connection, including the time to open one. It is shorter than a client of the API waits for its
+/// answer.
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a connection that comes back may take to answer; one that a caller gave up on is mostly a frozen server's.
+/// How long a returned connection may take to answer. One that a caller gave up on mostly belongs to a frozen server.
 const PING_LIMIT: Duration = Duration::from_secs(2);
 
-/// Pages of SQLite are read again and again by the writer (64 MiB); a reader mostly passes over them once (4 MiB), and
-/// there are several.
+/// The writer reads the same pages of SQLite repeatedly (64 MiB). A reader mostly reads pages once (4 MiB), and there
+/// are several readers.
 const SQLITE_WRITER: &str = "PRAGMA cache_size = -65536";
 const SQLITE_READER: &str = "PRAGMA cache_size = -4096; PRAGMA query_only = ON";
 
-/// A commit is on the disk when it returns (FULL). The write-ahead log is copied back every 64 MiB, because that
-/// syncs it and the file, and writes a page that has changed often only once; it is cut to that after a reader had made it
-/// grow. Another process (`jackpot verify`) may lock for a moment: 10 s are waited.
+/// A commit is on disk when it returns (FULL). The write-ahead log is copied back every 64 MiB, because that syncs both
+/// files, and writes a page that changed often only once. The log is truncated to 64 MiB after a reader made it grow.
+/// Another process (`jackpot verify`) may lock for a moment, so a statement waits up to 10 s.
 const SQLITE: &str = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
                       PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 16000; PRAGMA journal_size_limit = 67108864";
 
-/// The server ends what takes longer than any caller waits (`READ_LIMIT`, `WRITE_LIMIT`), and what a vanished client
-/// left open, so that nobody's locks stay.
+/// The server ends statements that take longer than any caller waits (`READ_LIMIT`, `WRITE_LIMIT`), and transactions
+/// that a vanished client left open, so that no lock stays.
 const POSTGRES_WRITER: &str = "SET statement_timeout = '30s'; SET synchronous_commit = on";
-/// Every query is a range of an index in its order (`ledger::queries::scan`): an estimate of few rows must not make a
-/// plan that reads and sorts millions. No plan is long enough for `jit`, which the price of a plan that is left without
-/// these would call for.
+/// Every query reads a range of an index in its order (`ledger::queries::scan`). An estimate of few rows must not lead
+/// to a plan that reads and sorts millions. No plan runs long enough for `jit`. But a plan that remains without these
+/// methods has an estimated cost that would trigger it.
 const POSTGRES_READER: &str = "SET statement_timeout = '10s'; SET default_transaction_read_only = on; SET jit = off; \
                                SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off";
 const POSTGRES: &str = "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
                         SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3";
 
-/// A pool whose connections are tested before each use, so that those of a restarted server are replaced.
+/// A pool that tests connections before each use, so that it replaces those of a restarted server.
 pub(super) fn options(kind: Kind, mode: Mode, connections: u32) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(connections)
@@ -47,7 +47,7 @@ pub(super) fn options(kind: Kind, mode: Mode, connections: u32) -> AnyPoolOption
         .after_connect(move |connection, _| Box::pin(prepare(connection, kind, mode)))
         .after_release(move |connection, _| {
             Box::pin(async move {
-                // The pool would wait for ever, and its place in the pool would be lost.
+                // Without the limit the pool would wait for ever, and lose a place.
                 match timeout(PING_LIMIT, usable(connection, kind, mode)).await {
                     Ok(answer) => answer.map(|()| true),
                     Err(_) => Err(sqlx::Error::PoolTimedOut),
@@ -59,7 +59,7 @@ pub(super) fn options(kind: Kind, mode: Mode, connections: u32) -> AnyPoolOption
 /// Whether a connection can be used again; the pool closes one that can't.
 async fn usable(connection: &mut AnyConnection, kind: Kind, mode: Mode) -> Result<(), sqlx::Error> {
     if (kind, mode) == (Kind::Sqlite, Mode::Write) {
-        // After a full disk SQLite has rolled back by itself, and the driver believes the transaction is still open.
+        // After a full disk SQLite has rolled back on its own, and the driver believes the transaction is still open.
         return connection.begin_with("BEGIN").await?.rollback().await;
     }
     connection.ping().await

@@ -1,4 +1,4 @@
-//! The schema: built into the program, brought up to date under a lock, refused when it is newer.
+//! The schema: built into the program, migrated under a lock, refused when it is newer.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const FILES: [(i64, &str, &str); 1] = [(
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0010_ledger.sql")),
 )];
 
-/// A list in place of `sqlx::migrate!`: the macros of sqlx compile it, its drivers and SQLite a second time, for the build.
+/// This list replaces `sqlx::migrate!`, whose macros compile sqlx, its drivers and SQLite a second time, for the build.
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let sql = SqlStr::from_static(sql);
@@ -28,14 +28,14 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     Migrator::with_migrations(FILES.map(migration).into())
 });
 
-/// For all changes of the schema together, the wait for another instance that makes them included: an index on a large
-/// table takes minutes.
+/// For all migrations together, including the wait for another instance that runs them: an index on a large table takes
+/// minutes.
 const MIGRATE_LIMIT: Duration = Duration::from_mins(10);
 
-/// For a connection and a look at the version.
+/// For a connection and a read of the version.
 const CHECK_LIMIT: Duration = Duration::from_secs(10);
 
-/// What bringing the schema up to date has changed.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrated {
     /// Which database.
@@ -51,14 +51,14 @@ fn newest() -> i64 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
 }
 
-/// Brings the schema up to date and makes the ledger's id where there is none. Answers that id.
+/// Brings the schema up to date and creates the ledger's id if there is none. Returns that id.
 pub(super) async fn migrate(
     kind: Kind,
     options: &AnyConnectOptions,
     place: &str,
 ) -> Result<(Migrated, String), SqlError> {
     let mut connection = connect(kind, options, Mode::Write, place).await?;
-    // Closed, not given back to a pool: what a failed migration holds must not stay locked.
+    // The connection is closed, not returned to a pool: locks of a failed migration must not stay.
     let work = async {
         if kind == Kind::Sqlite {
             connection
@@ -86,11 +86,11 @@ pub(super) async fn migrate(
         .map_err(|_| silent(place, MIGRATE_LIMIT))?
 }
 
-/// Demands that the schema is the one this program knows, and reads the ledger's id. Changes nothing.
+/// Checks that the schema is the one of this program, and reads the ledger's id. Changes nothing.
 pub(super) async fn check(kind: Kind, options: &AnyConnectOptions, place: &str) -> Result<String, SqlError> {
     let mut connection = connect(kind, options, Mode::Read, place).await?;
     let work = async {
-        // A table that is not there means an empty database: nobody has made a ledger in it.
+        // A missing table means an empty database: no ledger was created in it.
         let tables: Vec<String> = sqlx::query_scalar(match kind {
             Kind::Sqlite => "SELECT name FROM sqlite_master WHERE name = '_sqlx_migrations'",
             Kind::Postgres => "SELECT 'found' WHERE to_regclass('_sqlx_migrations') IS NOT NULL",
@@ -132,10 +132,11 @@ async fn connect(kind: Kind, options: &AnyConnectOptions, mode: Mode, place: &st
         .map_err(sql(place))
 }
 
-/// Answers the version that was there before.
+/// Returns the version before the migration.
 async fn run(connection: &mut AnyConnection) -> Result<i64, MigrateError> {
     const TABLE: &str = "_sqlx_migrations";
-    // PostgreSQL: an advisory lock of the session, taken once more by `run` itself. SQLite: the file's lock is held.
+    // PostgreSQL: an advisory lock of the session, which `run` takes once more. SQLite: the file's lock is already
+    // held.
     connection.lock().await?;
     connection.ensure_migrations_table(TABLE).await?;
     let applied = connection.list_applied_migrations(TABLE).await?;
@@ -145,7 +146,7 @@ async fn run(connection: &mut AnyConnection) -> Result<i64, MigrateError> {
     Ok(from)
 }
 
-/// One row by its primary key, so that of two instances that start at once the second finds the first one's id.
+/// One row by its primary key. Of two instances that start at once, the second finds the id of the first.
 async fn make_ledger_id(connection: &mut AnyConnection, place: &str) -> Result<String, SqlError> {
     let made = uuid::Builder::from_random_bytes(random::bytes()?)
         .into_uuid()

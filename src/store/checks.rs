@@ -1,4 +1,4 @@
-//! Checks of a server before money is put on it. Each refusal says what would be lost and what to set.
+//! Checks of a server before it holds money. Each refusal says what would be lost and what to set.
 
 use std::collections::HashMap;
 use std::sync::Arc;

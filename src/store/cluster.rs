@@ -112,7 +112,7 @@ impl Map {
 }
 
 impl Cluster {
-    /// A cluster with only its seed nodes; [`Cluster::refresh`] learns the rest.
+    /// A cluster with only its seed nodes; [`Cluster::refresh`] finds the rest.
     pub(super) fn new(seeds: Vec<Client>, limits: Limits) -> Self {
         Self {
             seeds: seeds

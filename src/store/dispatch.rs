@@ -251,7 +251,7 @@ impl Dispatcher {
     }
 }
 
-/// Whether one replica has it, by WAIT. Remembers whether any is connected.
+/// Whether one replica has the write, by WAIT. Remembers whether any replica is connected.
 fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool, Failure> {
     if let Some(said) = said {
         link.set_alone(said.replicas == 0);
@@ -304,7 +304,7 @@ impl Request<'_> {
     }
 
     /// The key that decides the slot. All our keys have a hash tag. So in a plain command the first argument with one
-    /// is a key, wherever it stands (`XREAD STREAMS key`).
+    /// is a key, at any position (`XREAD STREAMS key`).
     fn key(&self) -> Option<&[u8]> {
         match self {
             Self::Script(call) => call.first_key().map(str::as_bytes),

@@ -37,7 +37,7 @@ impl Topology {
         }
     }
 
-    /// After a failure: learns the slots' owners. A failure here is ignored; the retry will meet it.
+    /// After a failure: looks up the slots' owners. A failure here is ignored; the retry will meet it.
     pub(super) async fn look_again(&self, seen: &Seen) {
         if let (Self::Cluster(cluster), Seen::Cluster(map)) = (self, seen) {
             let _ = cluster.refresh(map).await;

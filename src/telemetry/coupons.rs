@@ -125,7 +125,7 @@ impl CouponMetrics {
         self.combined.observe(requests as f64);
     }
 
-    /// The counters of a coupon. Call it for coupons that exist: a name that a client made up must not become a label.
+    /// The counters of a coupon. Call it for coupons that exist: a name that a client invented must not become a label.
     pub fn coupon(&self, id: &str) -> Arc<OneCoupon> {
         let known = self.coupons.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(id) {

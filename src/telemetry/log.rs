@@ -1,4 +1,4 @@
-//! Log lines, for people or for machines, on standard error, because standard output has the commands' results.
+//! Log lines, for people or for machines, on standard error, because commands write their results to standard output.
 
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;

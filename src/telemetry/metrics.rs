@@ -288,7 +288,7 @@ impl Metrics {
         self.rooms.register(registry);
     }
 
-    /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client made up
+    /// The counters of a jackpot. Call it for jackpots that exist, and keep the answer: a name that a client invented
     /// must not become a label.
     pub fn jackpot(&self, id: &str) -> Arc<JackpotMetrics> {
         let known = self.jackpots.read().unwrap_or_else(PoisonError::into_inner);
@@ -431,7 +431,7 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// The HTTP methods; a made-up one must not become a label.
+/// The HTTP methods. An invented one must not become a label.
 fn method_label(method: &str) -> &'static str {
     const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
     METHODS.into_iter().find(|known| *known == method).unwrap_or("other")

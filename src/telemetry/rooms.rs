@@ -160,7 +160,7 @@ impl RoomMetrics {
         self.combined.observe(visits as f64);
     }
 
-    /// The counters of a room. Call it for rooms that exist: a name that a client made up must not become a label.
+    /// The counters of a room. Call it for rooms that exist: a name that a client invented must not become a label.
     pub fn room(&self, id: &str) -> Arc<OneRoom> {
         let known = self.rooms.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(id) {

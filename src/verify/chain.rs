@@ -1,15 +1,15 @@
-//! The hash chain of an export: every event in its place, every byte as it was hashed.
+//! Verifies the hash chain of an export: each event's number, and its hash over the exact bytes.
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
 
 use super::report::{Place, Report};
 
-/// The chain as far as it was read.
+/// The chain up to the last event read.
 pub(super) struct Chain {
     n: u64,
     hash: ChainHash,
-    /// Heads that the auditor kept and that were not passed yet: number and hash.
+    /// Number and hash of the heads that the auditor kept and the chain has not reached yet.
     kept: Vec<(u64, ChainHash)>,
 }
 
@@ -19,8 +19,8 @@ impl Chain {
         Self { n: 0, hash, kept }
     }
 
-    /// Takes the next event. Whether it is the next one; the chain goes on from what is stated, so that each break
-    /// is named once.
+    /// Adds the next event. Returns whether its number is the next one. The chain continues from the stated hash, so
+    /// each break is reported once.
     pub(super) fn next(&mut self, n: u64, stated: &str, body: &str, report: &mut Report) -> bool {
         let last = self.n;
         let follows = last.checked_add(1) == Some(n);
@@ -47,7 +47,7 @@ impl Chain {
         follows
     }
 
-    /// Compares with the head that ends the export.
+    /// Compares the chain with the head that ends the export.
     pub(super) fn end(&self, n: u64, stated: &str, report: &mut Report) {
         if n != self.n {
             let what = format!("it is at event {n}, the last event of the export is {}", self.n);
@@ -57,7 +57,7 @@ impl Chain {
         }
     }
 
-    /// Looks whether the kept heads were passed. Call it last.
+    /// Reports kept heads that the export did not reach. Call it last.
     pub(super) fn kept_was_passed(&self, report: &mut Report) {
         for (n, _) in &self.kept {
             let what = format!(

@@ -1,5 +1,5 @@
-//! The draws: what each attempt of each entry drew is recomputed from the published seed of its epoch, and must be
-//! what the events say that it claimed.
+//! Recomputes what each attempt of each entry drew from the published seed of its epoch. The events must claim exactly
+//! that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered};
 
 use super::report::{Place, Report};
 
-/// An entry whose outcome does not stand yet.
+/// An entry whose outcome is not final yet.
 pub(super) struct Drawing {
     pub entry_id: String,
     pub sent: Sent,
     pub definition: Arc<Definition>,
     epoch: u64,
     refused: Vec<u32>,
-    /// The last attempt that is on record.
+    /// The last recorded attempt.
     attempt: u32,
 }
 
-/// The seeds, and the entries that are being drawn.
+/// The published seeds, and the entries that are still drawn.
 pub(super) struct Draws {
     seeds: BTreeMap<u64, EpochSeed>,
     pending: BTreeMap<u64, Drawing>,
-    /// Entries that a skipped event left pending: what they draw can't be recomputed.
+    /// Entries that a skipped event left pending. Their draws can't be recomputed.
     carried: BTreeSet<u64>,
-    /// Entries by epoch whose seed is not published.
+    /// Number of entries by epoch, for epochs whose seed is not published.
     unpublished: BTreeMap<u64, u64>,
 }
 
@@ -44,7 +44,7 @@ impl Draws {
         }
     }
 
-    /// A published seed, if it is the one that its commitment promised.
+    /// Accepts a published seed if it matches its commitment.
     pub(super) fn publish(&mut self, jackpot: &Id, epoch: u64, seed: &str, commitment: &str, report: &mut Report) {
         match EpochSeed::published(jackpot, seed) {
             Some(seed) if seed.commitment() == commitment => {
@@ -58,12 +58,12 @@ impl Draws {
         }
     }
 
-    /// Forgets those that are pending no more, by an event that was skipped.
+    /// After a skipped event: drops entries that are no longer pending.
     pub(super) fn keep(&mut self, pending: impl Fn(u64) -> bool) {
         self.pending.retain(|sequence, _| pending(*sequence));
     }
 
-    /// An entry that a skipped event left pending.
+    /// Records an entry that a skipped event left pending.
     pub(super) fn carry(&mut self, sequence: u64) {
         self.carried.insert(sequence);
     }
@@ -72,7 +72,7 @@ impl Draws {
         self.pending.get(&sequence)
     }
 
-    /// An entry as it was taken, and its first claim: what attempt 0 drew, no more and no less.
+    /// Checks a new entry and its first claim: the claim must be exactly what attempt 0 drew.
     pub(super) fn entered(
         &mut self,
         at: (u64, u64, u64),
@@ -122,7 +122,7 @@ impl Draws {
         self.pending.insert(sequence, drawing);
     }
 
-    /// The claim of a redraw: the first attempt whose rank has not refused this entry.
+    /// Checks the claim of a redraw: it must be the first attempt whose rank has not refused this entry.
     pub(super) fn claimed(&mut self, n: u64, entry_id: &str, claim: &Claim, report: &mut Report) {
         let Some(drawing) = self.found(n, entry_id, claim.sequence, report) else {
             return;
@@ -149,7 +149,7 @@ impl Draws {
         }
     }
 
-    /// What an entry of a batch did behind its first claim, in the same call.
+    /// Checks what an entry of a batch did after its first claim, in the same call.
     pub(super) fn goes_on(&mut self, n: u64, entry_id: &str, claim: &Claim, report: &mut Report) {
         let (sequence, attempt) = (claim.sequence, claim.attempt);
         match claim.result {
@@ -166,7 +166,7 @@ impl Draws {
         }
     }
 
-    /// The end of an entry with no prize: an attempt that drew nothing, or the last that it may make.
+    /// Checks the end of an entry without a prize: an attempt that drew nothing, or the last allowed attempt.
     pub(super) fn finished(&mut self, n: u64, entry_id: &str, sequence: u64, attempt: u32, report: &mut Report) {
         if self.found(n, entry_id, sequence, report).is_some() {
             self.step(n, sequence, (attempt, 0), report);
@@ -186,7 +186,7 @@ impl Draws {
         found
     }
 
-    /// Compares a step with the draw, where the seed is known: an attempt, and the rank it drew (0: nothing).
+    /// Compares a step (attempt, and the rank it drew; 0: nothing) with the draw, if the seed is known.
     fn step(&self, n: u64, sequence: u64, (attempt, rank): (u32, u32), report: &mut Report) {
         let Some(drawing) = self.pending.get(&sequence) else {
             return;
@@ -197,7 +197,8 @@ impl Draws {
         let (last, odds) = (drawing.definition.last_attempt(), drawing.definition.odds());
         let client_seed = drawing.sent.client_seed.as_ref();
         let rank_of = |attempt| (attempt, seed.rank(&drawing.entry_id, client_seed, attempt, odds));
-        // A rank that refused refuses again without a call; when all attempts are refused, the last one ends it.
+        // A rank that refused once refuses again without a call. When all attempts are refused, the last one ends the
+        // entry.
         let drawn = (0..=last)
             .map(rank_of)
             .find(|(_, rank)| !drawing.refused.contains(rank));
@@ -212,7 +213,7 @@ impl Draws {
         report.counts.steps += 1;
     }
 
-    /// Says what could not be checked.
+    /// Reports what could not be checked.
     pub(super) fn end(&self, open: Option<u64>, report: &mut Report) {
         for (epoch, entries) in &self.unpublished {
             let why = if Some(*epoch) == open {

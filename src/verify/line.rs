@@ -1,14 +1,14 @@
-//! Reading a file of lines with a limit.
+//! Reads a file line by line, with a limit on the length of a line.
 
 use std::io::{self, BufRead};
 
-/// Longest line, in bytes. A call takes at most 1,000 entries, which with 8 tiers is below a megabyte.
+/// Longest line, in bytes. A call has at most 1,000 entries; with 8 tiers that is below a megabyte.
 pub const MAX_LINE: usize = 16 << 20;
 
-/// Reads the next line into `line`, without its end; `false` at the end of the file.
+/// Reads the next line into `line`, without its line end. Returns `false` at the end of the file.
 ///
 /// # Errors
-/// What the system says; a line beyond [`MAX_LINE`] or not in UTF-8 is `InvalidData`.
+/// The I/O error. A line that exceeds [`MAX_LINE`] or is not UTF-8 is `InvalidData`.
 pub(super) fn read(reader: &mut impl BufRead, line: &mut String) -> io::Result<bool> {
     use io::Read as _;
     line.clear();

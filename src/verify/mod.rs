@@ -1,17 +1,17 @@
-//! An exported ledger checked offline: recomputes the hash chain, the books, the draws and the receipts of a jackpot
-//! from the export alone, and asks the ledger's own books about each event. And the order of a room's pre-queue. Pure: no
-//! Redis, no SQL, no settings.
+//! Checks an exported ledger offline. It recomputes the hash chain, the books, the draws and the receipts of a jackpot
+//! from the export alone. It also runs the ledger's own books over each event. For a room, it checks the order of the
+//! pre-queue. Pure: no Redis, no SQL, no settings.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `line` | a line of a file, with a limit |
-//! | `chain` | every event in its place, every byte as it was hashed |
+//! | `line` | reads a line of a file, with a limit |
+//! | `chain` | the number of each event, and its hash over the exact bytes |
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
-//! | `once` | what never comes twice: histories, nonces and numbers of epochs |
+//! | `once` | what never repeats: histories, nonces and numbers of epochs |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
 //! | `receipts` | receipts against their claims, and the signatures |
-//! | [`pre_queue`] | a room's order before its opening, recomputed |
-//! | `report` | what was found, what was checked, what could not be |
+//! | [`pre_queue`] | the order of a room before its opening, recomputed |
+//! | `report` | what was found, what was checked, what could not be checked |
 
 mod chain;
 mod draws;
@@ -48,34 +48,33 @@ use receipts::Receipts;
 use replay::{Broken, Replay};
 pub use report::{Counts, MAX_PROBLEMS, Place, Problem, Report};
 
-/// What the auditor brings along.
+/// What the auditor supplies.
 #[derive(Debug, Clone, Default)]
 pub struct Trusted {
-    /// Public keys from elsewhere; `None`: those in the export are taken, which proves less.
+    /// Public keys from another source. `None`: the keys in the export are used, which proves less.
     pub keys: Option<Jwks>,
-    /// Heads that were kept earlier.
+    /// Heads that the auditor kept earlier.
     pub heads: Vec<Head>,
-    /// The commitment of a room that was kept before its opening.
+    /// The room's commitment, kept before its opening.
     pub commitment: Option<String>,
-    /// The SHA-256 of the list of those who joined before, as it was published behind the opening.
+    /// The SHA-256 of the pre-queue list, as published after the opening.
     pub sha256: Option<String>,
 }
 
-/// The file is no export, or can't be read: nothing is said about its content.
+/// The file is not an export, or can't be read. This says nothing about its content.
 #[derive(Debug, Error)]
 pub enum VerifyError {
-    /// The system says why.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// It does not begin as an export does.
+    /// The file does not begin like an export.
     #[error("the file is neither the ledger of a jackpot nor the pre-queue of a room: {0}")]
     NoExport(String),
-    /// It was written by a later version.
+    /// A later version wrote the file.
     #[error("the file has format {0}, this version reads format {1}")]
     Format(u32, u32),
 }
 
-/// What a file was, and what was found in it.
+/// What kind of file it was, and what was found in it.
 #[derive(Debug)]
 pub enum Verified {
     /// The ledger of a jackpot.
@@ -84,13 +83,13 @@ pub enum Verified {
     PreQueue(Box<PreQueue>),
 }
 
-/// Only what it is.
+/// The kind of the file, from its first line.
 #[derive(Deserialize)]
 struct Kinded {
     kind: String,
 }
 
-/// Checks a file of either kind, which its first line tells.
+/// Checks a file of either kind. The first line names the kind.
 pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified, VerifyError> {
     let mut first = String::new();
     line::read(&mut reader, &mut first)?;
@@ -117,7 +116,7 @@ fn rest(first: &str, mut reader: impl BufRead, trusted: Trusted) -> Result<Repor
     Ok(verifier.finish())
 }
 
-/// A verification under way: give it the lines in order.
+/// A verification in progress. It takes the lines in order.
 pub struct Verifier {
     jackpot: Id,
     report: Report,
@@ -126,14 +125,14 @@ pub struct Verifier {
     chain: Chain,
     /// `None` after an event that can't be replayed.
     replay: Option<Replay>,
-    /// `None` after an event that does not follow.
+    /// `None` after an event that is out of sequence.
     books: Option<Books>,
     receipts: Receipts,
     head_seen: bool,
 }
 
 impl Verifier {
-    /// Begins with the first line.
+    /// Starts with the first line.
     pub fn begin(first: &str, trusted: Trusted) -> Result<Self, VerifyError> {
         let heading = match serde_json::from_str(first) {
             Ok(Line::JackpotLedger(heading)) => heading,
@@ -170,7 +169,7 @@ impl Verifier {
         })
     }
 
-    /// Takes the next line.
+    /// Checks the next line.
     pub fn line(&mut self, text: &str) {
         self.line += 1;
         let place = Place::Line(self.line);
@@ -192,7 +191,7 @@ impl Verifier {
         }
     }
 
-    /// All lines were given.
+    /// Finishes after the last line.
     pub fn finish(mut self) -> Report {
         let report = &mut self.report;
         if !self.head_seen {
@@ -271,7 +270,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Goes on with hashes and signatures alone.
+    /// Stops the replay. Hashes and signatures are still checked.
     fn stop(&mut self, n: u64, why: &str) {
         if self.replay.take().is_some() {
             self.report
@@ -287,7 +286,7 @@ impl Verifier {
     }
 }
 
-/// The epochs of the export against those that the events opened and closed.
+/// Compares the epochs of the export with the epochs that the events opened and closed.
 fn compare_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, report: &mut Report) {
     let secrets = replay.epochs.values().map(|(opening, ..)| &opening.secret_id);
     report.counts.secrets = secrets.collect::<BTreeSet<_>>().len() as u64;

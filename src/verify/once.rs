@@ -1,4 +1,4 @@
-//! What never comes twice, whatever is restored: histories, the nonces of epochs, and the numbers of epochs.
+//! Checks what never repeats, even after a restore: histories, the nonces of epochs, and the numbers of epochs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use jackpot_core::jackpot::epoch::Opening;
 use super::report::{Place, Report};
 use crate::jackpot::ledger::event::{Event, Kind};
 
-/// By how much a restore goes on from the last number at least: more epochs than were opened and lost since.
+/// Smallest step of epoch numbers at a restore: more than the number of epochs that were opened and lost since.
 const EPOCH_GAP: u64 = 1_000;
 const MS_PER_S: u64 = 1_000;
 
-/// What was there so far.
+/// The histories, nonces and numbers seen until now.
 #[derive(Default)]
 pub(super) struct Once {
     history: String,
@@ -21,7 +21,7 @@ pub(super) struct Once {
 }
 
 impl Once {
-    /// Creation and each restore begin a history that was never there; any other event is of the one that goes on.
+    /// Creation and each restore must begin a new history. Any other event must belong to the current one.
     pub(super) fn history(&mut self, event: &Event, report: &mut Report) {
         let (history, place) = (&event.history, Place::Event(event.n));
         if event.n == 1 || matches!(event.kind, Kind::Restore { .. }) {
@@ -35,7 +35,7 @@ impl Once {
         }
     }
 
-    /// A nonce is never used again: the seed that follows from it may be public.
+    /// A nonce must never be used again: the seed that follows from it may be public.
     pub(super) fn nonce(&mut self, n: u64, epoch: u64, opening: &Opening, report: &mut Report) {
         if let Some(before) = self.nonces.insert(opening.nonce.clone(), epoch) {
             let what = format!("epoch {epoch} has the nonce of epoch {before}");

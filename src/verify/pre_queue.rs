@@ -1,8 +1,8 @@
-//! The list of those who joined a room before its opening, and the order that chance gave them: anybody with the file can
-//! recompute it, and compare it with who was let in when.
+//! Checks the list of visitors who joined a room before its opening, and their random order. Anyone with the file can
+//! recompute the order, and compare it with who was let in when.
 //!
-//! What it proves, to whoever kept the commitment that was shown before the opening: the seed was fixed before anybody
-//! joined, and the order follows from it and the tickets alone (`docs/decisions/0016-rooms.md`).
+//! For an auditor who kept the commitment that was shown before the opening, it proves two things. The seed was fixed
+//! before anyone joined, and the order follows from the seed and the tickets alone (`docs/decisions/0016-rooms.md`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::{Place, Problem, Trusted, VerifyError};
 use crate::room::pre_queue_line::{FORMAT, Heading, Join};
 use crate::room::ticket::{OrderSeed, Ticket};
 
-/// What the first line of every format says.
+/// Fields of the first line that every format has.
 #[derive(Deserialize)]
 struct Formatted {
     format: u32,
@@ -26,39 +26,40 @@ struct Formatted {
 /// A place in the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Placed {
-    /// From 1: who is let in first.
+    /// Position from 1, which is let in first.
     pub position: u64,
-    /// Whose.
+    /// The ticket at this position.
     pub ticket: Ticket,
-    /// The number with which they joined.
+    /// The number with which the ticket joined.
     pub join: u64,
 }
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Debug)]
 pub struct PreQueue {
-    /// What the list says of itself.
+    /// The heading of the list.
     pub heading: Heading,
-    /// The first that is wrong.
+    /// The first problem found.
     pub problem: Option<Problem>,
-    /// Whether the commitment was compared with one that the auditor had kept.
+    /// Whether the commitment was compared with one that the auditor kept.
     pub kept: bool,
-    /// Whether the SHA-256 of the list was compared with the one that was published.
+    /// Whether the SHA-256 of the list was compared with the published one.
     pub published: bool,
-    /// The order; empty when something is wrong.
+    /// The order; empty if there is a problem.
     pub order: Vec<Placed>,
 }
 
-/// How an order is written.
+/// Output format of the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderFormat {
-    /// With a header.
+    /// With a header line.
     Csv,
-    /// One object a line.
+    /// One JSON object a line.
     Ndjson,
 }
 
-/// Checks a list whose first line was read: up to the first line that is wrong. Takes as much memory as the list is long.
+/// Checks a list whose first line was already read. It stops at the first problem. Memory grows with the length of the
+/// list.
 pub(super) fn verify(first: &str, mut reader: impl BufRead, trusted: &Trusted) -> Result<PreQueue, VerifyError> {
     let unread = |error: serde_json::Error| VerifyError::NoExport(error.to_string());
     let Formatted { format } = serde_json::from_str(first).map_err(unread)?;
@@ -72,7 +73,7 @@ pub(super) fn verify(first: &str, mut reader: impl BufRead, trusted: &Trusted) -
         Err(what) => Some(wrong(1, what)),
     };
     let mut order = if problem.is_none() { list.order } else { Vec::new() };
-    // Equal ones by ticket, as Redis does.
+    // Ties are ordered by ticket, as in Redis.
     order.sort_unstable_by_key(|(order, join)| (*order, join.ticket));
     let placed = (1..)
         .zip(order)
@@ -93,7 +94,7 @@ fn wrong(line: u64, what: impl Into<String>) -> Problem {
     }
 }
 
-/// The seed, if it is the one that was committed to, and the list is the one that was published.
+/// The seed, if it matches the commitment and the list matches the published one.
 fn seed(heading: &Heading, trusted: &Trusted) -> Result<OrderSeed, String> {
     let seed = OrderSeed::from_hex(&heading.seed).ok_or("its seed is not 32 bytes in hexadecimal")?;
     if seed.commitment() != heading.commitment {
@@ -116,13 +117,13 @@ fn seed(heading: &Heading, trusted: &Trusted) -> Result<OrderSeed, String> {
     Ok(seed)
 }
 
-/// The list as far as it was read.
+/// The list up to the last line read.
 #[derive(Default)]
 struct List {
     hash: Sha256,
-    /// Number by ticket.
+    /// Join number by ticket.
     joins: HashMap<Ticket, u64>,
-    /// Each with what the seed gives it.
+    /// Each join with the order value that the seed gives it.
     order: Vec<(i64, Join)>,
 }
 
@@ -183,13 +184,13 @@ impl List {
 }
 
 impl PreQueue {
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.problem.is_none()
     }
 
-    /// Writes the order, who is let in first at the front.
+    /// Writes the order, from the first position.
     pub fn write_order(&self, out: &mut impl Write, format: OrderFormat) -> io::Result<()> {
         if format == OrderFormat::Csv {
             out.write_all(b"position,ticket,join\n")?;

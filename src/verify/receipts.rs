@@ -1,4 +1,4 @@
-//! Receipts against the claims that they are for, and the signatures of receipts and heads.
+//! Checks receipts against their claims, and the signatures of receipts and heads.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(super) struct Paid {
 }
 
 impl Paid {
-    /// The receipt of a claim; `None` for one that was not paid.
+    /// The expected receipt of a claim; `None` if the claim was not paid.
     pub(super) fn of(
         jackpot: &Id,
         event: &Event,
@@ -67,7 +67,7 @@ impl Paid {
     }
 }
 
-/// The keys, and the receipts that are still to come for the last event.
+/// The keys, and the receipts that the last event still requires.
 pub(super) struct Receipts {
     jackpot: Id,
     keys: Jwks,
@@ -83,7 +83,7 @@ impl Receipts {
         }
     }
 
-    /// What an event paid, in the order of the claims, which numbers the events that go out.
+    /// Expects receipts for what an event paid, in the order of the claims. This order numbers the outgoing events.
     pub(super) fn expect(&mut self, paid: Vec<Paid>) {
         for (i, mut paid) in paid.into_iter().enumerate() {
             let event_id = format!("jackpot:{}:{}:{}:{i}", self.jackpot, paid.history, paid.n);
@@ -92,7 +92,7 @@ impl Receipts {
         }
     }
 
-    /// A receipt, which is the next one that is due; `known`: whether the claims are known at all.
+    /// Checks a receipt, which must be the next expected one. `known`: whether the claims are known.
     pub(super) fn receipt(&mut self, receipt: &Receipt, known: bool, report: &mut Report) {
         let place = || Place::Receipt(receipt.payout_id.clone());
         self.signature(
@@ -124,14 +124,14 @@ impl Receipts {
         report.counts.receipts += 1;
     }
 
-    /// Every claim that the last event paid must have had its receipt.
+    /// Reports paid claims of the last event that have no receipt.
     pub(super) fn end_of_event(&mut self, report: &mut Report) {
         for paid in self.due.drain(..) {
             missing(&paid, report);
         }
     }
 
-    /// A head: of this jackpot, and signed.
+    /// Checks a head: it must name this jackpot, and its signature must be valid.
     pub(super) fn head(&self, head: &Head, place: &Place, report: &mut Report) -> bool {
         if head.jackpot_id.as_str() != self.jackpot.as_str() {
             report.wrong(place.clone(), format!("it is one of jackpot {}", head.jackpot_id));
@@ -140,7 +140,7 @@ impl Receipts {
         self.signature(place, &head.key_id, &signed_text(head), &head.signature, report)
     }
 
-    /// The place in the chain that a kept head states, if the head is one.
+    /// The place in the chain that a kept head states, if it is a valid head.
     pub(super) fn kept_head(&self, head: &Head, report: &mut Report) -> Option<(u64, ChainHash)> {
         let hash = ChainHash::parse(&head.hash);
         if hash.is_none() {
@@ -166,7 +166,7 @@ fn missing(paid: &Paid, report: &mut Report) {
     report.wrong(Place::Event(paid.n), what);
 }
 
-/// The id of an entry's payout, from its published rule: an entry is paid at most once.
+/// The id of an entry's payout, by its published rule. An entry is paid at most once.
 fn payout_id(jackpot: &Id, history: &str, entry_id: &str, sequence: u64) -> String {
     hex::encode(&Sha256::digest(format!("payout\n{jackpot}\n{history}\n{entry_id}\n{sequence}"))[..16])
 }

@@ -1,5 +1,5 @@
-//! The events once more: every contribution, claim and meter is recomputed from the definitions and what was sent, and
-//! compared with what the event states.
+//! Replays the events: recomputes every contribution, claim and meter from the definitions and the requests, and
+//! compares them with what the event states.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,10 +26,10 @@ mod enter;
 mod seen;
 mod skipped;
 
-/// The fields of an event as its body has them.
+/// The fields of an event, as in its body.
 pub(super) type Fields = BTreeMap<String, String>;
 
-/// A jackpot, replayed.
+/// The replayed state of a jackpot.
 pub(super) struct Replay {
     jackpot: Id,
     definitions: BTreeMap<u64, Arc<Definition>>,
@@ -39,7 +39,7 @@ pub(super) struct Replay {
     sequence: u64,
     claim_order: u64,
     tiers: Tiers,
-    /// Epochs: what opened each, when, and when it was closed.
+    /// Epochs: the opening, its time, and the time of closing.
     pub(super) epochs: BTreeMap<u64, (Opening, i64, Option<i64>)>,
     pub(super) draws: Draws,
     once: Once,
@@ -49,7 +49,7 @@ pub(super) struct Replay {
     carried_pending: BTreeMap<u64, CarriedPending>,
 }
 
-/// The event can't be replayed, nor what comes after it: why.
+/// Why neither this event nor any later one can be replayed.
 pub(super) struct Broken(pub String);
 
 impl Replay {
@@ -76,12 +76,12 @@ impl Replay {
         &self.tiers
     }
 
-    /// The epoch that is open.
+    /// The open epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         self.epochs.keys().next_back().copied()
     }
 
-    /// Takes the next event; the money that it paid.
+    /// Applies the next event. Returns the money that it paid.
     pub(super) fn apply(&mut self, event: &Event, fields: &Fields, report: &mut Report) -> Result<Vec<Paid>, Broken> {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
@@ -113,7 +113,7 @@ impl Replay {
                 }
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
-            // They move no money and settle nothing; what a checkpoint says is compared with the books.
+            // These move no money and settle nothing. The books check what a checkpoint states.
             Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
             Kind::Restore {
                 closed, epoch, opening, ..
@@ -165,7 +165,8 @@ impl Replay {
         Ok(())
     }
 
-    /// The definition that an event put in force: what a take of all in it did, or the one that waits.
+    /// Checks the definition that an event put in force. Either a take of the whole pool in the event has applied it
+    /// already, or it is the waiting one, which this applies.
     fn put_in_force(&mut self, before: u64, applied: Option<u64>) -> Result<(), Broken> {
         let by_take = (self.version != before).then_some(self.version);
         if applied == by_take {
@@ -211,7 +212,7 @@ impl Replay {
         }
     }
 
-    /// A claim of money: what it takes, recomputed.
+    /// Recomputes the amount of a money claim.
     fn money(
         &mut self,
         event: &Event,
@@ -302,7 +303,7 @@ impl Replay {
         }
     }
 
-    /// Opens an epoch behind the open one, which ends.
+    /// Opens an epoch after the open one, which ends.
     fn open(&mut self, event: &Event, epoch: u64, opening: &Opening, report: &mut Report) {
         let at_ms = event.at_ms;
         self.once.nonce(event.n, epoch, opening, report);

@@ -1,12 +1,12 @@
-//! What a verification found: problems with their places, what was checked, and what could not be.
+//! The result of a verification: problems with their places, what was checked, and what could not be checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Most problems that are listed: one broken event may make every later one wrong. The others are counted.
+/// Most problems that are listed: one broken event may break every later one. Further problems are only counted.
 pub const MAX_PROBLEMS: usize = 100;
 
-/// Where something is wrong.
+/// Where a problem is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A line of the export, from 1.
@@ -36,12 +36,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something that is wrong.
+/// A problem that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
     pub place: Place,
-    /// What.
     pub what: String,
 }
 
@@ -56,7 +54,7 @@ pub struct Counts {
     pub entries: u64,
     /// Entries whose draw was recomputed.
     pub draws: u64,
-    /// Of these, entries that had a seed of the player's own.
+    /// How many of these entries had a client seed.
     pub client_seeds: u64,
     /// Claims and ends of entries whose attempt was recomputed.
     pub steps: u64,
@@ -66,35 +64,35 @@ pub struct Counts {
     pub epochs: u64,
     /// Epochs that were opened.
     pub opened: u64,
-    /// Secrets that they were opened under.
+    /// Distinct draw secrets under which they were opened.
     pub secrets: u64,
     /// Receipts compared with their claims.
     pub receipts: u64,
-    /// Signatures that hold: of receipts and heads.
+    /// Valid signatures of receipts and heads.
     pub signatures: u64,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The jackpot, as the export names it.
     pub jackpot: String,
-    /// The ledger that it was exported from.
+    /// The ledger that the file was exported from.
     pub ledger_id: String,
-    /// The first of what is wrong; empty: all that could be checked is right.
+    /// The first problems. Empty: everything that could be checked is right.
     pub problems: Vec<Problem>,
-    /// How much more is wrong.
+    /// Number of problems that are not listed.
     pub unlisted: u64,
     /// How much was checked.
     pub counts: Counts,
     /// What could not be checked, and why.
     pub unchecked: Vec<String>,
-    /// Meters of each tier at the end, minor units or (`*_micro`) millionths.
+    /// Meters of each tier at the end, in minor units, or in millionths of them (`*_micro`).
     pub balances: BTreeMap<String, Vec<(&'static str, i128)>>,
 }
 
 impl Report {
-    /// Notes something wrong.
+    /// Adds a problem.
     pub(super) fn wrong(&mut self, place: Place, what: impl Into<String>) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Problem {
@@ -106,12 +104,12 @@ impl Report {
         }
     }
 
-    /// Notes something that could not be checked.
+    /// Adds something that could not be checked.
     pub(super) fn unchecked(&mut self, what: impl Into<String>) {
         self.unchecked.push(what.into());
     }
 
-    /// Whether nothing that could be checked is wrong.
+    /// Whether no problem was found.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.problems.is_empty()

@@ -1,5 +1,5 @@
-//! The money of the tiers, moved as the scripts move it (`tiers.lua`, `take.lua`), so that what an event states can be
-//! compared meter by meter.
+//! Moves the money of the tiers as the scripts do (`tiers.lua`, `take.lua`), so that the changes that an event states
+//! can be compared meter by meter.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::jackpot::ledger::event::MeterChange;
 
 const MICRO: i128 = 1_000_000;
 
-/// The meters of one tier, in the order of [`NAMES`]. Wide, so that no tampered amount overflows.
+/// The meters of one tier, in the order of [`NAMES`]. `i128`, so that no tampered amount overflows.
 pub(super) type Meters = [i128; NAMES.len()];
 
-/// As events name them.
+/// The names of meters in events.
 pub(super) const NAMES: [&str; 10] = [
     "pool",
     "reserve",
@@ -46,7 +46,7 @@ struct Rules {
     cap: Option<i128>,
 }
 
-/// Every tier that was ever defined.
+/// The meters of every tier that was ever defined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tiers {
     meters: BTreeMap<Id, Meters>,
@@ -66,7 +66,7 @@ impl Tiers {
         &self.meters
     }
 
-    /// What contributions to a tier go on from: `pool,pool_micro,contributed_micro,cap`, as the event of a batch has it.
+    /// The state before contributions to a tier: `pool,pool_micro,contributed_micro,cap`, as in the event of a batch.
     pub(super) fn place(&self, tier: &Id) -> String {
         let meters = self.meters.get(tier).copied().unwrap_or_default();
         let cap = self.rules.get(tier).and_then(|rules| rules.cap);
@@ -77,13 +77,13 @@ impl Tiers {
         )
     }
 
-    /// Whole units that were contributed to a tier so far, and its pool.
+    /// Whole units that were contributed to a tier until now, and its pool.
     pub(super) fn contributed(&self, tier: &Id) -> (i128, i128) {
         let meters = self.meters.get(tier).copied().unwrap_or_default();
         (meters[CONTRIBUTED], meters[POOL])
     }
 
-    /// Puts a definition in force: what a lower cap no longer holds overflows.
+    /// Puts a definition in force. Money above a lowered cap overflows.
     pub(super) fn apply(&mut self, definition: &Definition) {
         for tier in definition.tiers() {
             let rules = Rules {
@@ -98,7 +98,7 @@ impl Tiers {
         }
     }
 
-    /// Adds what an entry contributes to a tier: the pool after it, and by how much `contributed` grew.
+    /// Adds an entry's contribution to a tier. Returns the pool after it, and the growth of `contributed`.
     pub(super) fn accrue(&mut self, tier: &Id, amount: &TierAmount) -> (i128, i128) {
         let rules = self.rules.get(tier).copied().unwrap_or_default();
         let meters = self.meters.entry(tier.clone()).or_default();
@@ -124,7 +124,7 @@ impl Tiers {
         (meters[POOL], grown)
     }
 
-    /// What a prize takes now. Nothing moves yet.
+    /// What a prize would take now. Moves nothing.
     pub(super) fn takes(&self, prize: &MoneyPrize) -> Taken {
         let before = self.meters.get(&prize.tier).map_or(0, |meters| meters[POOL]);
         let least = i128::from(prize.min_payout.get()).max(1);
@@ -137,7 +137,8 @@ impl Tiers {
         Taken { amount, before }
     }
 
-    /// Takes it. After a take of all `next`, the definition that waits, comes into force and the pool restarts.
+    /// Takes a prize. After a take of the whole pool, the waiting definition `next` comes into force and the pool
+    /// restarts.
     pub(super) fn take(&mut self, prize: &MoneyPrize, amount: i128, next: Option<&Definition>) {
         let meters = self.meters.entry(prize.tier.clone()).or_default();
         meters[POOL] -= amount;
@@ -163,7 +164,8 @@ impl Tiers {
         meters[OVERFLOW] -= refill;
     }
 
-    /// An operator's change: from one meter to another, `""` being the world outside. Whether there are such.
+    /// Applies an operator's move from one meter to another; `""` is outside the jackpot. Returns whether the tier and
+    /// both meters exist.
     pub(super) fn adjust(&mut self, tier: &Id, from: &str, to: &str, amount: i128) -> bool {
         let Some(meters) = self.meters.get_mut(tier) else {
             return false;
@@ -178,14 +180,14 @@ impl Tiers {
         let (Some(from), Some(to)) = (place(from), place(to)) else {
             return false;
         };
-        // What comes from the world is funded, and what goes there is taken back from it.
+        // Money from outside is funded, and money that goes outside reduces what was funded.
         meters[from] += if from == FUNDED { amount } else { -amount };
         meters[to] += if to == FUNDED { -amount } else { amount };
         true
     }
 
-    /// Compares with what an event says that changed since `before`, names the first difference, and goes on from
-    /// what the event says.
+    /// Compares the changes since `before` with those that an event states. Returns the first difference, and continues
+    /// from what the event states.
     pub(super) fn compare(&mut self, before: &Self, changes: &[MeterChange]) -> Option<String> {
         let mut stated = before.meters.clone();
         for tier in self.meters.keys() {
@@ -197,7 +199,7 @@ impl Tiers {
             };
             stated.entry(change.tier.clone()).or_default()[at] += i128::from(change.delta);
         }
-        // A tier that one of the two does not know holds nothing there.
+        // A tier that only one side knows holds nothing on the other.
         let tiers = self.meters.keys().chain(stated.keys());
         let different = tiers
             .flat_map(|tier| (0..NAMES.len()).map(move |at| (tier, at)))
@@ -213,11 +215,11 @@ impl Tiers {
         different
     }
 
-    /// What a skipped event moved, as it is stated.
+    /// Applies the changes that a skipped event states.
     pub(super) fn carry(&mut self, changes: &[MeterChange]) {
         for change in changes {
             let meters = self.meters.entry(change.tier.clone()).or_default();
-            // What it left unexplained is in no meter of Redis.
+            // Unexplained amounts of a skipped event are in no meter of Redis.
             if let Some(at) = NAMES.iter().position(|name| *name == change.meter) {
                 meters[at] += i128::from(change.delta);
             }
@@ -236,7 +238,7 @@ impl Tiers {
         }
     }
 
-    /// A meter that no jackpot can hold.
+    /// A meter outside the range that a jackpot can hold.
     pub(super) fn out_of_range(&self) -> Option<String> {
         let bad = |name: &str, value: i128| value.abs() > i128::from(MAX_MINOR) || (value < 0 && name != "funded");
         self.meters.iter().find_map(|(tier, meters)| {

@@ -1,7 +1,8 @@
 //! The hash chain of a subject's events. A reader who kept a head notices if the history before it was rewritten.
 //!
-//! `hash(0) = SHA-256("jackpot-ledger\n{jackpot_id}")` (of a coupon `coupon:{coupon_id}`), `hash(n) = SHA-256(hash(n - 1) || body(n))`, 32 bytes each. The
-//! body is the event's fields, all of them strings, as one JSON object in the form of RFC 8785.
+//! `hash(0) = SHA-256("jackpot-ledger\n{jackpot_id}")` (for a coupon `coupon:{coupon_id}`),
+//! `hash(n) = SHA-256(hash(n - 1) || body(n))`, 32 bytes each. The body is the event's fields, all strings, as one JSON
+//! object in the form of RFC 8785.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +10,30 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::Id;
 
-/// A hash of the chain. Written in hexadecimal.
+/// A hash of the chain, written in hexadecimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainHash([u8; 32]);
 
 impl ChainHash {
-    /// In front of a jackpot's first event.
+    /// The hash before a jackpot's first event.
     #[must_use]
     pub fn first(jackpot: &Id) -> Self {
         Self::of(jackpot.as_str())
     }
 
-    /// In front of the first event of what is called so among all: a jackpot's id, `coupon:{id}`.
+    /// The hash before the first event of a subject, by its name among all subjects: a jackpot's id, or `coupon:{id}`.
     #[must_use]
     pub fn of(subject: &str) -> Self {
         Self(Sha256::digest(format!("jackpot-ledger\n{subject}")).into())
     }
 
-    /// Of the event that follows.
+    /// The hash of the next event.
     #[must_use]
     pub fn next(self, body: &str) -> Self {
         Self(Sha256::new().chain_update(self.0).chain_update(body).finalize().into())
     }
 
-    /// From its hexadecimal form.
+    /// Parses the hexadecimal form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// RFC 3339 of ms since 1970, always with three decimals: as text such times sort by time.
+/// RFC 3339 of a time in ms since 1970, always with three decimals, so that the texts sort by time.
 #[must_use]
 pub fn rfc3339(ms: i64) -> String {
     Timestamp::from_millisecond(ms)
@@ -10,8 +10,8 @@ pub fn rfc3339(ms: i64) -> String {
         .unwrap_or_default()
 }
 
-/// The inverse of [`rfc3339`], for any offset; what is finer than a millisecond is rounded up, so that `from` and
-/// `to` of a query keep their meaning. `None` for anything else.
+/// The inverse of [`rfc3339`], for any offset. It rounds fractions of a millisecond up, so that `from` and `to` of a
+/// query keep their meaning. `None` for anything else.
 #[must_use]
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let at: Timestamp = text.parse().ok()?;

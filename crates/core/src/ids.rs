@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Longest id, in characters: it is part of keys and of every idempotency record.
 pub const MAX_ID_LEN: usize = 64;
 
-/// What an id that was refused should have been.
+/// An invalid id. The message states the rule.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must match [A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")]
 pub struct InvalidId;
@@ -44,14 +44,14 @@ impl Id {
         &self.0
     }
 
-    /// The id as text that others keep too.
+    /// The id as shared text.
     #[must_use]
     pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
     }
 }
 
-// By hand, because serde's attributes go by way of a `String`, and each entry has several ids.
+// Written by hand: serde's attributes would make a `String`, and each entry has several ids.
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
@@ -88,10 +88,10 @@ impl std::fmt::Display for Id {
     }
 }
 
-/// Longest id of a batch, in characters: with `:` and an index up to 10,000 it is an entry's id, of 62.
+/// Longest id of a batch, in characters. With `:` and an index up to 10,000, the id of an entry has at most 62.
 pub const MAX_BATCH_ID_LEN: usize = 56;
 
-/// What a batch id that was refused should have been.
+/// An invalid batch id. The message states the rule.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must match [A-Za-z0-9][A-Za-z0-9._-]{{0,55}}")]
 pub struct InvalidBatchId;
@@ -131,7 +131,7 @@ impl TryFrom<String> for BatchId {
     }
 }
 
-/// The id of an entry that is asked for: one that a client chose, or `{batch_id}:{i}`, which the service derived.
+/// The id of an entry to look up: chosen by a client, or `{batch_id}:{i}`, which the service derived.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct EntryRef(String);
@@ -157,8 +157,8 @@ impl TryFrom<String> for EntryRef {
     }
 }
 
-/// The id of a request for a coupon that is asked for: one that a client chose, or `draw:{jackpot}:{entry}`, from epoch 2
-/// on with `~{epoch}` behind it, which the service derived.
+/// The id of a coupon request to look up: chosen by a client, or `draw:{jackpot}:{entry}`, which the service derived,
+/// with `~{epoch}` appended from epoch 2 on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct RequestRef(String);
@@ -188,12 +188,12 @@ impl TryFrom<String> for RequestRef {
     }
 }
 
-/// What a client seed that was refused should have been.
+/// An invalid client seed. The message states the rule.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be null or match [A-Za-z0-9._-]{{1,64}}")]
 pub struct InvalidClientSeed;
 
-/// A player's own contribution to a draw: `[A-Za-z0-9._-]{1,64}`.
+/// A player's own input of a draw: `[A-Za-z0-9._-]{1,64}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ClientSeed(String);

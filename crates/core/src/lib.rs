@@ -1,15 +1,16 @@
-//! What is pure in Jackpot: text and numbers in, text and numbers out. No I/O, no clock, no randomness, no HTTP, no Redis, no SQL.
+//! The pure part of Jackpot: text and numbers in, text and numbers out. No I/O, no clock, no randomness, no HTTP, no
+//! Redis, no SQL.
 //!
-//! The service writes with this code and `jackpot verify` reads with it. `jackpot simulate` and the black-box checks draw by
-//! code of their own, so that a mistake here shows as a difference.
+//! The service writes with this code and `jackpot verify` reads with it. `jackpot simulate` and the black-box checks
+//! draw with code of their own, so that a mistake here shows as a difference.
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | what a client sends, parsed once; times at the edge |
+//! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | input of clients, parsed once; times at the edge |
 //! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |
 //! | [`jackpot`] | definition, odds, draw, split, contributions, records, the next step of an entry |
-//! | [`mark`], [`chain`] | how far a stream has come; the hash chain of its events |
+//! | [`mark`], [`chain`] | the position in a stream; the hash chain of its events |
 //! | [`signing`], [`receipt`] | Ed25519 keys; signed receipts and heads |
 //! | [`unreadable`] | a record in Redis that no script wrote |
 //! | [`wire`] | one declaration of each value that Rust and Lua exchange |

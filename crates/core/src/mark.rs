@@ -17,10 +17,10 @@ const MAX_RESTORES: u64 = (1 << 13) - 1;
 pub struct Mark(u64);
 
 impl Mark {
-    /// Before the first event.
+    /// The mark before the first event.
     pub const ZERO: Self = Self(0);
 
-    /// `None` when one of them is beyond its bound: 2^13 − 1 restores, event number 2^40 − 1.
+    /// `None` if one exceeds its bound: 2^13 − 1 restores, event number 2^40 − 1.
     #[must_use]
     pub fn new(restores: u64, n: u64) -> Option<Self> {
         (restores <= MAX_RESTORES && n <= MAX_N).then_some(Self(restores << N_BITS | n))

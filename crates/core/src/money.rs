@@ -9,7 +9,7 @@ pub const MAX_MINOR: u64 = 9_007_199_254_740_991;
 /// Millionths of a minor unit in one minor unit.
 pub const MICRO: u128 = 1_000_000;
 
-/// The amount is beyond [`MAX_MINOR`].
+/// The amount exceeds [`MAX_MINOR`].
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be an integer from 0 to {MAX_MINOR}")]
 pub struct TooLarge;
@@ -20,9 +20,8 @@ pub struct TooLarge;
 pub struct Minor(u64);
 
 impl Minor {
-    /// Nothing.
     pub const ZERO: Self = Self(0);
-    /// The least that is something.
+    /// The smallest amount above zero.
     pub const ONE: Self = Self(1);
     /// [`MAX_MINOR`].
     pub const MAX: Self = Self(MAX_MINOR);
@@ -64,7 +63,7 @@ impl std::fmt::Display for Minor {
     }
 }
 
-/// A share is beyond the whole.
+/// The share exceeds the whole.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be an integer from 0 to 1000000 (parts per million)")]
 pub struct BeyondWhole;
@@ -75,7 +74,7 @@ pub struct BeyondWhole;
 pub struct Ppm(u32);
 
 impl Ppm {
-    /// The whole.
+    /// The whole: 1,000,000 parts.
     pub const WHOLE: Self = Self(1_000_000);
 
     /// Parts per million.

@@ -1,5 +1,5 @@
-//! What the ledger signs: the receipt of a payout, and the head of a jackpot's chain. Both are checked offline with the
-//! public keys of `/v1/keys`.
+//! The documents that the ledger signs: the receipt of a payout, and the head of a jackpot's chain. Both can be checked
+//! offline with the public keys of `/v1/keys`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ use crate::signing::{Jwks, KeyPair, VerifyError, signed_text};
 
 use crate::chain::ChainHash;
 
-/// What a receipt says before it is signed.
+/// A receipt before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "as in Receipt")]
 pub struct UnsignedReceipt {
@@ -26,13 +26,13 @@ pub struct UnsignedReceipt {
     pub claim_order: u64,
     pub pool_before: Minor,
     pub pool_after: Minor,
-    /// In ms of Redis' clock.
+    /// Time of the payment, in ms of Redis' clock.
     pub paid_at_ms: i64,
     /// The history in which it was paid.
     pub history: String,
     /// Number of the event that paid.
     pub n: u64,
-    /// Which of the payouts of that event it is, from 0.
+    /// Index of the payout in that event, from 0.
     pub i: u64,
 }
 
@@ -87,7 +87,7 @@ pub struct Receipt {
 }
 
 impl UnsignedReceipt {
-    /// Signs it.
+    /// Signs the receipt.
     #[must_use]
     pub fn sign(self, key: &KeyPair) -> Receipt {
         let mut receipt = Receipt {
@@ -113,13 +113,13 @@ impl UnsignedReceipt {
 }
 
 impl Receipt {
-    /// What the signature is over.
+    /// The text that the signature covers.
     #[must_use]
     pub fn signed_text(&self) -> String {
         signed_text(self)
     }
 
-    /// Checks the signature: that one of these keys has signed this very receipt.
+    /// Checks that one of these keys signed exactly this receipt.
     pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
         keys.verify(&self.key_id, &self.signed_text(), &self.signature)
     }
@@ -168,13 +168,13 @@ impl Head {
         head
     }
 
-    /// What the signature is over.
+    /// The text that the signature covers.
     #[must_use]
     pub fn signed_text(&self) -> String {
         signed_text(self)
     }
 
-    /// Checks the signature: that one of these keys has signed this very head.
+    /// Checks that one of these keys signed exactly this head.
     pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
         keys.verify(&self.key_id, &self.signed_text(), &self.signature)
     }

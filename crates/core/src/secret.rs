@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-/// 32 random bytes. Who knows them knows every draw: they are in no log and in no answer.
+/// 32 random bytes, from which every draw can be computed. They are in no log and in no answer.
 #[derive(Clone)]
 pub struct MasterSecret([u8; 32]);
 
@@ -30,8 +30,8 @@ impl MasterSecret {
     }
 }
 
-/// All secrets that this instance has: the current one, under which epochs are opened, and retired ones, under which
-/// what was begun is finished.
+/// All secrets of this instance: the current one, for new epochs, and retired ones, to finish what was begun under
+/// them.
 #[derive(Debug, Clone)]
 pub struct Secrets(Arc<[(String, MasterSecret)]>);
 
@@ -49,7 +49,7 @@ impl Secrets {
         Self(all.into())
     }
 
-    /// The one under which epochs are opened.
+    /// The secret for new epochs.
     #[must_use]
     pub fn current(&self) -> &MasterSecret {
         &self.0[0].1

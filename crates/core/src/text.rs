@@ -1,9 +1,9 @@
-//! Texts: what clients and operators may send, and how a text that holds more than that is stored and shown. Pure.
+//! Texts: what clients and operators may send, and how other texts are stored and shown. Pure.
 //!
-//! PostgreSQL takes no U+0000 in a text, SQLite does; other control characters change what a terminal, a log or a
-//! spreadsheet shows. So every free text that comes in is a [`Text`], whatever it comes by. Events in Redis may be older
-//! than that rule, or written by hand: [`storable`] is what a column gets, alike in both databases, while the chained
-//! body of an event escapes U+0000 as JSON does and keeps every byte.
+//! PostgreSQL refuses U+0000 in a text, SQLite accepts it. Other control characters change what a terminal, a log or a
+//! spreadsheet shows. So every incoming free text is a [`Text`], from any source. Events in Redis may be older than
+//! that rule, or written by hand. [`storable`] makes their column text, the same for both databases. The chained body
+//! of an event escapes U+0000 as JSON does, and keeps every byte.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -20,10 +20,10 @@ pub const MAX_REASON_CHARS: usize = 500;
 #[serde(try_from = "String", into = "String")]
 pub struct Text<const MAX: usize>(String);
 
-/// Why an operator does something.
+/// The reason of an operator's action.
 pub type Reason = Text<MAX_REASON_CHARS>;
 
-/// What a text that was refused should have been.
+/// An invalid text. The message states the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "must be 1 to {max} characters, none of them a control character (U+0000 to U+001F, U+007F to U+009F), a line or \
@@ -34,7 +34,7 @@ pub struct InvalidText {
 }
 
 impl<const MAX: usize> Text<MAX> {
-    /// Checks a text that was sent.
+    /// Checks an incoming text.
     pub fn parse(text: &str) -> Result<Self, InvalidText> {
         check(text, MAX).map(|()| Self(text.to_owned()))
     }
@@ -45,7 +45,7 @@ impl<const MAX: usize> Text<MAX> {
         &self.0
     }
 
-    /// The text, to be kept.
+    /// The text as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
@@ -84,14 +84,14 @@ pub fn check(text: &str, max: usize) -> Result<(), InvalidText> {
     }
 }
 
-/// Whether a character stands in a line of text and nothing else: no control character, no end of a line, nothing
-/// that shows the characters after it in another order.
+/// Whether a character is plain within a line of text: no control character, no line end, and nothing that reorders the
+/// characters after it.
 #[must_use]
 pub fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// As a column of either database takes it: U+0000 becomes the six characters `\u0000`.
+/// The text for a column of either database: U+0000 becomes the six characters `\u0000`.
 #[must_use]
 pub fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') {
@@ -101,8 +101,8 @@ pub fn storable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// On one line of a terminal: what is not plain, and every backslash, is escaped, and no more than `max` characters of
-/// the text are shown.
+/// The text for one line of a terminal: at most its first `max` characters, with every character that is not plain, and
+/// every backslash, escaped.
 #[must_use]
 pub fn printable(text: &str, max: usize) -> String {
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! What of a definition that was put breaks a rule.
+//! Violations of rules in a definition that was put.
 
 use crate::text;
 
@@ -10,7 +10,7 @@ pub const MAX_NAME_CHARS: usize = 200;
 pub struct Violation {
     /// Path of the field, such as `odds.ranks[0].weight`.
     pub field: String,
-    /// The rule, for the one who sent it.
+    /// The rule, for the sender.
     pub rule: String,
 }
 
@@ -24,12 +24,12 @@ impl Violation {
     }
 }
 
-/// Checks a name for people that is put now, which is a [`text`](mod@crate::text).
+/// Checks the name for people in a new PUT. It must be a [`text`](mod@crate::text).
 pub fn check_new_name(name: &str) -> Result<(), Vec<Violation>> {
     text::check(name, MAX_NAME_CHARS).map_err(|wrong| vec![Violation::new("name", wrong.to_string())])
 }
 
-/// What was checked, or all that is wrong with it and its new name.
+/// The checked value, or all violations of the rest and of the new name.
 pub fn name_and_rest<T>(
     name: Result<(), Vec<Violation>>,
     rest: Result<T, Vec<Violation>>,
@@ -38,14 +38,14 @@ pub fn name_and_rest<T>(
         (Ok(()), rest) => rest,
         (Err(wrong), Ok(_)) => Err(wrong),
         (Err(mut wrong), Err(rest)) => {
-            // The rules of old names say it as well.
+            // The rules for old names find the same violation.
             wrong.extend(rest.into_iter().filter(|violation| violation.field != "name"));
             Err(wrong)
         }
     }
 }
 
-/// What is wrong with a name for people that may have been put long ago, when less was refused.
+/// The violation of a name for people that may be old: earlier versions refused less.
 #[must_use]
 pub fn check_name(name: &str) -> Option<Violation> {
     let fits = (1..=MAX_NAME_CHARS).contains(&name.chars().count());

@@ -31,7 +31,7 @@ use crate::stopping::Stopping;
 const NDJSON: &str = "application/x-ndjson";
 /// Largest number of uploads at once. Each holds up to 8 MiB of unread answers: 128 MiB in all.
 const MAX_UPLOADS: usize = 16;
-/// Of one key, so that its stalled clients do not block other keys.
+/// Most uploads of one key, so that its stalled clients do not block other keys.
 const MAX_UPLOADS_OF_KEY: usize = 4;
 static UPLOADS: LazyLock<Budget> = LazyLock::new(|| Budget::new(MAX_UPLOADS, MAX_UPLOADS_OF_KEY));
 /// `Retry-After` when every place is taken. By then stalled uploads have ended.

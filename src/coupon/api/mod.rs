@@ -23,7 +23,7 @@ mod stream;
 pub struct Api {
     /// Issues units.
     pub coupons: Coupons,
-    /// For questions that Redis cannot answer.
+    /// The database, for data that Redis does not have.
     pub sql: Sql,
     /// Largest body of a bulk issue.
     pub max_bulk_bytes: u64,

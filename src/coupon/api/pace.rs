@@ -9,9 +9,9 @@ use crate::http::problem::Problem;
 pub(super) const IDLE: Duration = Duration::from_secs(15);
 /// The pace is measured over this time.
 const WINDOW: Duration = Duration::from_secs(30);
-/// What must come in each [`WINDOW`] of waiting: either of the two. A person who types a list is faster.
+/// A client must send this in each [`WINDOW`] of waiting, or else [`LEAST_LINES`]. A person who types a list is faster.
 const LEAST_BYTES: usize = 1_024;
-/// Likewise.
+/// The lines that suffice in place of [`LEAST_BYTES`].
 const LEAST_LINES: usize = 10;
 /// Longest time for an upload.
 pub(super) const LONGEST: Duration = Duration::from_hours(1);

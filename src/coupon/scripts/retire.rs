@@ -19,7 +19,7 @@ pub enum Retired {
         /// The coupon's retention, seconds.
         retention_s: u64,
     },
-    /// So many requests are still in the queue. `serve` must answer them first.
+    /// This many requests are still in the queue. `serve` must answer them first.
     Line(u64),
     /// The ledger lacks events.
     Ledger,

@@ -20,7 +20,7 @@ use super::state::{ConnectionState, InFlight};
 /// The state of a body in chunks.
 #[derive(Default)]
 struct Chunks {
-    /// All of it was read.
+    /// The whole body was read.
     ended: Cell<bool>,
     /// No reader is left.
     dropped: Cell<bool>,
@@ -33,7 +33,7 @@ pub(in crate::http) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins with the head of the request; `None` where there is no connection.
+    /// Begins with the head of the request; `None` without a connection.
     pub(in crate::http) fn begin(request: &mut ServiceRequest) -> Option<Exchange> {
         let connection = Rc::clone(request.conn_data::<Rc<ConnectionState>>()?);
         let chunks = watch(request, &connection);
@@ -48,7 +48,7 @@ impl Exchange {
         self.request.0.is_crowded()
     }
 
-    /// Goes on until the answer has ended.
+    /// Keeps the request in flight until the answer has ended.
     pub(in crate::http) fn answer(self, mut answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
         if let Some(chunks) = &self.chunks
             && chunks.dropped.get()
@@ -57,7 +57,7 @@ impl Exchange {
             let head = answer.response_mut().head_mut();
             head.set_connection_type(ConnectionType::Close);
         }
-        // A body with a size is sent as soon as it is known. The connection decides whether it goes on.
+        // A body with a size is sent as soon as it is known. The connection decides whether it stays open.
         let endless = matches!(answer.response().body().size(), BodySize::Stream);
         if !endless && self.chunks.is_none() && !self.request.0.is_http2() {
             return answer;

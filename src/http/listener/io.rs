@@ -152,11 +152,11 @@ impl AsyncWrite for Connection {
                 this.state.has_written(flushed.is_ready());
                 ready!(flushed)?;
             }
-            // The system has taken it.
+            // The operating system has the bytes already.
             Some(Stream::Plain(_)) | None => {}
         }
         if this.state.has_flushed() {
-            // So the dispatcher notices that reading has ended.
+            // Wakes the dispatcher, so that it notices the end of reading.
             cx.waker().wake_by_ref();
         }
         Poll::Ready(Ok(()))
@@ -191,7 +191,7 @@ impl Drop for Connection {
                 let (stream, mut session) = stream.into_inner();
                 session.send_close_notify();
                 let mut farewell = Vec::new();
-                // If it can't be sent now, the end of the connection says it.
+                // If it can't be sent now, the end of the connection serves the same purpose.
                 let _sent = session
                     .write_tls(&mut farewell)
                     .and_then(|_| stream.try_write(&farewell));

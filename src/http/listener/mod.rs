@@ -1,5 +1,5 @@
-//! Accepts connections. Our own listener stands between the socket and the framework. It bounds the places, bytes and
-//! time that a client can take (docs/decisions/0025).
+//! Accepts connections. This listener is between the socket and the framework. It limits the places, bytes and time
+//! that a client can take (docs/decisions/0025).
 //!
 //! - [`worker`]: the connections of a thread, and which one must go.
 //! - [`state`]: what one connection may do.
@@ -47,7 +47,7 @@ use worker::{HEAD_TIMEOUT, Place, Shared, Worker};
 /// Connections that the system holds until the service accepts them.
 const BACKLOG: i32 = 2_048;
 
-/// How long the framework goes on reading an unwanted body with a size.
+/// How long the framework continues to read an unwanted body with a size.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a connection of HTTP/2 may send before the service reads any of it.

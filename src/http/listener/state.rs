@@ -22,10 +22,10 @@ const H2_REQUESTS: u32 = 100;
 /// A chunk of one byte takes six on the wire.
 const CHUNKED_FACTOR: u64 = 6;
 
-/// The way of the connection to its end.
+/// The stages of a connection up to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Course {
-    /// It goes on.
+    /// It stays open.
     Open,
     /// It ends after the answer: the client is still sending an unread body.
     AfterAnswer,
@@ -114,7 +114,7 @@ impl ConnectionState {
         }
     }
 
-    /// The connection of a request; `None` where there is none, as in tests of a handler.
+    /// The connection of a request; `None` without one, as in tests of a handler.
     pub(crate) fn of(request: &HttpRequest) -> Option<Rc<ConnectionState>> {
         request.conn_data::<Rc<ConnectionState>>().cloned()
     }
@@ -176,7 +176,7 @@ impl ConnectionState {
         self.in_flight.get() > H2_REQUESTS
     }
 
-    /// A handler asks for a body: the client may send it.
+    /// A handler requests a body: the client may send it.
     pub(crate) fn ask(&self, body: Asked) {
         let more = match body {
             Asked::Sized(bytes) => bytes,

@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 const SEQUENCE: u8 = 0x30;
-/// `[0]`, in which the version stands.
+/// `[0]`, the element that holds the version.
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
@@ -19,7 +19,7 @@ pub(super) struct Validity {
 }
 
 impl Validity {
-    /// Of a certificate in DER.
+    /// The validity of a certificate in DER.
     pub(super) fn of(certificate: &[u8]) -> Result<Validity, String> {
         find(certificate).ok_or_else(|| "holds no X.509 certificate".to_owned())
     }

@@ -1,5 +1,5 @@
-//! The connections of one worker thread: how many there may be, which of them have used up their time, and which one is
-//! closed for a new one.
+//! The connections of one worker thread: how many there may be, which have used up their time, and which one is closed
+//! for a new one.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -209,7 +209,7 @@ async fn tick(worker: Weak<Worker>) {
 pub(super) struct Place {
     pub(super) state: Rc<ConnectionState>,
     pub(super) worker: Rc<Worker>,
-    /// The address counts it for the same time.
+    /// Its address counts the connection for the same time.
     pub(super) connected: Option<Connected>,
 }
 

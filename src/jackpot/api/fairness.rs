@@ -1,7 +1,7 @@
 //! Fairness: the epochs and their commitments.
 //!
-//! Anybody may ask. So an instance reads the epochs of a jackpot once for all requests within a second, and writes each
-//! page once. Epochs that it opens itself show at once.
+//! The route is public. So an instance reads the epochs of a jackpot once for all requests within a second, and writes
+//! each page once. Epochs that it opens itself show at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -168,7 +168,7 @@ impl Shown {
         let begin = after.map_or(0, |Cursor(last)| {
             self.epochs.partition_point(|epoch| epoch.epoch <= last)
         });
-        // A client made this cursor up, because no page ends with it. Its page is made, and not kept.
+        // A client invented this cursor, because no page ends with it. The page is made, but not cached.
         match self.texts.get(begin / PAGE).filter(|_| begin.is_multiple_of(PAGE)) {
             Some(text) => text.get_or_init(|| self.page_from(begin)).clone(),
             None => self.page_from(begin),

@@ -42,7 +42,7 @@ pub struct Api {
     pub epochs: Arc<Epochs>,
     /// Explains why a jackpot takes no entries.
     pub reasons: Reasons,
-    /// For questions that Redis cannot answer.
+    /// The database, for data that Redis does not have.
     pub sql: Sql,
     /// The ledger.
     pub ledger: Ledger,

@@ -1,7 +1,7 @@
-//! The operator's reason why a jackpot takes no entries, for refused entries.
+//! Finds the operator's reason why a jackpot takes no entries, for the answers to refused entries.
 //!
-//! The ledger has it, also after a restore. Only refusals ask for it. Of many refusals one asks, at most once a second
-//! for each jackpot, also while the ledger does not answer. The others use the last known reason.
+//! The reason is in the ledger, also after a restore. Only refusals read it. Of concurrent refusals one reads it, at
+//! most once a second for each jackpot, even while the ledger does not answer. The others use the last known reason.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,7 @@ use crate::jackpot::kept;
 use crate::jackpot::view::Status;
 use crate::sql::Sql;
 
-/// How long an answer is kept. By then the ledger has this instance's own actions, and other instances' actions are
-/// seen.
+/// How long an answer is cached. By then the ledger has this instance's own actions, and other instances' actions show.
 const KEPT: Duration = Duration::from_secs(1);
 /// Longest wait of a refusal for its reason.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -27,7 +26,7 @@ const MAX_KEPT: usize = 10_000;
 struct Known {
     status: Status,
     reason: Option<Arc<str>>,
-    /// When it was learnt, or when a refusal began to ask again.
+    /// When it was read, or when a refusal began to read it again.
     at: Instant,
 }
 
@@ -47,7 +46,7 @@ impl Reasons {
         }
     }
 
-    /// This instance has stopped the jackpot; the ledger may not have read it yet.
+    /// Records that this instance has stopped the jackpot; the ledger may not have this event yet.
     pub(super) fn learn(&self, id: &Id, status: Status, reason: &str) {
         self.keep(id, status, Some(reason.into()));
     }
@@ -87,12 +86,12 @@ impl Reasons {
     }
 }
 
-/// The known reason, before the ledger is asked.
+/// The known reason, before the ledger is read.
 #[derive(Debug, PartialEq, Eq)]
 enum Look {
-    /// Fresh, or another refusal is asking now.
+    /// Fresh, or another refusal is reading it now.
     Known(Option<Arc<str>>),
-    /// The caller asks; the last known reason.
+    /// The caller must read it. Holds the last known reason.
     Ask(Option<Arc<str>>),
 }
 
@@ -102,7 +101,7 @@ fn look(known: &mut HashMap<Id, Known>, id: &Id, status: Status) -> Look {
     if found.is_some_and(|known| known.at.elapsed() < KEPT) {
         return Look::Known(reason);
     }
-    // From here on it counts as fresh, so that one of a thousand refusals asks.
+    // From here on it counts as fresh, so that one of a thousand refusals reads it.
     put(known, id, status, reason.clone());
     Look::Ask(reason)
 }
@@ -132,7 +131,7 @@ mod tests {
         let reason: Option<Arc<str>> = Some("a leak".into());
         put(&mut known, &id, Status::Paused, reason.clone());
         assert_eq!(ask(&mut known, Status::Paused), Look::Known(reason.clone()));
-        // The ledger did not answer. The next refusal asks a second later; until then the old reason counts.
+        // The ledger did not answer. The next refusal reads a second later; until then the old reason is used.
         for _ in 0..3 {
             aged(&mut known, &id);
             assert_eq!(ask(&mut known, Status::Paused), Look::Ask(reason.clone()));

@@ -64,7 +64,7 @@ impl Play {
     pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
         let result = self.enter_batch_once(id, batch).await;
         let result = self.stop_if_damaged(id, result).await;
-        // A client may have made up this name, and it must not become a label.
+        // A client may have invented this name, and it must not become a label.
         if self.views.registry.is_used(id) {
             self.metrics.batch(id, batch.entries.len(), &result);
         }
@@ -122,12 +122,12 @@ impl Play {
         Err(PlayError::Unsettled)
     }
 
-    /// The checks of a new batch before Redis is asked.
+    /// The checks of a new batch before Redis is called.
     fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
-        // Also by the definition that comes into force within the batch.
+        // The definition that comes into force within the batch counts too.
         let waits = waiting.is_some_and(|waiting| waiting.definition.room().is_some());
         if waits || view.definition.room().is_some() {
             return Some(DoorError::Required(NoPass::Batch).into());
@@ -162,7 +162,7 @@ impl Play {
     }
 
     /// The definition that comes into force after the entry at `index` (from 1). `None` when none waits any more: then
-    /// all entries are drawn again under the one in force.
+    /// all entries are drawn again under the definition in force.
     async fn waiting(&self, id: &Id, index: usize) -> Result<Option<Waiting>, PlayError> {
         let snapshot = self.views.snapshot(id).await?;
         let Some(json) = snapshot.waiting else {

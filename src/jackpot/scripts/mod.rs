@@ -88,7 +88,7 @@ pub struct Fence {
     pub known: Mark,
     /// The epoch this instance draws in.
     pub epoch: u64,
-    /// Of that epoch's seed, from a secret of this instance's own.
+    /// Commitment of that epoch's seed, from this instance's own secret.
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,

@@ -36,7 +36,7 @@ pub enum Rotated {
     Raised(u64),
     /// The newer generation has not reached the jackpot's retention.
     Early {
-        /// Ms that are missing.
+        /// Time that is missing, in ms.
         left_ms: u64,
         /// The jackpot's retention, seconds.
         retention_s: u64,

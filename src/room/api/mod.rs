@@ -21,7 +21,7 @@ mod tickets;
 pub struct Api {
     /// Admits users.
     pub rooms: Rooms,
-    /// For questions that Redis cannot answer.
+    /// The database, for data that Redis does not have.
     pub sql: Sql,
 }
 

@@ -228,7 +228,7 @@ impl Api {
         request::room(room.shared());
         let back = claims.return_to.clone();
         let refused = |error| Refusal::new(notice_of(error), back.clone());
-        // By Redis' clock, like all times of rooms, so that instances with other clocks agree. At most a second late.
+        // By Redis' clock, like all times of rooms, so that instances with other clocks agree. At most a second old.
         let now_ms = rooms.shown(room).await.map_err(refused)?.snapshot.now_ms;
         let claims = claims.check(issuer, room, now_ms)?;
         if !rooms.sends_to(room, &claims.return_to).await.map_err(refused)? {
@@ -324,7 +324,7 @@ impl Link {
             _ => None,
         });
         let first = links.next();
-        // Of two tokens it would be unclear which counts.
+        // With two tokens it would be unclear which counts.
         if links.next().is_some() { None } else { first }
     }
 }
@@ -404,7 +404,7 @@ fn html_page(status: StatusCode) -> HttpResponseBuilder {
     answer
 }
 
-/// Addresses of this service are relative, so that they work after a proxy that serves it under another path.
+/// Addresses of this service are relative, so that they work behind a proxy that serves it under another path.
 fn see_other(address: &str) -> HttpResponse {
     with_headers(StatusCode::SEE_OTHER)
         .insert_header((LOCATION, address))

@@ -82,7 +82,7 @@ pub enum NotHere {
     /// Made for another room, or by another service with the same keys.
     #[error("the token is for another room")]
     OtherRoom,
-    /// Expired. It still says where its user came from.
+    /// Expired. It still names the site that its user came from.
     #[error("the token has expired")]
     Expired(ReturnTo),
 }

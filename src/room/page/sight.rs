@@ -32,7 +32,7 @@ pub(super) enum Sight {
 impl Sight {
     /// Looks, which keeps the place alive.
     ///
-    /// It does not look at a place whose user can be sent nowhere. That place ends like one whose user stops asking.
+    /// It does not look at a place whose user can be sent nowhere. That place ends like one whose user stops polling.
     pub(super) async fn of(rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
         if !rooms.sends_to(&place.room, &place.return_to).await? {
             return Ok(Self::Over(Notice::NotSent));
@@ -95,7 +95,7 @@ fn motion(room: &RoomNow, ticket: &TicketNow) -> Motion {
     }
 }
 
-/// The texts of a page when the room could not be asked.
+/// The texts of a page when Redis did not answer for the room.
 pub(super) fn notice_of(error: RoomError) -> Notice {
     match error {
         RoomError::TicketNotFound => Notice::Forgotten,

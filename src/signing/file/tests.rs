@@ -52,7 +52,7 @@ fn starts_at_the_same_time_agree_on_one_key() {
 fn rotation_adds_a_key_that_signs_and_keeps_the_others() {
     let (_directory, file) = in_new_dir();
     let first = file.read_or_make().unwrap();
-    // A remark of the operator, and a last line without its end.
+    // An operator's comment, and a last line without a line end.
     let text = std::fs::read_to_string(file.path()).unwrap();
     write(&file, &format!("{text}# the first one\n# no end of line"));
     let second = file.rotate().unwrap();

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::Place;
 
-/// How long a server may take to end by itself, because it writes and syncs its file.
+/// How long a server may take to end on its own, because it writes and syncs its file.
 const TERM_LIMIT: Duration = Duration::from_secs(5);
 /// How long the kernel may take to end a killed one, because it frees its memory first.
 const KILL_LIMIT: Duration = Duration::from_secs(20);

@@ -1,5 +1,5 @@
-//! What the event of an entry call states of itself, recomputed: the amounts, the beginnings of its runs, and the record
-//! of its batch.
+//! Recomputes what the event of an entry call states of the whole call: the amounts, the beginnings of its runs, and
+//! the record of its batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter};
 use crate::verify::report::{Place, Report};
 use crate::verify::tiers::Tiers;
 
-/// A call as far as its entries were replayed.
+/// A call, up to its last replayed entry.
 pub(super) struct OpenCall {
-    /// What was contributed to each tier before it.
+    /// Contributed to each tier before the call.
     contributed: BTreeMap<Id, i128>,
-    /// Entries so far.
+    /// Entries replayed until now.
     entries: u64,
     /// Indexes of the entries that drew a prize in attempt 0.
     winners: Vec<String>,
@@ -44,7 +44,7 @@ impl OpenCall {
         }
     }
 
-    /// Notes the tiers before the next entry, if it begins a run.
+    /// Saves the tiers before the next entry, if it begins a run.
     pub(super) fn before_entry(&mut self, tiers: &Tiers, definition: &Definition) {
         self.entries += 1;
         if std::mem::take(&mut self.begins_run) {
@@ -54,7 +54,7 @@ impl OpenCall {
         }
     }
 
-    /// Notes the claims of that entry.
+    /// Records the claims of that entry.
     pub(super) fn after_entry(&mut self, claims: &[Claim]) {
         if !claims.is_empty() {
             self.winners.push(self.entries.to_string());
@@ -63,7 +63,8 @@ impl OpenCall {
         self.begins_run = claims.iter().any(is_paid);
     }
 
-    /// Compares what the event states with what its entries did. `definitions`: under which they were drawn, one or two.
+    /// Compares what the event states with what its entries did. `definitions`: those in force for its entries, one or
+    /// two.
     pub(super) fn end(
         self,
         (n, enter): (u64, &Enter),
@@ -110,7 +111,7 @@ impl OpenCall {
     }
 }
 
-/// The stakes that were sent under each definition, also those of entries that the call did not take.
+/// The stakes that were sent under each definition, including those of entries that the call did not take.
 fn stakes(call: &Call, fields: &Fields) -> Vec<BTreeSet<Minor>> {
     let taken = |entries: &[_]| entries.iter().map(stake_of).collect::<BTreeSet<_>>();
     if let Some((before, after)) = call.split.and_then(|split| call.entries.split_at_checked(split.place)) {
@@ -129,7 +130,7 @@ fn stake_of(entry: &crate::jackpot::ledger::event::Entered) -> Minor {
     entry.sent.stake
 }
 
-/// The amounts of each stake that was sent, and of no other.
+/// The event must state the amounts of each stake that was sent, and of no other stake.
 fn wrong_amounts(what: &str, stakes: &BTreeSet<Minor>, amounts: &Amounts, definition: &Definition) -> Option<String> {
     let wrong = stakes
         .iter()
@@ -147,7 +148,7 @@ fn wrong_amounts(what: &str, stakes: &BTreeSet<Minor>, amounts: &Amounts, defini
     }
 }
 
-/// A record of thousands of winners is not printed whole.
+/// A record of thousands of winners is shortened for the message.
 fn shortened(mut what: String) -> String {
     const MAX_CHARS: usize = 1_000;
     if what.len() > MAX_CHARS {

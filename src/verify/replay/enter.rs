@@ -1,4 +1,4 @@
-//! Entries once more: what each adds, draws and claims.
+//! Replays entries: what each adds, draws and claims.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered, Event};
 use crate::verify::receipts::Paid;
 use crate::verify::report::{Place, Report};
 
-/// Distinct stakes whose split is kept: a game has few, and a hostile export must not fill the memory.
+/// Most distinct stakes whose split is cached. A game has few, and a hostile export must not fill the memory.
 const MAX_SPLITS: usize = 10_000;
 
 impl Replay {
@@ -69,7 +69,7 @@ impl Replay {
         Ok(paid)
     }
 
-    /// The claims that an entry made in the call that took it; the money that they paid.
+    /// Replays the claims that an entry made in the call that took it. Returns the money that they paid.
     fn claims(
         &mut self,
         event: &Event,
@@ -90,7 +90,7 @@ impl Replay {
         Ok(paid)
     }
 
-    /// What an entry added, recomputed from its stake.
+    /// Recomputes what an entry added from its stake.
     fn contribute(&mut self, n: u64, entry: &Entered, definition: &Definition, report: &mut Report) {
         let id = &entry.entry_id;
         if !self.seen.insert(id) {

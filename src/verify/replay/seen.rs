@@ -1,11 +1,11 @@
-//! Ids that may not come again.
+//! Detects ids that repeat too early.
 
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-/// Ids of the entries and batches that are remembered, as 16 bytes of their SHA-256 each: the two generations that the
-/// service keeps. An id may come again after both.
+/// Ids of the remembered entries and batches, as 16 bytes of their SHA-256 each. It keeps two generations, like the
+/// service. An id may repeat after both.
 #[derive(Default)]
 pub(super) struct SeenIds {
     newer: HashSet<[u8; 16]>,
@@ -13,7 +13,7 @@ pub(super) struct SeenIds {
 }
 
 impl SeenIds {
-    /// Whether it is new.
+    /// Adds an id. Returns whether it is new.
     pub(super) fn insert(&mut self, id: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(id).into();
         let mut key = [0; 16];

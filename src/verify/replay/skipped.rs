@@ -1,4 +1,4 @@
-//! An event that an operator skipped: what it says is carried on from, and that nothing of it could be recomputed.
+//! An event that an operator skipped. The replay continues from the state that it carries; nothing of it is recomputed.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
@@ -13,10 +13,10 @@ use crate::ledger::skipped::Skipped;
 use crate::verify::receipts::Paid;
 use crate::verify::report::Report;
 
-/// Longest text of an operator or of a skipped event that a line shows, in characters.
+/// Longest text of an operator or a skipped event in a line of the report, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// An entry that a skipped event left pending: it has no draw that could be recomputed.
+/// An entry that a skipped event left pending. Its draw can't be recomputed.
 #[derive(Debug, Clone)]
 pub(super) struct CarriedPending {
     pub(super) player: Id,
@@ -24,7 +24,7 @@ pub(super) struct CarriedPending {
 }
 
 impl Replay {
-    /// Goes on from what is carried; the money that it paid.
+    /// Continues from the carried state. Returns the money that the event paid.
     pub(super) fn skipped(
         &mut self,
         event: &Event,
@@ -104,7 +104,7 @@ impl Replay {
     }
 }
 
-/// That it was skipped, why, and what it moved.
+/// Describes the skip: why, and what the event moved.
 fn said(event: &Event, skipped: &Skipped<Carried>) -> String {
     let moved = event.changes.iter();
     let moved = moved.map(|change| format!("{} {} {:+}", change.tier, change.meter, change.delta));

@@ -112,7 +112,7 @@ impl<'a> Splits<'a> {
         self.rows.len() - 1
     }
 
-    /// The distinct amounts so far, in the order of their numbers.
+    /// The distinct amounts until now, in the order of their numbers.
     #[must_use]
     pub fn rows(&self) -> &[Vec<TierAmount>] {
         &self.rows

@@ -1,7 +1,7 @@
 //! The draw: a deterministic function of (epoch seed, jackpot, entry, attempt) onto the odds table.
 //!
-//! Normative text: "The draw" of the product's contract (docs/explanation/fairness.md). Pure: no clock, no randomness, no
-//! store; an independent verifier agrees bit for bit.
+//! Normative text: "The draw" of the product's contract (docs/explanation/fairness.md). Pure: no clock, no randomness,
+//! no store. An independent verifier gets the same result, bit for bit.
 
 use std::io::Write;
 
@@ -35,7 +35,7 @@ impl EpochSeed {
         }
     }
 
-    /// A seed that was published, from its hexadecimal form.
+    /// Parses a published seed from its hexadecimal form.
     #[must_use]
     pub fn published(jackpot: &Id, text: &str) -> Option<Self> {
         let mut seed = [0; 32];
@@ -78,8 +78,8 @@ impl EpochSeed {
         odds.rank_of(self.ticket(entry_id, client_seed, attempt, odds))
     }
 
-    /// The first accepted word below `total`. A word is rejected when it falls into the last, incomplete run of
-    /// `total` values, which would make small results likelier; that happens less than once in 2^32 words.
+    /// The first accepted word below `total`. It rejects words in the last, incomplete run of `total` values, which
+    /// would make small results likelier. That happens less than once in 2^32 words.
     fn uniform(&self, total: u64, message: impl Fn(u32) -> String) -> u64 {
         let last_accepted = last_accepted(total);
         for block in 0.. {

@@ -1,4 +1,4 @@
-//! What is pure of a jackpot.
+//! The pure part of jackpots.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -6,9 +6,9 @@
 //! | [`odds`], [`draw`], [`epoch`] | the odds table, the draw onto it, and the periods of its seeds |
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
-//! | [`record`], [`batch_record`] | what Redis keeps of an entry, alone or in a run; what it keeps of a batch |
-//! | [`derived`] | ids that the service makes |
-//! | [`steps`] | what is to be done next for an entry |
+//! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
+//! | [`derived`] | ids that the service derives |
+//! | [`steps`] | the next step of an entry |
 
 pub mod added;
 pub mod batch_record;

@@ -235,7 +235,7 @@ impl Record {
         parsed.ok_or_else(|| Unreadable::of(text))
     }
 
-    /// The record by itself, for [`Record::parse`].
+    /// The record alone, for [`Record::parse`].
     #[must_use]
     pub fn to_text(&self) -> String {
         let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));
@@ -282,7 +282,7 @@ impl Record {
         }
     }
 
-    /// Ranks that refused the entry so far.
+    /// Ranks that refused the entry until now.
     #[must_use]
     pub fn refusals(&self) -> &[Refusal] {
         match &self.state {

@@ -1,5 +1,5 @@
-//! The draws of an entry so far, and its next step: a pure function of its record, its definition and its epoch's seed.
-//! Every step of `play` and of recovery is decided here.
+//! The draws of an entry until now, and its next step: a pure function of its record, its definition and its epoch's
+//! seed. Every step of `play` and of recovery is decided here.
 
 use thiserror::Error;
 
@@ -23,11 +23,11 @@ pub struct Attempt {
 /// The next step of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing: the outcome stands.
+    /// No step: the outcome is final.
     Answer(Vec<Attempt>),
     /// Claim the money prize that this attempt drew.
     Claim { attempt: u32, rank: u32 },
-    /// Ask for a unit of the coupon that this attempt drew, and record the answer.
+    /// Request a unit of the coupon that this attempt drew, and record the answer.
     Issue { attempt: u32, rank: u32, coupon_id: Id },
     /// Record that it ends with no prize.
     Finish {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::signing::{KeyPair, Seed};
 
-/// A seed for tests alone: its signatures are pinned here, and were checked with another implementation.
+/// A seed only for tests. Its signatures are pinned here, and were checked with another implementation.
 fn key() -> KeyPair {
     KeyPair::of(&Seed::new([0x5f; 32]))
 }
@@ -55,7 +55,7 @@ fn head() -> Head {
     )
 }
 
-/// The signed text is that of the reference, and changing, dropping or adding any member breaks the signature.
+/// The signed text equals the reference. Changing, dropping or adding any member breaks the signature.
 fn assert_signed<T: Serialize + DeserializeOwned>(
     document: &T,
     text: &str,
@@ -136,7 +136,7 @@ fn a_key_that_is_not_in_the_set_is_named() {
     let key_id = receipt().key_id;
     assert_eq!(receipt().verify(&set), Err(VerifyError::UnknownKey(key_id.clone())));
     assert_eq!(head().verify(&set), Err(VerifyError::UnknownKey(key_id)));
-    // Signed by one key, in the name of another that is in the set.
+    // Signed with one key, under the id of another key in the set.
     let mut renamed = receipt();
     renamed.key_id = other.public().id().to_owned();
     assert!(matches!(renamed.verify(&set), Err(VerifyError::BadSignature(_))));

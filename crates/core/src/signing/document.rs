@@ -1,4 +1,4 @@
-//! What the signature of a JSON document is over: the document without it, in the form of RFC 8785.
+//! The signed text of a JSON document: the document without its signature, in the form of RFC 8785.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 /// The RFC 8785 form of a flat document without its member `signature`: members sorted, no spaces. The names of members
 /// are ASCII and numbers are integers up to 2^53-1, for which that form is plain sorted JSON.
 ///
-/// A document of one kind can't be passed off as one of another: their members differ.
+/// A document of one kind can't pass as another kind: their members differ.
 ///
 /// # Panics
-/// When the document is no object of plain values, which is decided where its type is written.
+/// If the document is not an object of plain values. Its type alone decides this.
 #[must_use]
 pub fn signed_text(document: &impl Serialize) -> String {
     let value = serde_json::to_value(document).expect("a document is JSON");

@@ -5,10 +5,10 @@ use utoipa::ToSchema;
 
 use super::key::{BadSignature, PublicKey};
 
-/// Kind and curve of the keys here.
+/// Key type and curve of the keys here.
 const KIND: (&str, &str) = ("OKP", "Ed25519");
 
-/// Public keys, each once. Keys of another kind in a set that is read are left out, as RFC 7517 wants it.
+/// Public keys, each once. Keys of other types in a parsed set are left out, as RFC 7517 requires.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "JwkSet", into = "JwkSet")]
 pub struct Jwks(Vec<PublicKey>);
@@ -16,16 +16,16 @@ pub struct Jwks(Vec<PublicKey>);
 /// Why a signature is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// It names a key that is not in the set.
+    /// The signature names a key that is not in the set.
     #[error("there is no key with the id {0}")]
     UnknownKey(String),
-    /// It is not that of this text.
+    /// The signature is not valid for this text.
     #[error(transparent)]
     BadSignature(#[from] BadSignature),
 }
 
 impl Jwks {
-    /// The keys in their order; of equal ones the first.
+    /// The keys in order, without duplicates.
     pub fn new(keys: impl IntoIterator<Item = PublicKey>) -> Self {
         let mut set = Self::default();
         for key in keys {
@@ -36,7 +36,7 @@ impl Jwks {
         set
     }
 
-    /// The keys in their order.
+    /// The keys in order.
     pub fn keys(&self) -> &[PublicKey] {
         &self.0
     }
@@ -113,7 +113,7 @@ impl TryFrom<JwkSet> for Jwks {
             .filter(|jwk| (jwk.kty.as_str(), jwk.crv.as_str()) == KIND);
         let keys = ours.map(|jwk| {
             let key = PublicKey::parse(&jwk.x).map_err(|error| format!("key {}: x {error}", jwk.kid))?;
-            // A name that is not the key's own would let one key speak for another.
+            // A `kid` other than the key's own thumbprint would let one key speak for another.
             if jwk.kid == key.id() {
                 Ok(key)
             } else {

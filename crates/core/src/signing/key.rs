@@ -1,4 +1,4 @@
-//! One key: the half that signs, the half that checks, and the id of both.
+//! A key: its signing half, its public half, and the id of both.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// The 32 secret bytes that a key is made of; wiped when they go.
+/// The 32 secret bytes of a key, wiped on drop.
 pub type Seed = Zeroizing<[u8; 32]>;
 
-/// A key that signs. Its secret half is wiped when it goes, and is in no log.
+/// A key that signs. Its secret half is wiped on drop, and is in no log.
 pub struct KeyPair {
     secret: SigningKey,
     public: PublicKey,
 }
 
-/// A signature, and which key made it.
+/// A signature, with the id of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// Id of the key.
@@ -27,14 +27,14 @@ pub struct Signature {
 }
 
 impl KeyPair {
-    /// The key that these bytes make.
+    /// The key of these bytes.
     pub fn of(seed: &Seed) -> Self {
         let secret = SigningKey::from_bytes(seed);
         let public = PublicKey::of(secret.verifying_key());
         Self { secret, public }
     }
 
-    /// What others need to check its signatures.
+    /// The public half, which checks its signatures.
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -62,12 +62,12 @@ pub struct PublicKey {
     id: String,
 }
 
-/// The text is no public key of Ed25519, or one of the few weak ones under which anything is signed.
+/// The text is not a public key of Ed25519, or is one of the few weak keys that accept signatures of anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an Ed25519 public key, 32 bytes in base64url without padding")]
 pub struct NoPublicKey;
 
-/// The signature is not that of this text by this key.
+/// This key did not sign this text with this signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the signature does not match")]
 pub struct BadSignature;
@@ -78,7 +78,7 @@ impl PublicKey {
         Self { key, id }
     }
 
-    /// From its 32 bytes in base64url.
+    /// Parses its 32 bytes in base64url.
     pub fn parse(x: &str) -> Result<Self, NoPublicKey> {
         let mut bytes = [0; 32];
         let length = URL_SAFE_NO_PAD.decode_slice(x, &mut bytes).map_err(|_| NoPublicKey)?;
@@ -94,13 +94,13 @@ impl PublicKey {
         URL_SAFE_NO_PAD.encode(self.key.as_bytes())
     }
 
-    /// Its thumbprint (RFC 7638), which everybody computes alike from the key itself.
+    /// Its thumbprint (RFC 7638), which follows from the key alone.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Checks a signature in base64url, strictly: there is one text for a signature, and no key or part of a signature
-    /// of small order.
+    /// Checks a signature in base64url, strictly: a signature has only one text, and keys and signature parts of small
+    /// order are refused.
     pub fn verify(&self, text: &str, signature: &str) -> Result<(), BadSignature> {
         let bytes = URL_SAFE_NO_PAD.decode(signature).map_err(|_| BadSignature)?;
         let signature = ed25519_dalek::Signature::from_slice(&bytes).map_err(|_| BadSignature)?;

@@ -1,5 +1,5 @@
-//! Ed25519 signatures: a key that signs, a key that checks, public keys as a JWK Set, and the text of a JSON document that its
-//! signature is over.
+//! Ed25519 signatures: a key that signs, a key that checks, public keys as a JWK Set, and the signed text of a JSON
+//! document.
 
 mod document;
 mod jwks;

@@ -1,10 +1,10 @@
-//! The Lua part of a declaration: readers and writers, as text of a file that is put in front of a script.
+//! The Lua part of a declaration: readers and writers, as the text of a file that is placed before a script.
 
 use std::fmt::Write as _;
 
 use super::{FieldShape, KindShape, RecordShape};
 
-/// Longest line, as the check of Lua allows.
+/// Longest line that the Lua check allows.
 const WIDTH: usize = 120;
 
 /// The first lines of a generated file. `source`: the Rust file of the declaration.
@@ -73,8 +73,8 @@ fn write_kind(lua: &mut String, name: &str, kind: &KindShape) {
     let _ = writeln!(lua, "  if kind == '{}' then\n{line}\n  end", kind.letter);
 }
 
-/// A function that makes a reply: its code, the mark, and the values of a table by their names. With `Some(code)` the values
-/// follow `code` and the mark; without, they are appended to a reply.
+/// A function that makes a reply: its code, the mark, and the values of a table by their names. With `Some(code)` the
+/// values follow `code` and the mark; without it, they are appended to a reply.
 #[must_use]
 pub fn reply(name: &str, code: Option<&str>, doc: &str, fields: &[FieldShape]) -> String {
     let mut lua = String::from("\n");

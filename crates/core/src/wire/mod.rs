@@ -14,7 +14,7 @@ use crate::ids::Id;
 
 /// The type of a field: its text in Redis.
 pub trait Field: Sized {
-    /// For the reference.
+    /// The name of the type in the reference.
     const TYPE: &'static str;
     /// Lua pattern of its text.
     const PATTERN: &'static str;

@@ -120,7 +120,7 @@ fn a_place_that_was_not_taken_or_does_not_exist_is_unreadable() {
 fn a_record_of_a_run_that_is_lost_or_cut_is_unreadable() {
     let text = format!(":c 3 fp {CALL}");
     let whole = Record::parse(&text).expect("readable");
-    // All that place 3 follows from ends with the first run.
+    // Everything that place 3 depends on ends with the first run.
     let needed = text.find("3 0,0,").expect("a second run") + 2;
     for end in 0..text.len() {
         let Ok(cut) = Record::parse(&text[..end]) else { continue };
