@@ -24,10 +24,7 @@ pub enum CheckError {
     Damaged(String),
     /// The events do not form a chain.
     #[error("{subject}: {what}: the ledger is damaged, and so is every copy of it")]
-    Chain {
-        subject: String,
-        what: String,
-    },
+    Chain { subject: String, what: String },
     /// A restore could not load it.
     #[error(transparent)]
     Load(#[from] LoadError),

@@ -24,10 +24,7 @@ const CHUNK: usize = 1 << 16;
 pub enum ManifestError {
     /// There is no manifest, or it is malformed.
     #[error("{} is not a whole backup: {reason}", path.display())]
-    NotOne {
-        path: PathBuf,
-        reason: String,
-    },
+    NotOne { path: PathBuf, reason: String },
     /// The format version is another one.
     #[error("{} has format {found}, and this program reads format {FORMAT}: use the program that wrote it", path.display())]
     Format {

@@ -84,10 +84,7 @@ pub enum FromError {
     },
     /// An operation of the file system failed.
     #[error("{}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// A restore of a backup was started in the data directory and not finished.

@@ -79,10 +79,7 @@ pub enum SecretsError {
     File(#[from] SecretFileError),
     /// An operation of the file system failed.
     #[error("{}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// Secrets that were read.

@@ -94,11 +94,7 @@ pub enum FoldError {
     },
     /// A meter would be below zero.
     #[error("event {n}: {meter} of tier '{tier}' falls below zero")]
-    BelowZero {
-        n: u64,
-        tier: Id,
-        meter: String,
-    },
+    BelowZero { n: u64, tier: Id, meter: String },
     /// It names something that is not there.
     #[error("event {n}: {what}")]
     Unexpected {

@@ -32,10 +32,7 @@ pub enum SigningKeysError {
     Secret(#[from] SecretFileError),
     /// The file can't be created or written.
     #[error("signing keys {}: {source}", path.display())]
-    File {
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// The file or the setting does not hold keys.
     #[error("signing keys from {origin}: {reason}")]
     Malformed {

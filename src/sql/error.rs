@@ -32,10 +32,7 @@ pub enum SqlError {
     Url(&'static str),
     /// The file or its directory can't be used.
     #[error("can't use the ledger {}: {source}", path.display())]
-    File {
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// Another instance has the file.
     #[error(
         "the ledger {} is in use by another instance (process {pid}). SQLite is for one instance: stop that one, or \

@@ -56,10 +56,7 @@ pub enum Kind {
         retention_s: u64,
     },
     /// The service suspended it, or opened it again.
-    Status {
-        before: Status,
-        after: Status,
-    },
+    Status { before: Status, after: Status },
     /// What Redis held right before the event.
     Checkpoint(Checkpoint),
     /// Redis was rebuilt from the events before this one.

@@ -54,20 +54,11 @@ pub enum Kind {
     /// Entries were taken, in the order of their sequences.
     Enter(Enter),
     /// The claim of a redraw.
-    Claim {
-        entry_id: String,
-        claim: Claim,
-    },
+    Claim { entry_id: String, claim: Claim },
     /// A pending entry ended without a prize.
-    Finish {
-        entry_id: String,
-        sequence: u64,
-    },
+    Finish { entry_id: String, sequence: u64 },
     /// An operator paused, resumed or closed the jackpot, or the service suspended it.
-    Status {
-        before: Status,
-        after: Status,
-    },
+    Status { before: Status, after: Status },
     /// An operator put money in, took it out or moved it.
     Adjust {
         adjustment_id: Id,
@@ -255,10 +246,7 @@ pub enum ClaimResult {
         code: String,
     },
     /// The coupon gave none.
-    Refused {
-        coupon_id: Id,
-        reason: Reason,
-    },
+    Refused { coupon_id: Id, reason: Reason },
     /// The attempt drew nothing, or was the last one: the entry ended without a prize. Only in a batch.
     Ended,
 }

@@ -37,10 +37,7 @@ pub enum Kind {
     /// A list was published: the users who joined before the opening.
     Opened(Opened),
     /// The service suspended it, or opened it again.
-    Status {
-        before: Status,
-        after: Status,
-    },
+    Status { before: Status, after: Status },
     /// What Redis held right before the event.
     Checkpoint(Checkpoint),
     /// Redis was rebuilt from the events before this one.
