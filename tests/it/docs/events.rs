@@ -11,7 +11,7 @@ const PARTS: [(&str, &str); 3] = [("jackpot", "Jackpot"), ("coupon", "Coupon"), 
 /// The calls that append an event; the literal type stands in them, and the fields as names and values in turn.
 const CALLS: [&str; 2] = ["append_event(", "append("];
 
-/// What stands in front of the bracket that closes the one before `text`.
+/// The part of `text` up to the bracket that closes the one before it.
 fn inside(text: &str) -> &str {
     let mut depth = 1;
     for (at, letter) in text.char_indices() {

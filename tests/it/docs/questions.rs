@@ -35,7 +35,7 @@ fn steps(answer: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Whether a file has what a step names: a Rust file the function, any other file and the map the text.
+/// Whether a file has what a step names: in a Rust file a function, in any other file and in the map a text.
 fn has(path: &str, text: &str, name: &str) -> bool {
     let rust = Path::new(path).extension().is_some_and(|extension| extension == "rs") && path != START;
     let needle = if rust { format!("fn {name}") } else { name.to_owned() };

@@ -13,7 +13,7 @@ use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 use crate::support::service::Service;
 
-/// Where the documentation says that the service is.
+/// Address of the service in the documentation.
 const ADDRESS: &str = "http://127.0.0.1:8080";
 
 /// The code of a document's blocks of one language, in order.
@@ -123,7 +123,7 @@ async fn the_how_tos_run_as_they_stand() {
         let text = fs::read_to_string(path).expect("the how-to");
         let mut commands = vec![terminal];
         commands.extend(blocks(&text, "sh"));
-        // Needs a room that has opened.
+        // These commands need a room that has opened.
         commands.retain(|block| !block.contains("/pre-queue"));
         println!("{name}");
         run(("bash", &commands), expected, &service, folder.path()).await;

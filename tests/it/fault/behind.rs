@@ -33,7 +33,7 @@ async fn put_back(redis: &mut LocalServer, backup: Option<&Path>) {
     redis.restart().await;
 }
 
-/// The only jackpot is refused: the instance is not ready, and says why.
+/// Waits until the only jackpot is refused: the instance is not ready, and says why.
 async fn until_refused(service: &Service) {
     eventually(
         PATIENCE,
@@ -48,7 +48,7 @@ async fn until_refused(service: &Service) {
     .await;
 }
 
-/// The wrong directory, for a moment: what Redis has then is what SQL has, by number and hash.
+/// The wrong directory was used for a moment. Redis now has what SQL has, by number and hash, so the jackpot is played.
 async fn until_played(service: &Service, id: &str) {
     eventually(PATIENCE, "the jackpot is played again", async || {
         let answer = enter(service, JACKPOT, id).await;

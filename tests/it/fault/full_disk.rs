@@ -12,10 +12,10 @@ use crate::fault::support::{create, embedded, lively};
 
 const JACKPOT: &str = "disk";
 const PLAYERS: usize = 4;
-/// Some hundred entries, in blocks of 512 bytes.
+/// Space for some hundred entries, in blocks of 512 bytes.
 const FULL_AT_BLOCKS: &str = "256";
 
-/// A program that is redis-server on a disk with as much space as the file `space` says, at each of its starts.
+/// A program that runs redis-server on a disk with as much space as the file `space` says at each start.
 fn on_a_small_disk(directory: &Path) -> String {
     let program = directory.join("redis-server-on-a-small-disk");
     let space = directory.join("space");

@@ -13,7 +13,7 @@ const PLAYERS: usize = 48;
 
 on_both_databases!(heavy_each_event_is_in_sql_once_after_kills_of_the_service);
 
-/// Kills fall on no round number of entries: where in a batch or transaction, is the scheduler's to say.
+/// Kills fall on no round number of entries; the scheduler decides where in a batch or transaction they fall.
 async fn heavy_each_event_is_in_sql_once_after_kills_of_the_service(db: LedgerDb) {
     let (kills, entries) = (size("JACKPOT_TEST_KILLS", 4), size("JACKPOT_TEST_KILL_ENTRIES", 5_000));
     let url = db.environment();
