@@ -1,4 +1,5 @@
-//! Heads that are refused before a route is looked for: what the framework would answer bare is a problem like others.
+//! Heads that are refused before the routing: an answer that the framework would send bare is a problem like the
+//! others.
 
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;

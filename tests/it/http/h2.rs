@@ -144,7 +144,7 @@ async fn requests_in_flight_on_one_connection_are_bounded() {
         .iter()
         .filter(|answer| answer.status() == StatusCode::SERVICE_UNAVAILABLE)
         .count();
-    // A refusal ends at once and leaves its place.
+    // A refused stream ends at once and frees its place.
     assert_eq!(refused, 20, "100 are served");
     drop(streams);
     eventually("the places are free again", async || {

@@ -1,4 +1,4 @@
-//! What a stranger can find out: nothing, before there is a key.
+//! A stranger finds out nothing without a key.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::given;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
-/// Status and body of a call with this key; the request's id, which is in no body, apart.
+/// Status and body of a call with this key.
 async fn call(service: &Service, method: &str, path: &str, key: Option<&str>) -> (u16, Value) {
     let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
     let mut request = http_client().request(method, service.url(path));

@@ -294,7 +294,7 @@ async fn a_rotation_drops_many_definitions_in_steps() {
         many.arg(version).arg("{}");
     }
     bench.raw::<()>(&mut many).await;
-    // As if they had been put: the next one is 9,000 and in force when the generation is opened.
+    // As if so many definitions had been put: the next one is 9,000 and in force when the generation is opened.
     bench
         .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("last_version").arg(8_999))
         .await;

@@ -1,4 +1,5 @@
-//! The draw secret rotates: what was begun under the old one is finished under it, what is new opens under the new one.
+//! The draw secret rotates: what was begun under the old secret is finished under it, and new epochs open under the new
+//! one.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -27,7 +27,7 @@ async fn length(bench: &Bench) -> u64 {
     bench.raw(redis::cmd("XLEN").arg(key)).await
 }
 
-/// Whole nodes of the stream are trimmed: small ones.
+/// Makes the nodes of the stream small, because only whole nodes are trimmed.
 async fn small_nodes(bench: &Bench) {
     bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(5))
