@@ -1,5 +1,5 @@
-//! The house's rules that a compiler cannot check: length of files, leftovers, and texts that belong to one place. `house.rs`
-//! checks the arrows between rooms.
+//! The house's rules that a compiler cannot check: length of files, leftovers, and texts that belong to one place.
+//! `house.rs` checks the arrows between rooms.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -129,7 +129,7 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
     kit.bench.now("a", "u1").await;
     kit.projector_of(kit.coupons(), false).finish().await;
     wipe(&kit).await;
-    // Another instance knows of it from the ledger alone.
+    // Another instance has it from the ledger alone.
     let started = kit.other_instance();
     let known = started
         .registry

@@ -64,7 +64,7 @@ async fn bring_back(kit: &Kit, copy: &Copy) {
     }
 }
 
-/// The jackpot is restored as of event `n` of the ledger, and everything works as if nothing had happened.
+/// The jackpot was restored `restores` times, and everything works as if nothing had happened.
 async fn assert_whole(kit: &Kit, restores: u64) {
     kit.assert_complete().await;
     let bench = &kit.bench;

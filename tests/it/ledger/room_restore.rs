@@ -250,7 +250,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({})).await;
     kit.projector_of(kit.rooms(), false).finish().await;
     kit.wipe().await;
-    // Another instance knows of it from the ledger alone.
+    // Another instance has it from the ledger alone.
     let started = kit.other_instance();
     let known = started
         .registry

@@ -111,7 +111,7 @@ async fn records_and_passes_that_are_over_go_in_parts() {
     assert_eq!(left, 0);
 }
 
-/// More than one call of Redis takes arguments.
+/// More than the arguments that one call of Redis takes.
 #[tokio::test]
 async fn thousands_without_a_record_go_and_hold_up_nobody() {
     const GHOSTS: usize = 10_000;
@@ -259,7 +259,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
         let join = bench.join("restless");
         let ticket = bench.one(join.clone()).await.ticket;
         bench.one(Visit::Leave(ticket)).await;
-        // A repeat leaves nobody, and does not count.
+        // A repeated leave removes nobody and does not count.
         bench.one(Visit::Leave(ticket)).await;
         joins.push(join);
     }
@@ -286,7 +286,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     bench.raw::<()>(&mut set).await;
     let wait = wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
-    // Of a user who is gone nothing stays.
+    // Nothing stays of a user who is gone.
     bench
         .raw::<()>(redis::cmd("HDEL").arg(&bench.keys.users).arg("restless"))
         .await;
@@ -300,7 +300,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     assert_eq!(bench.hash(&bench.keys.users).await.len(), 0);
 }
 
-/// Instances remember each of them until it expires.
+/// Instances remember each such pass until it expires.
 #[tokio::test]
 async fn with_very_many_passes_taken_back_nobody_is_admitted() {
     const MOST: u64 = 1_000_000;

@@ -108,7 +108,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     );
     let other = decode::<Value>(pass, &key, &validation("other")).expect_err("another room");
     assert_eq!(other.kind(), &ErrorKind::InvalidAudience);
-    // A back end that checks the audience and no type takes no token of the waiting page for a pass, or the other way.
+    // A back end that checks the audience and no type takes no token of the waiting page for a pass, or the reverse.
     let origins = json!({"return_origins": ["https://shop.example"]});
     assert_eq!(
         service.put("/v1/rooms/lobby", definition(1, &origins)).await.status,
@@ -147,7 +147,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     let refused = decode::<Value>(changed, &key, &validation("lobby")).expect_err("another signature");
     assert_eq!(refused.kind(), &ErrorKind::InvalidSignature);
 
-    // Behind a rotation a renewed pass has the new key, and the old one is still published.
+    // After a rotation a renewed pass has the new key, and the old one is still published.
     let rotated = service.command(&["key", "rotate-signing"]);
     assert!(rotated.status.success(), "{rotated:?}");
     crate::support::eventually(crate::fault::support::PATIENCE, "the new key signs", async || {

@@ -25,7 +25,7 @@ fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
     environment.iter().map(one).collect()
 }
 
-/// A running service with a data directory of its own. Nothing of it is left when this goes.
+/// A running service with a data directory of its own. Dropping it removes everything.
 pub struct Service {
     data: TempDir,
     port: u16,
@@ -205,7 +205,7 @@ impl Service {
             .expect("the binary that cargo built starts")
     }
 
-    /// The key with which it is called.
+    /// The operator's key of the service.
     pub fn operator_key(&self) -> &str {
         &self.operator_key
     }

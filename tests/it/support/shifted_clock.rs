@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// What `cc` makes a library of; see there.
+/// Source of the library that `cc` makes; see there.
 const SHIM: &str = include_str!("shifted_clock.c");
 
 /// The clock of the processes that are started with [`environment`](Self::environment).
@@ -16,7 +16,7 @@ pub struct ShiftedClock {
 }
 
 impl ShiftedClock {
-    /// One that is right.
+    /// A clock that shows the machine's time.
     ///
     /// # Panics
     /// Without a C compiler, which linking these tests takes as well.

@@ -20,7 +20,7 @@ fn events(text: &str) -> Vec<(String, Value)> {
     text.split("\n\n").filter_map(one).collect()
 }
 
-/// Reads until the last event is so.
+/// Reads until `is_so` holds for the last event.
 async fn read(answer: &mut reqwest::Response, text: &mut String, is_so: impl Fn(&str, &Value) -> bool) {
     let reading = async {
         loop {
