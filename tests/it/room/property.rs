@@ -379,7 +379,7 @@ impl Both {
     }
 }
 
-/// The same answer, after `by` more of time has passed.
+/// The same answer, `by` ms later.
 fn later(reply: VisitReply, by: i64) -> VisitReply {
     let later = |mut seen: Seen| {
         seen.joined_ms = seen.joined_ms.map(|at| at + by);

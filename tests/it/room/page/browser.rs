@@ -66,8 +66,7 @@ async fn shows(browser: &Browser, place: &str) {
     .await;
 }
 
-/// The third of three users opens the page, sees the two in front go, and moves on to play without a request of his
-/// own.
+/// The third of three users opens the page, sees the two in front go, and moves on to play automatically.
 async fn a_user_waits_and_plays(scripts: Scripts, id: &str, environment: &[(&str, &str)]) {
     let service = service_with(environment).await;
     let site = site_and_room(&service, id, 60).await;
