@@ -127,7 +127,7 @@ async fn look(service: &Service, begun: Instant) -> Outcome<Look> {
     })
 }
 
-/// The highest of each third.
+/// The highest value in each third.
 fn heights(looks: &[Look], value: impl Fn(&Look) -> f64) -> [f64; 3] {
     let third = looks.len().div_ceil(3).max(1);
     let mut heights = [0.0; 3];

@@ -16,7 +16,7 @@ use crate::lock::Lock;
 const STALL: Duration = Duration::from_millis(1_500);
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// One of them.
+/// One usual way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Two calls. All players between the two read the same pool.

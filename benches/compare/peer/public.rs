@@ -47,7 +47,7 @@ return n + 1";
 /// A day, as in public code.
 const LIFETIME_S: u64 = 86_400;
 
-/// Which of the two.
+/// One of the two ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Counter,

@@ -1,4 +1,4 @@
-//! Redis was put back to an older state: an instance that has seen more does not play on it.
+//! After Redis was put back to an older state, an instance that has seen more does not play on it.
 
 use std::path::Path;
 
@@ -124,7 +124,7 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     put_back(&mut redis, None).await;
     until_refused(&service).await;
     assert_suspended(&service, &redis, &id).await;
-    // Redis was started in the wrong directory, and comes back whole.
+    // Redis had started in the wrong directory, and is back with all its data.
     put_back(&mut redis, Some(&right.path().join("files"))).await;
     until_played(&service, &id).await;
     let ready = service.get("/readyz").await;

@@ -100,7 +100,7 @@ async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
     let refused = bench.now("b", "u").await;
     assert_eq!(letters(std::slice::from_ref(&refused)), "a");
     assert!(matches!(state_of(&refused, "u"), State::AlreadyIssued { first, .. } if first == "a"));
-    // A minute later by that clock.
+    // By that clock it is a minute later.
     shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
     let issued = bench.now("c", "u").await;
     assert_eq!(letters(&[issued]), "i");
@@ -189,7 +189,7 @@ async fn neither_does_a_coupons() {
         shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
     }
     assert!(bench.lookup("a").await.is_some());
-    // Back and forth again.
+    // The clock jumps back and forth again.
     shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
     for _ in 0..117 {
         retire(60).await;

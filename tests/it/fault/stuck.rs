@@ -171,7 +171,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     assert_eq!(of.len(), 1, "{}", payouts.text);
     assert_eq!((&of[0]["amount"], &of[0]["claim_order"]), (&json!(amount), order));
     assert_eq!(enter(&service, SKIPPED, "new").await.status, StatusCode::CREATED);
-    // The answer as a whole is 409 while the other one is stuck.
+    // The whole answer is 409 while the other stream is stuck.
     eventually(
         PATIENCE,
         "the skipped one is compared behind its last event",

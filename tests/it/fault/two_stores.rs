@@ -13,7 +13,7 @@ use crate::support::postgres::TestPostgres;
 use crate::support::service::{Answer, Service};
 
 const JACKPOT: &str = "forked";
-/// The old pair is refused within 5 s; what is more is for a busy machine.
+/// The old pair is refused within 5 s.
 const DISOWNED_WITHIN: Duration = Duration::from_secs(5);
 
 fn environment(url: &str) -> Vec<(&str, &str)> {

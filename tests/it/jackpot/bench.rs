@@ -114,7 +114,7 @@ impl Bench {
             .await
             .expect("the store opens");
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
-        // Ids are forgotten when a test says so.
+        // Ids are forgotten only when a test says so.
         let operate = Operate::new(store.clone(), views).remembering(0);
         let raw = redis.connection().await;
         Self {

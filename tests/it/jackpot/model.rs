@@ -28,7 +28,7 @@ pub struct Tier {
     pub wins: u128,
 }
 
-/// How much a prize takes.
+/// The part of the pool that a prize takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Prize {
     All,

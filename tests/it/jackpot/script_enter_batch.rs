@@ -32,7 +32,8 @@ fn paid(record: &Record) -> Option<(u64, u64, usize)> {
 async fn a_batch_is_its_entries_in_sequence() {
     let bench = Bench::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({"min_payout": 2}))]})).await;
     bench.take("before", 0).await;
-    // The first takes both units; the second finds one, retries twice and ends; the fourth takes the two behind it.
+    // The first takes both units. The second finds one, retries twice and ends. The fourth takes its own unit and the
+    // two before it.
     let prizes = [(1, "0 1;1 0;"), (2, "0 1;2 2;3 0;"), (4, "0 3;1 1;2 0;")];
     let found = taken(call_whole(&bench, &four(), &prizes).await);
     assert_eq!(found.record.to_text().split(' ').count(), 6);

@@ -113,7 +113,7 @@ async fn the_first_start_names_the_store_everywhere(db: LedgerDb) {
     assert_eq!(place.file(), Some(id.to_string()));
     ledger.claim(&place.store).await.expect("again");
     assert_eq!(in_sql(&ledger).await, Some(id), "nothing changes");
-    // A fresh instance on the same Redis gets its file by it.
+    // A fresh instance on the same Redis gets its file from the names in Redis and SQL.
     std::fs::remove_file(place.data.path().join("store.id")).expect("removed");
     ledger.claim(&place.store).await.expect("they agree");
     assert_eq!(place.file(), Some(id.to_string()));

@@ -44,7 +44,7 @@ fn set(events: &mut Stream, at: usize, field: &str, value: &str) {
     events[at].1.insert(field.to_owned(), value.to_owned());
 }
 
-/// Two jackpots of five events each, of which `projected` are in the ledger.
+/// Two jackpots with five events each. `projected`: the ledger has them.
 async fn two(db: LedgerDb, projected: bool) -> (Kit, Bench) {
     let kit = Kit::with(db, &json!({})).await;
     let good = Bench::on(kit.redis.clone(), &json!({})).await;

@@ -157,7 +157,7 @@ async fn a_receipt_stays_checkable_after_rotation_and_without_its_seed() {
     let served = keys.served().await;
     assert_eq!((old.verify(&served), new.verify(&served)), (Ok(()), Ok(())));
 
-    // Another key alone: the seeds of both are gone, and another instance starts with what is left.
+    // Only a third key is left: the seeds of the two others are gone, and another instance starts with what is left.
     std::fs::remove_file(keys.file().path()).expect("removed");
     let third = keys.file().rotate().expect("rotated");
     keys.until_it_signs(third.id()).await;

@@ -227,7 +227,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         let (away, back) = aside(key);
         all.push((name, away, back));
     }
-    // One record of many.
+    // The change is in one record of many.
     let record: Vec<String> = kit.bench.raw(redis::cmd("HRANDFIELD").arg(&keys.seen_a)).await;
     let text: String = kit
         .bench

@@ -32,7 +32,7 @@ on_both_databases!(
 
 type Copy = Vec<(String, Vec<u8>)>;
 
-/// All of Redis, as a backup has it.
+/// Copies all of Redis, as a backup does.
 async fn copy(kit: &Kit) -> Copy {
     let mut copy = Vec::new();
     for key in kit.bench.raw::<Vec<String>>(redis::cmd("KEYS").arg("*")).await {
@@ -170,7 +170,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     );
     kit.heal().await;
     assert_whole(&kit, 1).await;
-    // Lost again, before the ledger has the event of the restore that this instance has seen.
+    // Redis is lost again before the ledger has the restore's event, which this instance has seen.
     kit.project().await;
     let older = copy(&kit).await;
     wipe(&kit).await;
@@ -296,7 +296,7 @@ async fn a_jackpot_that_no_script_can_read_is_rebuilt(db: LedgerDb) {
     }
 }
 
-/// Two definitions got one version, before and after a loss that an instance has not noticed.
+/// Two definitions got the same version, before and after a loss that an instance has not noticed.
 #[tokio::test]
 async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
     let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;

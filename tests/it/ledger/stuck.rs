@@ -89,7 +89,7 @@ async fn place(kit: &Kit, bench: &Bench) -> (u64, String) {
     (n, kit.place(&bench.id, "stopped").await)
 }
 
-/// The lease of its stream, as the command line takes it.
+/// Takes the lease of its stream, as the command line does.
 async fn lease(kit: &Kit, bench: &Bench) -> (Leases, i64) {
     let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
     let places = leases.places().await.expect("places");

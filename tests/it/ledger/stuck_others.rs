@@ -84,7 +84,7 @@ async fn coupon(db: LedgerDb, n: u64) {
     let seen = Mark::new(mark.restores(), mark.n() + 1).expect("a mark");
     kit.restore(Replace::Seen(seen)).await.expect("rebuilt");
     let after = kit.contents().await;
-    // Requests, users, the line and the dead letters.
+    // Requests, users, the queue and the dead letters.
     assert_eq!(after[1..], before[1..], "event {n}");
 }
 

@@ -29,7 +29,7 @@ async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
     let path = format!("/v1/jackpots/{JACKPOT}/adjustments");
     let answer = service.post(&path, adjustment("a1", "a\u{0}b")).await;
     let status = answer.status;
-    // The ledger's turn, and another entry behind it.
+    // The ledger must go on: another adjustment follows, and it must get there.
     let good = service.post(&path, adjustment("a2", "all is well")).await;
     eventually(PATIENCE, "the ledger has what came behind it", async || {
         let entered = enter(&service, JACKPOT, "e1").await;

@@ -41,7 +41,7 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
         bench.pass(800).await;
         assert_eq!(bench.tick().await.counts.abandoned, 0);
     }
-    // The second is not seen in that time either.
+    // The second user is not seen in that time either.
     let kept = look_at(&bench, [tickets[0], tickets[2]]).await;
     assert_eq!(kept.iter().map(ahead).collect::<Vec<_>>(), [0, 2]);
     bench.pass(300).await;

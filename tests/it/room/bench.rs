@@ -121,7 +121,7 @@ impl RoomBench {
         OrderSeed::of(&MasterSecret::new(SECRET), &self.id, &self.nonce.lock().expect("whole"))
     }
 
-    /// Gives all who joined before the opening their order under the last nonce.
+    /// Gives all users who joined before the opening their order under the last nonce.
     pub async fn reorder(&self) {
         let (seed, nonce) = (self.seed(), self.nonce.lock().expect("whole").clone());
         let orders = self.collected().await.items.into_iter();
@@ -130,7 +130,7 @@ impl RoomBench {
         reorder.await.expect("a reply");
     }
 
-    /// A join of this user, with a new ticket.
+    /// A join of this user with a new ticket.
     pub fn join(&self, user: &str) -> Visit {
         let ticket = Ticket::random().expect("random");
         Visit::Join {

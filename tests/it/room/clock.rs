@@ -23,7 +23,7 @@ fn refused() -> (u16, String, bool) {
 
 const TAKEN: (u16, String, bool) = (201, String::new(), false);
 
-/// A service on a Redis that goes by this clock, with a jackpot `behind` the room `door`.
+/// A service on a Redis by this clock, with a jackpot `behind` the room `door`.
 async fn behind_a_door(clock: &Arc<ShiftedClock>, capacity: u64, session_s: u64) -> (TestRedis, Service) {
     let redis = TestRedis::by(clock).await;
     let service = service_on(redis.url(), &[]).await;
@@ -32,7 +32,7 @@ async fn behind_a_door(clock: &Arc<ShiftedClock>, capacity: u64, session_s: u64)
     (redis, service)
 }
 
-/// How many of these tickets, each of its user, may play now.
+/// Number of these tickets with which their users may play now.
 async fn playing(service: &Service, round: &str, tickets: &[(String, Value)]) -> usize {
     let mut taken = 0;
     for (user, ticket) in tickets {
@@ -131,7 +131,7 @@ async fn a_room_whose_clock_was_put_back_goes_on() {
     );
 }
 
-/// A room on a Redis that goes by this clock.
+/// A room on a Redis by this clock.
 async fn room(clock: &Arc<ShiftedClock>, change: &Value) -> RoomBench {
     RoomBench::on(Arc::new(TestRedis::by(clock).await), change).await
 }

@@ -33,7 +33,7 @@ pub const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5
 /// tests.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
-/// An instance without HTTP.
+/// An instance of the rooms, without HTTP.
 pub struct Instance {
     pub rooms: Rooms,
     door: Door,
@@ -319,7 +319,7 @@ async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
     let (now, pass) = instance.admit(&bench.id, "stays").await;
     let (gone, taken_back) = instance.admit(&bench.id, "gone").await;
     instance.rooms.leave(&bench.id, gone.seen.ticket).await.expect("left");
-    // As if so many others had come in and left in the next seconds.
+    // As if this many others had come in and left in the next seconds.
     let fill = redis::Script::new(
         "for i = 1, ARGV[1] do
            redis.call('ZADD', KEYS[2], 1000 + i, string.format('%032x', i) .. ARGV[2])

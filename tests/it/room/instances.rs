@@ -1,4 +1,4 @@
-//! Rooms of whole services: the case of ten places, and two instances of which one is killed.
+//! Rooms of whole services: the case of ten places, and two instances, one of them killed.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -130,7 +130,7 @@ impl Model {
         answers.collect()
     }
 
-    /// Gives those who joined before the opening another order.
+    /// Gives another order to the users who joined before the opening.
     pub fn reorder(&mut self, seed: &OrderSeed) {
         for ticket in &self.collected {
             if let Some((_, Stand::Waiting { order, .. })) = self.tickets.get_mut(ticket) {

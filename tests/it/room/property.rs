@@ -46,7 +46,7 @@ enum Op {
     /// Redis' clock jumps forward, or back when negative, by so many seconds.
     Jump(i64),
     Suspend(bool),
-    /// This instance has seen so many more passes than there are.
+    /// This instance has seen this many passes more than there are.
     Lose(u64),
 }
 
@@ -54,7 +54,7 @@ enum Op {
 enum Opens {
     Stays,
     Never,
-    /// Seconds from now.
+    /// The opening in seconds from now.
     In(i64),
 }
 
@@ -183,7 +183,7 @@ impl Both {
                 self.bench.pass(*seconds).await;
                 let ms = i64::try_from(*seconds).expect("few") * 1_000;
                 self.passed_ms += ms;
-                // The room was stepped all the time.
+                // An instance stepped the room all the time.
                 self.model.stepped += ms;
                 self.shown.2 += ms;
             }

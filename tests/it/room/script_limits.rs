@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::room::bench::{RoomBench, ended, is_in, seen, users};
 use crate::support::redis::TestRedis;
 
-/// Joins of so many users, in as many calls as it takes.
+/// Joins of `count` users, in as many calls as needed.
 async fn crowd(bench: &RoomBench, count: usize) -> Vec<scripts::Seen> {
     let mut all = Vec::new();
     for part in users(1, count).chunks(MAX_VISITS) {
@@ -59,7 +59,7 @@ async fn who_is_over_is_told_so_though_a_call_did_not_come_to_it() {
     let bench = RoomBench::with(&json!({"capacity": 300, "session_s": 100, "waiting_timeout_s": 50})).await;
     let all = crowd(&bench, 700).await;
     bench.pass(101).await;
-    // The last by score: 256 of each kind are reaped before.
+    // These are the last by score: 256 of each kind are reaped before them.
     let (last_in, last_waiting) = (all[299].ticket, all[699].ticket);
     let visits = [
         Visit::Renew(last_in),
@@ -121,7 +121,7 @@ async fn thousands_without_a_record_go_and_hold_up_nobody() {
         let mut add = redis::cmd("ZADD");
         add.arg(key);
         for ghost in 0..GHOSTS {
-            // In front of all others, and seen not long ago.
+            // These are in front of all others, and were seen not long ago.
             let score = if key == &bench.keys.waiting {
                 -1
             } else {
@@ -277,7 +277,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     assert!(!is_in(&waits));
     bench.one(Visit::Leave(waits.ticket)).await;
     wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
-    // A time that no clock of ours made counts as the longest.
+    // A time that no clock of the service made counts as the longest.
     let now_ms = bench.tick().await.now_ms;
     let mut set = redis::cmd("HSET");
     set.arg(&bench.keys.users)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::room::bench::{RoomBench, ahead, is_in, seen, users};
 
-/// For three, in a hundred seconds.
+/// A room for three that opens in a hundred seconds.
 fn opening() -> Value {
     opens_in(100)
 }
@@ -246,7 +246,7 @@ async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     for _ in 0..20 {
         let held = bench.one(bench.join("a")).await;
         bench.one(Visit::Leave(held.ticket)).await;
-        // As often as a user may.
+        // A user leaves as often as allowed.
         bench.pass(10).await;
     }
     assert_eq!(bench.hash(&bench.keys.tickets).await.len(), 21);
@@ -268,14 +268,14 @@ async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     assert!(bench.hash(&bench.keys.tickets).await.is_empty());
 }
 
-/// A clock may be put right, or be that of another node.
+/// An operator may set the clock right, or another node may have another clock.
 #[tokio::test]
 async fn what_has_opened_stays_open_when_the_clock_goes_back() {
     let bench = RoomBench::with(&opening()).await;
     let joined = bench.joined(["a", "b", "c", "d"]).await;
     bench.pass(101).await;
     assert_eq!(bench.tick().await.counts.active, 3);
-    // The hour before that step.
+    // As if the clock now showed the hour before that step.
     let mut back = redis::cmd("HINCRBY");
     back.arg(&bench.keys.state).arg("opens").arg(3_600_000);
     bench.raw::<i64>(&mut back).await;

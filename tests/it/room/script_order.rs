@@ -95,7 +95,7 @@ async fn a_rate_holds_in_any_minute() {
     bench.pass(19).await;
     assert_eq!(admitted().await, 3);
     bench.pass(1).await;
-    // The first is 60 s old and some ms, or is so in a moment.
+    // The first is 60 s old and some ms, or will be in a moment.
     crate::support::wait::eventually(std::time::Duration::from_secs(10), "the fourth", async || {
         (admitted().await == 4).then_some(())
     })

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::room::http::kit::{create, definition, joined, renew, said};
 use crate::support::service::Service;
 
-/// What the library signs and checks with.
+/// The key with which the library signs and checks.
 struct Ed25519(Vec<u8>);
 
 impl Signer<Vec<u8>> for Ed25519 {
@@ -173,7 +173,7 @@ fn we_take_what_another_library_makes_with_our_key() {
     let token = encode(&header, &claims, &EncodingKey::from_ed_der(&seed)).expect("signed");
     let opened: Claims = pass::open(|kid| keys.find(kid), PASS, &token).expect("ours");
     assert_eq!((opened.sub.as_str(), opened.exp), ("ann", 2));
-    // And the other way round the two make the same text.
+    // In the other direction, the two make the same text.
     let ours = pass::sign(&keys.current(), PASS, &opened);
     let key = DecodingKey::from_ed_components(&keys.public()[0].x()).expect("32 bytes");
     let mut lasting = validation("lobby");

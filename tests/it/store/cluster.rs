@@ -1,4 +1,4 @@
-//! A cluster of real nodes: frozen ones, failovers, slots that move.
+//! A cluster of real nodes: some freeze, primaries fail over, slots move.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

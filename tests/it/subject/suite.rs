@@ -42,7 +42,7 @@ pub trait Case: 'static {
     fn definition(id: &str, change: u64) -> Value;
     /// A request that makes an event of the capability's own: path and body. Each number is another event.
     fn event(id: &str, number: u64) -> (String, Value);
-    /// How many such events the subject has had.
+    /// The number of these events that the subject has had.
     fn count(subject: &Value) -> u64;
     /// The part of a subject that is the same after Redis was lost.
     fn lasting(subject: &Value) -> Value {

@@ -115,7 +115,7 @@ impl TestCluster {
     pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
         let mut living = None;
         for node in &self.nodes {
-            // Some may have been killed.
+            // Some nodes may have been killed.
             living = living.or(connect(node.url()).await.ok());
         }
         let mut living = living.expect("a node answers");

@@ -143,7 +143,7 @@ async fn accept(listener: TcpListener, upstream: String, shared: Arc<Shared>) {
     }
 }
 
-/// One connection, until an end closes it or a rule says so.
+/// Carries one connection, until an end closes it or a rule does.
 async fn carry<S>(mut client: TcpStream, mut server: S, shared: &Shared) -> std::io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -11,7 +11,7 @@ use testcontainers::{ContainerAsync, GenericImage, ImageExt, TestcontainersError
 use super::local::{LocalServer, connect};
 use super::shifted_clock::ShiftedClock;
 
-/// Which server.
+/// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
     /// Redis 7.

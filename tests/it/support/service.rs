@@ -197,7 +197,7 @@ impl Service {
             .expect("the binary that cargo built starts")
     }
 
-    /// The same while the test goes on with other things.
+    /// Runs such a command while the test goes on with other things.
     pub async fn command_beside(&self, arguments: &[&str]) -> Output {
         tokio::process::Command::from(command(self.data.path(), &self.environment, arguments))
             .output()
@@ -309,7 +309,7 @@ impl Service {
         self.wait_until_ready().await;
     }
 
-    /// The same for one that answers and is not ready, because no jackpot can be played.
+    /// Starts it again and waits until it answers, not ready, because no jackpot can be played.
     pub async fn restart_unready(&mut self) {
         self.process = spawn(self.data.path(), self.port, &self.environment);
         self.wait_until("/healthz").await;

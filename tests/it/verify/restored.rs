@@ -45,7 +45,7 @@ async fn restored_twice(db: LedgerDb) -> Story {
     let mut events: Vec<BTreeMap<String, String>> = parsed.collect();
     events.sort_by_key(|fields| fields["n"].parse::<u64>().expect("a number"));
     let mut story = export_of(bench, events).await;
-    // Ranks were given, not drawn: without seeds the draws are not looked at.
+    // Ranks were given, not drawn. Without seeds the draws are not checked.
     for line in &mut story.lines {
         if line["kind"] == "epoch" {
             line["seed"] = Value::Null;

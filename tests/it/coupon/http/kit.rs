@@ -13,7 +13,7 @@ use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 use crate::support::{eventually, http_client};
 
-/// A service on a Redis that the test may look into.
+/// A service, and its Redis for the test to look into.
 pub async fn service_and_redis(environment: &[(&str, &str)]) -> (Service, LocalServer) {
     let redis = own_redis(&[]).await;
     (service_on(redis.url(), environment).await, redis)

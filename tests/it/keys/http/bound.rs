@@ -40,7 +40,7 @@ async fn service() -> Service {
 
 const OWN: [&str; 6] = ["--only", "jackpot:own", "--only", "coupon:own", "--only", "room:own"];
 
-/// The path of an operation, its subject being `id`.
+/// The path of an operation on the subject `id`.
 fn path_of(template: &str, id: &str) -> String {
     let mut path = template.replace("{id}", id);
     while let (Some(from), Some(to)) = (path.find('{'), path.find('}')) {
@@ -153,7 +153,7 @@ async fn lists_have_full_pages_of_the_own_subjects() {
 async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
     let service = service().await;
     let bound = key(&service, "maker", &["--role", "operate", "--only", "jackpot:new"]).await;
-    // A coupon as a prize: what the jackpot gives is the jackpot's own business.
+    // A coupon as a prize needs no right of the key: what the jackpot gives is the jackpot's own business.
     let odds = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": "other"}}))]}});
     let document = given::document("new", &odds);
     assert_eq!(

@@ -79,7 +79,7 @@ async fn a_repeat_is_answered_whatever_its_pass() {
         StatusCode::OK
     );
     assert_eq!(enter(&service, "behind", "e1", "ann", &Value::Null).await, REPEATED);
-    // Only what was sent has to be the same.
+    // Only the parts that the client sent must be the same.
     let other = service
         .post(
             "/v1/jackpots/behind/entries",

@@ -19,7 +19,7 @@ use crate::support::http_client;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 
-/// Where users come from and go to.
+/// The address that users come from and go to.
 pub const SHOP: &str = "https://shop.example/play?a=1";
 
 /// The seed of the key that signs.
@@ -87,7 +87,7 @@ impl Page {
         self.url.join(location).expect("an address").into()
     }
 
-    /// What stands between two texts.
+    /// The text between two others.
     pub fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self
             .text
@@ -96,7 +96,7 @@ impl Page {
         rest.split_once(after).unwrap_or_else(|| panic!("{after} in {rest}")).0
     }
 
-    /// What the element with this id shows.
+    /// The text of the element with this id.
     pub fn shows(&self, id: &str) -> &str {
         self.between(&format!("id=\"{id}\">"), "</")
     }

@@ -42,7 +42,7 @@ impl Site {
         Self { address, serving }
     }
 
-    /// The address of a page of it.
+    /// The address of one of its pages.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

@@ -36,7 +36,7 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
         .expect("the parameters stay")
         .to_owned();
     assert_eq!(pass.split('.').count(), 3);
-    // He leaves by the page's own form, and says so.
+    // He leaves by the page's own form; the page then says so.
     let (leave, query) = first.split_once('?').expect("a token");
     let left = browse(&service, Method::POST, &format!("{leave}/leave?{query}")).await;
     assert_eq!(left.location(), first);

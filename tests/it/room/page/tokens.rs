@@ -287,7 +287,7 @@ async fn an_old_token_joins_nobody_and_shows_the_way_back() {
     page.is(StatusCode::GONE, "This link has expired");
     assert_eq!(page.between("<a href=\"", "\""), SHOP);
     assert_eq!(service.get("/v1/rooms/late").await.body["active"], 0);
-    // Times of Redis' clock are near those of this machine.
+    // Redis' clock is close to that of this machine.
     let soon = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs()).expect("in range") + 60;
     let young = signed(pass::JOIN, &join_claims("late", soon - 120, soon));
     let page = open(&service, &format!("/rooms/late/wait?token={young}")).await;
@@ -340,7 +340,7 @@ async fn a_join_token_joins_once_and_once_more() {
     }
     let room = service.get("/v1/rooms/once").await.body;
     assert_eq!([&room["active"], &room["admitted"], &room["left"]], [0, 2, 2]);
-    // The next one is as good as ever.
+    // The next link works as before.
     let place = wait(&service, "once", "ann").await;
     assert!(open(&service, &place).await.location().starts_with(SHOP));
 }
