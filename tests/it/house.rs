@@ -52,7 +52,7 @@ struct Arrow {
 struct House {
     map: Map,
     arrows: Vec<Arrow>,
-    /// Uses of one file by another of the same room.
+    /// Uses of a file by another file of the same room.
     within: Vec<(String, usize, String)>,
     rooms: BTreeSet<String>,
     /// Every file of `src/`, such as `jackpot/draw`, and every crate.
@@ -311,7 +311,7 @@ impl House {
         found
     }
 
-    /// The shortest circles through two rooms or more; no file is in two of them.
+    /// The shortest circles through two rooms or more. No file is in two of these circles.
     fn circles_of_files(&self) -> Vec<String> {
         let mut arrows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let mut lines = BTreeMap::new();
@@ -324,7 +324,7 @@ impl House {
             arrows.entry(file).or_default().insert(into);
             lines.entry((file, into)).or_insert(line);
         }
-        // Each of them has an arrow from room to room.
+        // Each circle has an arrow from room to room.
         let pairs: BTreeSet<_> = across.into_iter().map(|(file, _, into)| (file, into)).collect();
         let back = pairs
             .into_iter()

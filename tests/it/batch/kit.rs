@@ -1,5 +1,5 @@
-//! The oracle for events of batches: entries are played one by one through the scripts of single entries, and their
-//! events are put together as the event of a batch. What is made of both must be the same.
+//! The oracle for events of batches. It plays entries one by one through the scripts of single entries, and merges
+//! their events into the event of a batch. The results of both must be the same.
 
 use std::collections::BTreeMap;
 

@@ -59,7 +59,7 @@ async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
         .collect::<Vec<_>>();
     assert_eq!(fields, ["entries[1].stake", "entries[3].stake"]);
     assert_eq!(bench.dump().await, before);
-    // A limit that another instance has raised refuses nobody.
+    // A limit that another instance has raised refuses no entry.
     let late = play_apart(&bench).await;
     bench.define(&json!({"max_stake": 500})).await;
     assert!(

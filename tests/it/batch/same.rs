@@ -1,5 +1,5 @@
-//! A batch has exactly the result of its entries one after the other: random definitions and entries, played singly on
-//! one Redis and as a batch on another, with the same draws. Everything that both leave is compared.
+//! A batch has exactly the result of its entries one after the other. Random definitions and entries are played singly
+//! on one Redis and as a batch on another, with the same draws. The test compares everything that both leave.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `jackpot key`, as its user sees it.
+//! `jackpot key`, as a user sees it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Log lines name the request that they are written for.
+//! Log lines name the request that they belong to.
 
 use std::time::Duration;
 

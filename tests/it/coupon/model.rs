@@ -92,7 +92,7 @@ impl Model {
         self.set(id, user, outcome);
     }
 
-    /// What the next call serves; `None` when another consumer has the lease.
+    /// The requests that the next call serves; `None` when another consumer has the lease.
     pub fn serve(
         &mut self,
         token: &str,

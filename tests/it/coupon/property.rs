@@ -67,7 +67,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The coupon, its model, and what the consumers have in hand.
+/// The coupon, its model, and the requests that the consumers hold.
 struct Both {
     bench: CouponBench,
     model: Model,

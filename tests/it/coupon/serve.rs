@@ -192,7 +192,7 @@ async fn who_is_taken_with_others_brings_them_not_down_with_it() {
     let bench = lined_up().await;
     let (_, all) = bench.served("one", "t0", &[], 4).await;
     assert_eq!(all.len(), 4);
-    // Each consumer dies with what it took.
+    // Each consumer dies with the requests that it took.
     for (take, attempts) in [("t1", 2), ("t2", 3)] {
         let (_, next) = bench.served("one", take, &[], 4).await;
         assert_eq!(next, [taken("a", "u", attempts)]);

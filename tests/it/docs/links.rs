@@ -46,7 +46,7 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// A line without what stands between backticks.
+/// A line without the parts between backticks.
 fn without_code(line: &str) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let closed = parts.len() % 2 == 1;

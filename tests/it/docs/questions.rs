@@ -1,4 +1,4 @@
-//! The five questions of `CONTRIBUTING.md` are answered by files and functions that are there.
+//! Existing files and functions answer the five questions of `CONTRIBUTING.md`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ const MAX_FILES: usize = 3;
 /// The first step of each answer.
 const START: &str = "src/lib.rs";
 
-/// The answers: what stands below each `###` of the part.
+/// The answers: the text below each `###` of the part.
 fn answers(text: &str) -> Vec<&str> {
     let (_, part) = text.split_once(HEADING).unwrap_or_default();
     let part = part.split("\n## ").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The commands of the tutorial, of the README and of some how-tos are run as they stand there, against a service.
+//! The commands of the tutorial, of the README and of some how-tos run as they stand there, against a service.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     text.split(start.as_str()).skip(1).map(code).collect()
 }
 
-/// A service with the sample jackpot, and a folder that looks like that of the repository in which it was started.
+/// A service with the sample jackpot, and a folder like that of the repository in which it was started.
 async fn service() -> (Service, TempDir) {
     let samples = top().join("config/jackpots").to_string_lossy().into_owned();
     let service = Service::start_with(&[("JACKPOT__JACKPOTS__DIRECTORY", samples.as_str())]).await;

@@ -1,5 +1,5 @@
-//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed: exactly the stock
-//! is issued, to nobody twice, and the ledger has it in the order of issue.
+//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed. Exactly the stock
+//! is issued, no user gets two units, and the ledger has them in the order of issue.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -69,7 +69,7 @@ async fn a_frozen_coupon_holds_up_only_those_that_drew_it_and_each_gets_its_unit
     }
     cluster.node_at(&node).thaw();
 
-    // Nobody asks again: recovery finishes them.
+    // No client repeats these requests: recovery finishes them.
     let mut redis = cluster.connection_to(&key(JACKPOT, "state")).await;
     until_nothing_is_pending(&mut redis, JACKPOT).await;
     let mut sequences = Vec::new();

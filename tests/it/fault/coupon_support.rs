@@ -1,4 +1,5 @@
-//! Users who ask for coupons as fast as they are answered, and repeat a request until it is, as a good client does.
+//! Users who ask for coupons as fast as the service answers. They repeat a request until it is answered, as a good
+//! client does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The disk is full: Redis cannot write its append-only file, and ends rather than answer what is not durable.
 //!
-//! A full file system needs a mount, and that root. Instead the private server runs under a limit on the size of its
-//! files (`RLIMIT_FSIZE`), set by a wrapper given as `redis.server_program`; writes beyond it fail as on a full disk
-//! (EFBIG for ENOSPC: Redis treats any failed write alike).
+//! A full file system needs a mount, and a mount needs root. Instead the private server runs under a limit on the size
+//! of its files (`RLIMIT_FSIZE`), which a wrapper given as `redis.server_program` sets. Writes beyond it fail as on a
+//! full disk (EFBIG for ENOSPC: Redis treats any failed write alike).
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

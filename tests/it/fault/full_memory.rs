@@ -29,7 +29,7 @@ async fn used_memory(redis: &mut MultiplexedConnection) -> u64 {
     info.get("used_memory").expect("a number")
 }
 
-/// New entries and new jackpots are refused without a trace; what is known is answered.
+/// New entries and new jackpots are refused without a trace; known entries are answered.
 async fn assert_full(service: &Service, redis: &mut MultiplexedConnection, known: &str) {
     let before = everything(redis, JACKPOT).await;
     for n in 0..5 {

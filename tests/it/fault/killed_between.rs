@@ -1,4 +1,4 @@
-//! The service is killed between an entry and the claim of its redraw. The draw is owed: any instance finishes it.
+//! The service is killed between an entry and the claim of its redraw. The draw is owed, and any instance finishes it.
 
 use reqwest::StatusCode;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `kill -9` of the service, and with it of the projector, at random under load: SQL has each event exactly once.
+//! `kill -9` of the service, and with it of the projector, at random times under load: SQL has each event exactly once.
 //!
 //! Full run: `JACKPOT_TEST_KILLS=30 JACKPOT_TEST_KILL_ENTRIES=200000`, and `JACKPOT_TEST_BINARY` for a release build.
 

@@ -1,4 +1,4 @@
-//! PostgreSQL stopped or frozen under load: play goes on, events wait in Redis up to the limit, nothing is lost.
+//! PostgreSQL is stopped or frozen under load: play goes on, events wait in Redis up to the limit, and nothing is lost.
 //!
 //! Full run: `JACKPOT_TEST_OUTAGE_S=60`.
 

@@ -1,5 +1,5 @@
-//! Players who enter as fast as they are answered, and repeat an id until it is, as a good client does; and the
-//! check that each of their entries was counted exactly once.
+//! Players who enter as fast as they are answered, and repeat an id until it is answered, as a good client does. Also
+//! the check that each of their entries was counted exactly once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +43,7 @@ pub struct Played {
     pub entry: Value,
     /// What was answered.
     pub body: Value,
-    /// Whether the first try was the answered one.
+    /// Whether the first try was answered.
     pub at_once: bool,
     /// Whether an earlier try had been taken, unknown to the player.
     pub replayed: bool,

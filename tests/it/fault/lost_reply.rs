@@ -1,4 +1,4 @@
-//! A reply from Redis is lost after the step it answers was done: once, or with everything after it.
+//! A reply from Redis is lost after Redis has done the step: once, or with everything after it.
 
 use reqwest::StatusCode;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! An instance with another draw secret beside a jackpot: it neither starts nor plays, and writes nothing.
+//! An instance has another draw secret than a jackpot's: it neither starts nor plays, and writes nothing.
 
 use std::process::Stdio;
 

@@ -1,4 +1,5 @@
-//! Redis is down, or does not answer: 503 in time, never a hang; and the same id later gives one entry.
+//! Redis is down, or does not answer: the service answers 503 in time and never hangs. Later the same id gives one
+//! entry.
 
 use std::time::Instant;
 

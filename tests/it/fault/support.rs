@@ -162,8 +162,8 @@ pub async fn enter_unavailable(service: &Service, jackpot: &str, id: &str) {
     assert_unavailable(&answer, began_at.elapsed());
 }
 
-/// What the meters say, and that each tier's balance holds: contributed + funded = pool + reserve + overflow +
-/// remainder + paid. `contributed` is rounded down, so it holds to less than one unit of fraction.
+/// The meters of the first tier, after a check that each tier's balance holds: contributed + funded = pool + reserve +
+/// overflow + remainder + paid. `contributed` is rounded down, so the check holds to less than one unit of fraction.
 pub async fn balanced(service: &Service, jackpot: &str) -> Value {
     let answer = service.get(&format!("/v1/jackpots/{jackpot}")).await;
     assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
@@ -194,7 +194,7 @@ pub async fn until_nothing_is_pending(redis: &mut MultiplexedConnection, jackpot
     .await;
 }
 
-/// How many entries Redis has numbered, which it does in the step that counts them.
+/// Number of entries that Redis has numbered, which it does in the step that counts them.
 pub async fn sequence(redis: &mut MultiplexedConnection, jackpot: &str) -> u64 {
     let state = key(jackpot, "state");
     let found: Option<u64> = redis::cmd("HGET")

@@ -68,7 +68,7 @@ async fn read(answer: ResponseFuture) -> (StatusCode, String, String) {
 async fn all(mut body: RecvStream) -> String {
     let mut bytes = Vec::new();
     while let Some(chunk) = timeout(DEADLINE, body.data()).await.expect("in time") {
-        // The whole answer is there, and the rest of the request is not wanted (RFC 9113, 8.1).
+        // The whole answer is there, and the server does not want the rest of the request (RFC 9113, 8.1).
         let chunk = match chunk {
             Err(error) if error.reason() == Some(Reason::NO_ERROR) => break,
             chunk => chunk.unwrap(),

@@ -1,4 +1,4 @@
-//! A server on a port of its own with a few routes that show what the base does.
+//! A server on a separate port, with a few routes that show what the base does.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The description of the API says of each body what it is.
+//! The description of the API states the content of each body.
 
 use std::collections::BTreeMap;
 use std::fs;

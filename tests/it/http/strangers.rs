@@ -38,7 +38,7 @@ async fn without_a_key_everything_that_needs_one_is_401_before_any_look() {
     let mut checked = 0;
     for (name, item) in document["paths"].as_object().expect("paths") {
         for (method, operation) in item.as_object().expect("operations") {
-            // One that may be called without a key has an empty requirement, or none at all.
+            // An operation that needs no key has an empty requirement, or none at all.
             let needs = operation["security"]
                 .as_array()
                 .is_some_and(|all| all.iter().all(|one| one != &json!({})));

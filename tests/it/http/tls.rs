@@ -1,4 +1,4 @@
-//! TLS: which versions, whose certificate, and a new one under load.
+//! TLS: the versions, whose certificate is trusted, and a new certificate under load.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use crate::jackpot::bench::{Bench, funding, rank, sent, tier};
 use crate::jackpot::model::{Model, Prize, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 
-/// Sequences of operations tried, each on a jackpot of its own.
+/// Sequences of operations tried, each on a new jackpot.
 const CASES: u32 = 60;
 /// Operations of a sequence, at most.
 const STEPS: usize = 40;

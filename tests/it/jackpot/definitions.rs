@@ -213,7 +213,7 @@ async fn a_stake_below_the_smallest_is_refused_and_what_was_taken_before_is_answ
                 assert_eq!(answer.body["errors"][0]["field"], field);
             }
         }
-        // The limit rises: what was taken below it is answered as before.
+        // The limit rises: entries that were taken below it are answered as before.
         let mut raised = change.clone();
         raised["min_stake"] = json!(50);
         assert_eq!(

@@ -150,7 +150,7 @@ impl Tier {
         contributed <= MAX && contributed + funded <= MAX
     }
 
-    /// Promise 1, in millionths: what came in is what is there and what was paid.
+    /// Promise 1, in millionths: what came in, minus what is there and what was paid; always 0.
     pub fn balance(&self) -> i128 {
         let held =
             (self.pool + self.reserve + self.overflow + self.paid) * MICRO + self.pool_micro + self.reserve_micro;

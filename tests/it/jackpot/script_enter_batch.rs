@@ -1,4 +1,4 @@
-//! `lua/jackpot/enter_batch.lua` on a real Redis: each reply, and that nothing is written where it refuses.
+//! `lua/jackpot/enter_batch.lua` on a real Redis: each reply, and that a refusal writes nothing.
 
 use std::sync::Arc;
 

@@ -160,7 +160,7 @@ async fn end(bench: &Bench, token: &str, state: &RestoredState) -> RestoreEnded 
     end_with(bench, token, state, &begins(bench, state.epoch + EPOCH_GAP)).await
 }
 
-/// An epoch of this number, in a history that is named like it.
+/// An epoch of this number, in a history that has the same number in its name.
 fn begins(bench: &Bench, epoch: u64) -> Begins {
     Begins {
         history: format!("{epoch:016x}"),

@@ -1,4 +1,4 @@
-//! A coupon on a Redis of its own, a ledger, and projectors between them.
+//! A coupon on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl CouponKit {
         rows.expect("rows").iter().map(row).collect()
     }
 
-    /// Rows of the coupon in an order of their own.
+    /// Rows of the coupon in this order, every column as text.
     pub async fn table(&self, table: &str, columns: &str, order: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
         let own = match table {

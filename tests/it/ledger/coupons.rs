@@ -1,4 +1,4 @@
-//! The projector of coupons: every kind of event reaches its tables once, in any batches; what contradicts stops it.
+//! The projector of coupons: every kind of event reaches its tables once, in any batches. A contradiction stops it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

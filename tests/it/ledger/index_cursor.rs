@@ -1,4 +1,4 @@
-//! The index of entries by player follows the events with a cursor of its own, and misses nothing in the end.
+//! The index of entries by player follows the events with a separate cursor, and misses nothing in the end.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A jackpot on a Redis of its own, a ledger, and projectors between them.
+//! A jackpot on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

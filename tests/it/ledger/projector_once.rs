@@ -27,7 +27,7 @@ on_both_databases!(
     a_few_busy_jackpots_do_not_hold_up_the_others,
 );
 
-/// Losers, winners and refused ones in some calls.
+/// Plays losers, winners and refused entries in `calls` calls.
 async fn play(bench: &Bench, name: &str, calls: usize) {
     for call in 0..calls {
         let entries = (0..7_u32).map(|i| entry(&format!("{name}-{call}-{i}"), if i == 3 { 2 } else { i % 2 }));

@@ -48,7 +48,7 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     assert!(left <= MARGIN + 10, "{left} are left");
     projector.finish().await;
     kit.assert_complete().await;
-    // Its event is gone from Redis, and it is answered all the same.
+    // Its event is gone from Redis, and a look-up still finds it.
     let play = play(&kit);
     let found = play.look_up(&kit.bench.id, "e3").await.expect("remembered");
     assert_eq!((&found.sent, found.sequence), (&None, 4));

@@ -1,4 +1,4 @@
-//! A room on a Redis of its own, a ledger, and projectors between them.
+//! A room on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl RoomKit {
         done
     }
 
-    /// Rows of the room in an order of their own, every column as text.
+    /// Rows of the room in the order of their events, every column as text.
     pub async fn table(&self, table: &str, columns: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
         let columns = columns.join(", ");

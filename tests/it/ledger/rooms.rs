@@ -1,4 +1,4 @@
-//! The projector of rooms: every kind of event reaches its tables once; what contradicts stops it.
+//! The projector of rooms: every kind of event reaches its tables once. A contradiction stops it.
 
 use std::sync::Arc;
 

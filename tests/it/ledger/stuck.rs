@@ -1,4 +1,4 @@
-//! The way out of a stream that an event stops: nothing that was answered is forgotten or paid again.
+//! The way out of a stream that an event stops. Nothing that was answered is forgotten or paid again.
 
 use std::collections::BTreeMap;
 

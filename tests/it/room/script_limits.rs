@@ -1,4 +1,4 @@
-//! Bounds: more than one call does, memory that is full, keys that somebody else wrote.
+//! Bounds: more work than one call does, memory that is full, keys that another program wrote.
 
 use std::sync::Arc;
 

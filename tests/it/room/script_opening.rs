@@ -1,4 +1,4 @@
-//! A room before its opening, and who comes in when it opens.
+//! A room before its opening, and the users who come in when it opens.
 
 use jackpot::room::scripts::{self, Reordered, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;

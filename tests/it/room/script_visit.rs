@@ -1,4 +1,4 @@
-//! `lua/room/visit.lua` on a real Redis: who comes, waits, comes in and goes.
+//! `lua/room/visit.lua` on a real Redis: users come, wait, come in and go.
 
 use jackpot::room::scripts::{End, Place, Visit, VisitReply};
 use jackpot::room::status::Status;

@@ -1,4 +1,4 @@
-//! Passes beside an independent library of JSON Web Tokens, with another implementation of Ed25519 in it.
+//! Passes beside an independent library of JSON Web Tokens, which has another implementation of Ed25519.
 
 use jackpot::room::pass::{self, Claims, PASS};
 use jackpot::signing::SigningKeys;

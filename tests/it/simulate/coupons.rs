@@ -1,5 +1,5 @@
-//! `jackpot simulate --coupons`, as its user sees it: a crowd against a private service that is killed, and a service
-//! that somebody else plays with, which it must notice.
+//! `jackpot simulate --coupons`, as a user sees it. A crowd meets a private service that is killed. In another service
+//! another client takes a unit, which the run must notice.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

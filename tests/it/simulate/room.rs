@@ -1,5 +1,5 @@
-//! `jackpot simulate --room`, as its user sees it: a crowd goes through a private service that is killed, and a service
-//! where somebody else takes a place, which it must notice.
+//! `jackpot simulate --room`, as a user sees it. A crowd goes through a private service that is killed. In another
+//! service another client takes a place, which the run must notice.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -294,7 +294,7 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
             (applied.elapsed() > Duration::from_millis(700)).then_some(())
         })
         .await;
-        // The connection goes too: what was applied is remembered all the same.
+        // The connection is cut too, and the store still remembers what was applied.
         let mut kill = redis::cmd("CLIENT");
         kill.arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes");
         kill.exec(&mut beside).unwrap();

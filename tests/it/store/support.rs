@@ -1,4 +1,4 @@
-//! Real servers for the tests of the store: started on free ports, ended with the test.
+//! Real servers for the tests of the store: they start on free ports and end with the test.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! A real browser without a window: Chromium, driven by chromedriver as the `WebDriver` standard has it.
+//! A real browser without a window: Chromium, driven by chromedriver as the `WebDriver` standard describes.
 //!
 //! The tests send the few commands that they need by hand. Of the two crates for it, one has a licence that `deny.toml`
 //! refuses. The other makes `serde_json` keep the order of fields in the program under test, which it does not do in a
@@ -36,7 +36,7 @@ const NEEDED: &str = "chromium and chromedriver are needed on PATH: apt-get inst
 pub enum Scripts {
     /// They may.
     On,
-    /// They may not, as a user can set it.
+    /// They may not, as a user can set it in a browser.
     Off,
 }
 
@@ -211,7 +211,7 @@ fn spawn(directory: &Path, log: &Path) -> io::Result<Child> {
     Command::new("chromedriver")
         .arg("--port=0")
         .current_dir(directory)
-        // Where the browser would keep what is not in its profile.
+        // The browser would keep files here that are not in its profile.
         .env("HOME", directory)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)

@@ -1,4 +1,5 @@
-//! A cluster of three primaries, made of local processes: there is no container image that could be broken as well.
+//! A cluster of three primaries, made of local processes: no container image has a cluster that could be broken as
+//! well.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;

@@ -123,7 +123,7 @@ impl Drop for TestPostgres {
             return;
         };
         let (server, database) = (server.clone(), database.clone());
-        // A runtime of its own: the test's may be the one that runs this, and must not block.
+        // A separate runtime, because the test's own may be the one that runs this, and must not block.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.map(|runtime| runtime.block_on(drop_database(&server, &database)))

@@ -17,7 +17,7 @@ use super::{eventually, free_port};
 /// Password of the superuser `postgres`, on every server that tests start.
 pub const PASSWORD: &str = "of-the-tests";
 
-/// For `initdb` and a start on a loaded machine.
+/// Time for `initdb`, and for a start on a loaded machine.
 pub const START_DEADLINE: Duration = Duration::from_mins(1);
 
 /// Number of tries with other ports, when somebody took the one that was free.
@@ -88,7 +88,8 @@ impl PrivatePostgres {
 
     /// Starts it again on its own files and port, after [`stop_immediate`](Self::stop_immediate).
     pub async fn start_again(&mut self) {
-        // The killed one's children may hold its shared memory for a moment longer: then the new one ends at once.
+        // The killed server's children may hold its shared memory for a moment longer. Then the new server ends at
+        // once.
         eventually(START_DEADLINE, "PostgreSQL starts again", async || {
             self.process =
                 spawn(&self.programs, self.owner, self.directory.path(), self.port).expect("it started before");

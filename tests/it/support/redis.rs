@@ -1,4 +1,4 @@
-//! Where a test gets its Redis or Valkey from.
+//! The Redis or Valkey server of a test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

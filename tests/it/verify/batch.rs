@@ -1,4 +1,4 @@
-//! Batches in an export: what their events state is recomputed, also when the chain was made anew.
+//! Batches in an export: the verifier recomputes what their events state, also when the chain was made anew.
 
 use jackpot::verify::{Place, Report};
 

@@ -162,7 +162,7 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     );
     let report = closed(&story, call, &|_| String::new(), "claims");
     names(&report, &Place::Event(call), "it claims rank 0 on attempt 0");
-    // What was contributed, and an attempt that was left out.
+    // A changed contribution, and an attempt that was left out.
     let stakes = |block: &str| block.replacen(" 500 ", " 99500 ", 1);
     let entry = story.find(|body| body.contains(" 500 "));
     names(

@@ -90,7 +90,7 @@ async fn one_by_one(bench: &Bench, play: &Play, prefix: &str) {
     }
 }
 
-/// Many entries in one call, the way combined and batched entries come. What it leaves pending stays so.
+/// Many entries in one call, as combined and batched entries come. Entries that it leaves pending stay pending.
 async fn one_call(bench: &Bench, call: u64) {
     let (_, view) = bench.fresh().await;
     let entry = |i: u64| {

@@ -60,7 +60,7 @@ pub fn operator_key(service: &Service) -> String {
     key.trim().to_owned()
 }
 
-/// A request with headers of its own, and a body as it is.
+/// A request with these headers, and a body as it is.
 pub async fn send(
     service: &Service,
     method: Method,

@@ -13,7 +13,7 @@ use crate::coupon::http::kit::{hold, join, service_and_redis};
 use crate::support::given;
 use crate::support::service::Service;
 
-/// From the end of a key to the end of what it opened.
+/// Longest time from the end of a key to the end of what it opened.
 const SOON: Duration = Duration::from_secs(2);
 /// Lifetime of a key that expires: long enough to be honoured, and to open what is to end.
 const LIFE: &str = "4s";

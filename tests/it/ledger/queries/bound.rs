@@ -1,4 +1,5 @@
-//! A bound key sees its own subjects: full pages, cursors that go on, and no trace of others in either.
+//! A bound key sees its own subjects: full pages, cursors that go on, and no trace of other subjects in pages or
+//! cursors.
 
 use std::time::Duration;
 

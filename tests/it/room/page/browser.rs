@@ -1,4 +1,4 @@
-//! A user who waits, in Chromium: with scripts, without, and one who gives up.
+//! A user who waits in Chromium: with scripts, without scripts, and one who gives up.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -61,7 +61,7 @@ async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
         name == "place" && data["place"] == "2"
     })
     .await;
-    // Nobody asks for bob, and the stream alone for cid: bob is abandoned, cid is not.
+    // Nobody asks for bob, and only the stream asks for cid: bob is abandoned, cid is not.
     read(&mut answer, &mut text, |name, data| {
         name == "place" && data["place"] == "1"
     })

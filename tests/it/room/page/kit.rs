@@ -1,4 +1,5 @@
-//! What these tests share: a service whose signing key is known, a browser that follows nothing, and tokens of our own.
+//! What these tests share: a service whose signing key is known, a browser that follows no redirect, and tokens that
+//! the tests sign.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Join tokens: who gets one, what it says, and what is refused.
+//! Join tokens: who gets one, what it says, and which are refused.
 
 use jackpot::room::page::claims::{PLACE, PlaceClaims};
 use jackpot::room::pass;

@@ -1,4 +1,4 @@
-//! Toys in the ledger: their events, the books that these rebuild, and a lost toy restored.
+//! Toys in the ledger: their events, the books that the events rebuild, and the restore of a lost toy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
