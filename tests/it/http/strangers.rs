@@ -7,7 +7,7 @@ use crate::support::given;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
-/// Status and body of a call with this key. The request's id is in no body, so that bodies can be compared.
+/// Status and body of a call with this key. The request's id is in no body.
 async fn call(service: &Service, method: &str, path: &str, key: Option<&str>) -> (u16, Value) {
     let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
     let mut request = http_client().request(method, service.url(path));
