@@ -19,7 +19,7 @@ step() { say "--- $*"; }
 
 # The listener takes a free port, which this reads from the log.
 serve() {
-  # schemathesis sends wrong keys as fast as it can, and demands 401 for each.
+  # schemathesis sends wrong keys as fast as it can, and each of them must get 401.
   JACKPOT__AUTH__FAILED_KEYS_PER_SECOND_PER_ADDRESS=0 \
     JACKPOT__HTTP__LISTEN=127.0.0.1:0 JACKPOT__DATA_DIR="$work/data" "$BINARY" serve >"$work/log" 2>&1 &
   service=$!

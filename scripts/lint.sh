@@ -8,9 +8,9 @@ ADVISORY_DEADLINE_S=120
 
 step() { say "--- $*"; "$@"; }
 
-# luacheck reads one file at a time, but a script is several files: parts (files without a return at the end), those of
-# lua/subject/ first, then the file that decides. So a file may read names that a part declares at its top level, and
-# such a name is not unused.
+# luacheck reads one file at a time, but a script is several files: parts (files without a return at the end) and the
+# file that decides. The parts in lua/subject/ come first, the deciding file comes last. So a file may read names that a
+# part declares at its top level, and such a name is not unused.
 lint_lua() {
   local room parts name options
   for room in lua/*/; do

@@ -1,4 +1,4 @@
-//! A Redis of its own, as durable as the service's (AOF, fsync before each answer), and `redis-benchmark` against it.
+//! A private Redis, as durable as the service's (AOF, fsync before each answer), and `redis-benchmark` against it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -21,10 +21,10 @@ const POLL: Duration = Duration::from_millis(10);
 const PIPELINE: &str = "32";
 /// A script that only increments.
 const INCREMENT: &str = "return redis.call('INCR', KEYS[1])";
-/// Commands of the first try, which tells how many fill the time.
+/// Commands of the first try, from whose rate follows how many fill the time.
 const TRY: u64 = 200_000;
 
-/// The server; dropping it ends it and removes its data.
+/// The server. Dropping it ends it and removes its data.
 pub(crate) struct BareRedis {
     process: Child,
     directory: TempDir,
@@ -70,7 +70,7 @@ impl BareRedis {
         format!("redis+unix://{}", self.socket().display())
     }
 
-    /// Removed with the server, and everything in it.
+    /// The server's directory, which is removed with it.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -141,7 +141,7 @@ impl BareRedis {
 
 impl Drop for BareRedis {
     fn drop(&mut self) {
-        // It holds nothing that is worth a stop in order.
+        // Its data are worth no stop in order.
         let _gone = self.process.kill();
         let _waited = self.process.wait();
     }

@@ -9,7 +9,8 @@ use crate::http::Target;
 use crate::sample::{Load, latencies};
 use crate::{Outcome, json, wrk};
 
-/// Batches of one size to one jackpot, for `time` or until `most` entries were sent. All that were sent are answered.
+/// Sends batches of one size to one jackpot, for `time` or until `most` entries were sent. All sent batches are
+/// answered.
 pub(crate) async fn entries(
     target: &Target,
     jackpot: usize,

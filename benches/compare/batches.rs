@@ -1,5 +1,5 @@
-//! Batches, and single entries beside them. Each point has a service of its own: what a load of millions of entries leaves
-//! to the index of entries would slow the next one down for minutes.
+//! Batches, and single entries beside them. Each point has its own service: a load of millions of entries leaves work
+//! for the index of entries, which would slow the next load down for minutes.
 
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use crate::sample::{Load, Sample};
 use crate::service::{Service, keep};
 use crate::{Outcome, batch, paced};
 
-/// What the contract takes.
+/// Entries of the largest batch that the contract allows.
 const LARGEST: usize = 10_000;
-/// Entries per second beside the batches, and their connections.
+/// Single entries per second beside the batches, and their connections.
 const BESIDE: (u64, usize) = (1_000, 16);
 
-/// Each point that is wanted, in turn.
+/// Measures each wanted point in turn.
 pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(String, Outcome<Sample>)> {
     let mut measured = Vec::new();
     for size in [100, 1_000, LARGEST] {

@@ -31,11 +31,11 @@ const POINTS: [Points; 2] = [
 ];
 const WARM_UP: Duration = Duration::from_secs(1);
 const ROUTE: &str = "issues";
-/// For the ledger to have all issues.
+/// Time for the ledger to have all issues.
 const CATCH_UP_LIMIT: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(10);
 
-/// Each point that is wanted, in turn, each with processes of its own.
+/// Measures each wanted point in turn, each with new processes.
 pub(crate) async fn round(plan: &Peers, number: usize) -> Vec<(&'static str, Outcome<Sample>)> {
     let mut measured = Vec::new();
     for points in POINTS {
@@ -70,7 +70,7 @@ async fn public(plan: &Peers, number: usize, point: &str, (kind, connections): (
     Ok(load(plan, &process, connections).await?.sample(point, number))
 }
 
-/// Nothing that was answered may be missing, in the coupon or in the ledger.
+/// Fails if an answered issue is missing, in the coupon or in the ledger.
 async fn service(plan: &Peers, number: usize, point: &str, connections: usize) -> Outcome<Sample> {
     let process = Service::product(&plan.place.directory, json!({})).await?;
     process
@@ -98,7 +98,7 @@ async fn service(plan: &Peers, number: usize, point: &str, connections: usize) -
     Ok(sample)
 }
 
-/// Issues that the coupon has, and rows of them in the ledger.
+/// Number of issues that the coupon has, and of their rows in the ledger.
 async fn counts(process: &Service) -> Outcome<(u64, u64)> {
     let coupon = process.target.call("GET", "/v1/coupons/bench-0", &Value::Null).await?;
     let issued = coupon["issued"].as_u64().ok_or("a coupon without issues")?;

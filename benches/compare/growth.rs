@@ -1,4 +1,4 @@
-//! How cost grows: one thing is made larger step by step, all else stays.
+//! How cost grows: one quantity grows step by step, all others stay.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::service::{Service, info, keep};
 use crate::{Outcome, batch, report, wrk};
 
 const ROUTE: &str = "entries";
-/// Where the connections are not what grows.
+/// Connections of the steps in which they are not what grows.
 const CONNECTIONS: usize = 64;
-/// That send batches.
+/// Connections that send batches.
 const BATCH_CONNECTIONS: usize = 4;
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Retained entries are put there by so many connections, for so long at a time: the ledger must not refuse them.
+/// Connections, and time of each load, that put retained entries there. The ledger must not refuse the entries.
 pub(crate) const FILL: (usize, Duration) = (256, Duration::from_secs(5));
 
 #[derive(Debug, Clone, Options)]
@@ -68,7 +68,7 @@ impl What {
 #[derive(Debug, Serialize)]
 struct Grown {
     what: What,
-    /// What it was at each step, and the measurement.
+    /// The quantity at each step, and the measurement.
     steps: Vec<(u64, Sample)>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         let (title, x) = grown.what.about();
         let series = |name: &str, value: fn(&Sample) -> f64| Series {
             name: name.to_owned(),
-            // A logarithmic axis has no nought.
+            // A logarithmic axis has no zero.
             points: grown
                 .steps
                 .iter()
@@ -182,8 +182,8 @@ async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
     Ok(steps)
 }
 
-/// Single entries over these connections, for that long each time, until so many are remembered by jackpot 0, all of
-/// them in the ledger; how many there are.
+/// Sends single entries over these connections, for that long each time, until jackpot 0 remembers `wanted` of them and
+/// the ledger has all. Returns how many there are.
 pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (usize, Duration)) -> Outcome<u64> {
     loop {
         let before = service.before(1).await?;

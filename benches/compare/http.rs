@@ -1,4 +1,4 @@
-//! A client that sends prepared bytes and reads answers, because a full client would take the cores that are measured.
+//! A client that sends prepared bytes and reads answers. A full client would take the cores that are measured.
 
 use std::net::SocketAddr;
 
@@ -8,17 +8,17 @@ use tokio::net::TcpStream;
 
 use crate::Outcome;
 
-/// An answer that is longer is none of this service.
+/// Bytes of an answer; this service has no longer one.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Where requests go, and as whom.
+/// Address and key of the requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     pub(crate) key: String,
 }
 
-/// One connection, one request at a time.
+/// One connection, with one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -103,7 +103,7 @@ impl Connection {
 }
 
 impl Answer {
-    /// For an error.
+    /// The answer as the text of an error.
     pub(crate) fn refused(&self, what: &str) -> String {
         format!("{what}: {} {}", self.status, String::from_utf8_lossy(&self.body))
     }

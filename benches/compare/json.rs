@@ -1,8 +1,8 @@
-//! The bodies that are sent: as long as what people send.
+//! The request bodies, as long as real ones.
 
 use serde_json::{Value, json};
 
-/// Money and odds of every jackpot here: one unit for each entry, one entry of a thousand wins a fixed prize, one of
+/// Money and odds of every jackpot here: one unit for each entry. One entry of a thousand wins a fixed prize, one of
 /// 100,000 the pool.
 pub(crate) fn definition(id: &str) -> Value {
     json!({
@@ -22,12 +22,12 @@ pub(crate) fn coupon() -> Value {
 /// Units of that coupon, more than any load takes.
 pub(crate) const STOCK: u64 = 1_000_000_000;
 
-/// The jackpots that are used, by number from 0.
+/// Ids of the jackpots, by number from 0.
 pub(crate) fn jackpot(number: usize) -> String {
     format!("bench-{number}")
 }
 
-/// An id of 36 bytes, as a UUID has. `tag` must differ from load to load. load.lua makes the same.
+/// An id of 36 bytes, like a UUID. `tag` must differ between loads. load.lua makes the same ids.
 pub(crate) fn entry_id(tag: u64, number: u64) -> String {
     format!("7b0c3a52-{tag:04x}-9999-8000-{number:012}")
 }
@@ -38,7 +38,7 @@ pub(crate) fn entry(id: &str, player: u64) -> Vec<u8> {
     format!(r#"{{"entry_id":"{id}","player_id":"p{player:07}","stake":100,"client_seed":null}}"#).into_bytes()
 }
 
-/// A batch, and where in it the 20 digits of its id begin: the rest is the same in all.
+/// A batch, and where in it the 20 digits of its id begin. All other bytes are the same in all batches.
 pub(crate) fn batch(size: usize) -> (Vec<u8>, usize) {
     let head = r#"{"batch_id":""#;
     let entries: Vec<String> = (0..size)

@@ -1,7 +1,7 @@
--- Run by wrk: every request is an entry with an id of its own, over the jackpots in turn; or, when the route is
--- `issues`, a request of a user of its own for a unit of a coupon.
--- From the environment: BENCH_TAG (4 hexadecimal digits, differs from load to load), BENCH_KEY, BENCH_JACKPOTS (how
--- many), BENCH_ROUTE (last part of the path). Prints one line of JSON behind `BENCH `: requests, seconds, errors, and
+-- Run by wrk. Every request is an entry with a new id, over the jackpots in turn. When the route is `issues`, it is a
+-- new user's request for a unit of a coupon.
+-- From the environment: BENCH_TAG (4 hexadecimal digits, differs between loads), BENCH_KEY, BENCH_JACKPOTS (their
+-- number), BENCH_ROUTE (last part of the path). Prints `BENCH ` and one line of JSON: requests, seconds, errors, and
 -- latencies in microseconds.
 
 local threads = 0
@@ -18,7 +18,7 @@ function setup(thread)
   threads = threads + 1
 end
 
--- The body of a thread's request with this number. Ids and users differ from load to load by the tag.
+-- The body of a thread's request with this number. The tag makes ids and users differ between loads.
 local function body_of(n)
   if route == 'issues' then
     return string.format(body, tag, number, n, tag, number, n + 1e9)

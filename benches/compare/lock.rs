@@ -1,5 +1,5 @@
-//! A distributed lock around every contribution: SET NX PX, GET, INCR, and the release by script. Each client has a
-//! connection of its own.
+//! A distributed lock around every contribution: SET NX PX, GET, INCR, and the release by script. Each client has its
+//! own connection.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use crate::batch::micros;
 use crate::sample::{Load, latencies};
 
 const LIFETIME_MS: u64 = 1_000;
-/// Pause between two tries, in microseconds: short, as one would choose it for a hot pool.
+/// Pause between two tries, in microseconds: short, as is usual for a hot pool.
 const PAUSE_US: std::ops::Range<u64> = 1_000..5_000;
-/// Deletes the lock only if it is still the holder's own.
+/// Deletes the lock only if the holder still has it.
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 pub(crate) async fn contributions(redis: &BareRedis, clients: usize, time: Duration) -> Outcome<Load> {
@@ -50,7 +50,7 @@ struct Client {
 }
 
 impl Client {
-    /// Whether it had the lock before `until`.
+    /// Contributes once; false when it did not have the lock before `until`.
     async fn contribute(&mut self, until: Instant) -> Outcome<bool> {
         if !self.lock.acquire(&mut self.connection, until).await? {
             return Ok(false);
@@ -87,7 +87,7 @@ impl Lock {
         }
     }
 
-    /// Tries until it has the lock. False when it does not have it before `until`.
+    /// Tries until it has the lock; false when it does not have it before `until`.
     pub(crate) async fn acquire(&mut self, redis: &mut MultiplexedConnection, until: Instant) -> Outcome<bool> {
         loop {
             let mut set = redis::cmd("SET");
@@ -104,7 +104,7 @@ impl Lock {
         }
     }
 
-    /// False when the lock was not its own any more.
+    /// Releases the lock; false when the holder had lost it.
     pub(crate) async fn release(&mut self, redis: &mut MultiplexedConnection) -> Outcome<bool> {
         let mut release = self.release.key(&self.key);
         let deleted: u64 = release.arg(self.holder).invoke_async(redis).await?;

@@ -1,4 +1,4 @@
-//! What the numbers were measured on.
+//! The machine and the programs that the numbers were measured with.
 
 use std::process::Command;
 
@@ -11,9 +11,9 @@ pub(crate) struct Machine {
     cores: usize,
     memory_mib: Option<u64>,
     kernel: String,
-    /// Name and first line of what it says of its version.
+    /// Name, and first line of the program's version text.
     programs: Vec<(String, String)>,
-    /// Of the source; `+` when files were changed since.
+    /// Commit of the source; `+` when files were changed since.
     commit: String,
 }
 
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// In a line.
+    /// The machine in one line.
     pub(crate) fn line(&self) -> String {
         let memory = self
             .memory_mib
@@ -67,7 +67,7 @@ impl Machine {
     }
 }
 
-/// The first line that a program says; nothing when it is not there.
+/// The first line that a program prints; empty when the program is missing.
 fn says(program: &str, arguments: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(arguments).output() else {
         return String::new();

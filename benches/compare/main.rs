@@ -2,10 +2,10 @@
 //! needs and runs it; docs/reference/benchmarks.md says what each number means.
 //!
 //! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `memory`, `soak`: the rest.
-//! - `service`: a process under load, be it the product or one of `peer`: this executable again, with routes of its own.
+//! - `service`: a process under load, which is the product or one of `peer`: this executable again, with other routes.
 //! - `batches`; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
-//! - `sample`, `verdict`, `report`, `page`, `plot`: what came out.
+//! - `sample`, `verdict`, `report`, `page`, `plot`: the results.
 
 mod bare_redis;
 mod batch;
@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What a part of the benchmark ends with.
+/// The result of a part of the benchmark.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]

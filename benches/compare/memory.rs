@@ -1,4 +1,4 @@
-//! Bytes of Redis for each entry that is remembered, on both ways in, and what that comes to by rate and retention.
+//! Bytes of Redis for each remembered entry, for both kinds of calls, and the totals by rate and retention.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -16,20 +16,21 @@ use crate::sample::float;
 use crate::service::{Service, info};
 use crate::{Outcome, batch, growth, json, report};
 
-/// A hash doubles its table as it grows: the dearest of these parts of all entries counts.
+/// Steps, as parts of all entries. A hash doubles its table as it grows, so the most expensive step counts.
 const PARTS: [u64; 4] = [4, 3, 2, 1];
-/// Batches are sent until their number is reached, however long it takes.
+/// Batches are sent until their number is reached, however long that takes.
 const NO_LIMIT: Duration = Duration::from_hours(1);
-/// Of single entries that share nothing: connections, and how long one `wrk` runs. They are slow, so fewer are measured.
+/// For single entries that share no call: connections, and how long one `wrk` runs. They are slow, so fewer are
+/// measured.
 const ALONE: (usize, Duration) = (1, Duration::from_secs(4));
 const ALONE_PART: u64 = 20;
 /// The stream is trimmed soon after the ledger has it.
 const TRIM_LIMIT: Duration = Duration::from_secs(30);
 const TRIM_POLL: Duration = Duration::from_millis(500);
-/// Of the table: entries per second, and retentions in seconds with their names.
+/// For the table: entries per second, and retentions in seconds with their names.
 const RATES: [u64; 5] = [100, 1_000, 5_000, 20_000, 50_000];
 const RETENTIONS: [(u64, &str); 4] = [(900, "15 min"), (7_200, "2 h"), (21_600, "6 h"), (86_400, "24 h")];
-/// Records stay for two retentions at most: two generations.
+/// Records stay for at most two retentions: two generations.
 const GENERATIONS: u64 = 2;
 
 #[derive(Debug, Clone, Options)]
@@ -44,26 +45,26 @@ pub(crate) struct Args {
     entries: Option<u64>,
 }
 
-/// At so many entries.
+/// One measurement, at this number of entries.
 #[derive(Debug, Serialize)]
 struct Measured {
     entries: u64,
-    /// `used_memory` less what an empty jackpot uses.
+    /// `used_memory` minus that with an empty jackpot.
     used_bytes: u64,
     /// `MEMORY USAGE` of the records.
     records_bytes: u64,
-    /// Of the stream, which does not grow with the entries.
+    /// Bytes of the stream, which does not grow with the entries.
     stream_bytes: u64,
     stream_events: u64,
     pending: u64,
 }
 
-/// One way in.
+/// One kind of calls.
 #[derive(Debug, Serialize)]
 struct Way {
     name: String,
     steps: Vec<Measured>,
-    /// Highest of the steps.
+    /// The highest of the steps.
     bytes_per_entry: f64,
 }
 
@@ -94,9 +95,9 @@ pub(crate) async fn run(args: &Args) -> Outcome {
 /// How entries come in.
 #[derive(Debug, Clone, Copy)]
 enum By {
-    /// Singly: connections, and how long one `wrk` runs.
+    /// Single entries: connections, and how long one `wrk` runs.
     Wrk((usize, Duration)),
-    /// In batches of so many.
+    /// Batches of this size.
     Batches(usize),
 }
 
@@ -159,7 +160,7 @@ async fn measure(redis: &mut MultiplexedConnection, keys: &JackpotKeys, entries:
     })
 }
 
-/// Bytes of a key, all its members looked at; 0 when it is not there.
+/// Bytes of a key, counted over all its members; 0 when it does not exist.
 async fn usage(redis: &mut MultiplexedConnection, key: &str) -> Outcome<u64> {
     let bytes: Option<u64> = redis::cmd("MEMORY")
         .arg("USAGE")

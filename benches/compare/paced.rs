@@ -1,5 +1,5 @@
-//! Load of single entries at a fixed rate: an open loop. An entry that has to wait for a free connection is late, and its
-//! latency counts from when it was due, so that a stall is seen by all entries that it held up.
+//! Load of single entries at a fixed rate: an open loop. An entry that waits for a free connection is late. Its latency
+//! counts from when it was due, so that all entries that a stall delays show it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::http::Target;
 use crate::sample::{Load, float, latencies};
 use crate::{Outcome, json, wrk};
 
-/// `rate` entries per second over so many connections, to one jackpot.
+/// Sends `rate` entries per second over these connections, to one jackpot.
 pub(crate) async fn entries(
     target: &Target,
     route: &str,
@@ -38,8 +38,8 @@ pub(crate) async fn entries(
                 }
                 let due = begun + Duration::from_secs_f64(float(number) / float(rate));
                 let request = target.request("POST", &path, &json::entry(&json::entry_id(tag, number), number));
-                // The timer's own lateness, up to a millisecond, is not the service's: a free connection counts from
-                // when it sends.
+                // The timer's lateness, up to a millisecond, is not the service's: on a free connection, time counts
+                // from the send.
                 let from = if Instant::now() < due {
                     tokio::time::sleep_until(due.into()).await;
                     Instant::now()

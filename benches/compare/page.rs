@@ -1,4 +1,4 @@
-//! One HTML page: the tables, and the plots beneath.
+//! One HTML page: the tables, and below them the plots.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const STYLE: &str = "body{margin:0 auto;max-width:1180px;padding:32px 20px;backg
     border-top:1px solid #e4e8ed;text-align:right;font-variant-numeric:tabular-nums}td:first-child,th:first-child{text-align:left}\
     svg{display:block;width:100%;height:auto}.legend i{display:inline-block;width:10px;height:10px;border-radius:3px;margin:0 6px 0 14px}";
 
-/// `tables`: Markdown, of which tables and lines are used.
+/// `tables`: Markdown, whose tables and lines are used.
 pub(crate) fn html(title: &str, tables: &str, plots: &[Plot]) -> String {
     let mut body = format!("<h1>{title}</h1>\n<section>\n{}</section>\n", markdown(tables));
     for plot in plots {

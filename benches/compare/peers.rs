@@ -1,5 +1,5 @@
-//! Rounds of everything side by side. Each round has new processes and empty databases, so that none is measured on
-//! what an earlier one left; within a round every point is measured once, one after the other.
+//! Rounds of everything side by side. Each round has new processes and empty databases, so that no point is measured on
+//! what an earlier round left. Within a round every point is measured once, one after the other.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::sample::{Load, Sample};
 use crate::service::Service;
 use crate::{Outcome, batches, coupons, lock, paced, postgres, report, wrk};
 
-/// Not counted: caches, connections and tables of a new process.
+/// Load before the measurement: it fills caches, connections and tables of a new process.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Of the loads over many jackpots.
+/// Number of jackpots of the loads over many.
 const MANY_JACKPOTS: usize = 100;
-/// Clients that fight for the lock, and of the loads at a fixed rate.
+/// Clients that compete for the lock, and clients of the loads at a fixed rate.
 const CLIENTS: usize = 64;
 /// Last parts of the paths.
 const ENTRIES: &str = "entries";
 const DIRECT: &str = "direct-entries";
 
-/// What could not be measured, and why.
+/// A point that could not be measured, and why.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct Failure {
     pub(crate) point: String,
@@ -31,7 +31,7 @@ pub(crate) struct Failure {
     pub(crate) why: String,
 }
 
-/// What a run has so far.
+/// The results of a run so far.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     pub(crate) samples: Vec<Sample>,
@@ -59,7 +59,7 @@ impl Results {
     }
 }
 
-/// All rounds and the report. Failure when a point could not be measured or a line of the issue is not met.
+/// All rounds and the report. Fails when a point could not be measured or a limit of the issue is not met.
 pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
     let mut results = Results::default();
     for number in 1..=plan.rounds() {
@@ -68,7 +68,7 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
         round.one_jackpot().await;
         round.many_jackpots().await;
         round.without_http().await;
-        // With the other processes gone.
+        // These run after the other processes have ended.
         drop(round);
         for (point, measured) in batches::round(plan, number).await {
             results.done(number, &point, measured);
@@ -142,7 +142,7 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Last with HTTP: from here on the processes have more to look after.
+    /// The last load with HTTP: after it the processes have more jackpots to look after.
     async fn many_jackpots(&mut self) {
         let points = [("one-64x100", On::Service), ("direct-64x100", On::Direct)];
         for (point, on) in points {

@@ -1,4 +1,4 @@
-//! How long everything takes and how often it is done.
+//! How long everything takes and how often it runs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Peers {
         self.rounds.unwrap_or(if self.quick { 1 } else { 3 })
     }
 
-    /// Of each load.
+    /// Duration of each load.
     pub(crate) fn time(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(if self.quick { 1 } else { 4 }))
     }

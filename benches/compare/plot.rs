@@ -17,7 +17,7 @@ const MUTED: RGBColor = RGBColor(107, 119, 133);
 const GRID: RGBColor = RGBColor(232, 236, 240);
 const OURS: RGBColor = RGBColor(13, 128, 118);
 const THEIRS: RGBColor = RGBColor(160, 170, 182);
-/// One per line of a chart.
+/// One colour for each line of a chart.
 const COLOURS: [RGBColor; 4] = [
     OURS,
     RGBColor(46, 98, 196),
@@ -26,7 +26,7 @@ const COLOURS: [RGBColor; 4] = [
 ];
 const WIDTH: u32 = 1_120;
 const HEIGHT: u32 = 320;
-/// Of one bar.
+/// Height of one bar.
 const BAR: u32 = 24;
 const LABEL: i32 = 13;
 
@@ -46,11 +46,11 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// What the axes of a chart are.
+/// The axes of a chart.
 pub(crate) struct Axes {
     pub(crate) title: &'static str,
     pub(crate) x: &'static str,
-    /// Both axes logarithmic, or both from nought.
+    /// Both axes are logarithmic, or both begin at zero.
     pub(crate) logarithmic: bool,
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn line_chart(axes: &Axes, series: &[Series]) -> Outcome<Plot> {
     let (x_most, y_most) = (most(|point| point.0), most(|point| point.1));
     let least = |value: fn(&(f64, f64)) -> f64| all().map(value).fold(f64::MAX, f64::min) / 1.2;
     let (x_least, y_least) = (least(|point| point.0), least(|point| point.1));
-    // Around any chart, whatever its axes are: their types differ.
+    // Draws around any chart; a macro, because the types of the axes differ.
     macro_rules! draw {
         ($area:expr, $x:expr, $y:expr) => {{
             let mut chart = ChartBuilder::on($area)

@@ -1,5 +1,5 @@
-//! Rows in PostgreSQL as they come, by pgbench: one statement per entry that inserts it and adds to the pool; for an
-//! issue of a coupon a transaction that locks the coupon's row.
+//! Rows in PostgreSQL, by pgbench. An entry is one statement that inserts it and adds to the pool. An issue of a coupon
+//! is a transaction that locks the coupon's row.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::plan::Peers;
 use crate::sample::{Load, float, latencies};
 
-/// What the issue names.
+/// Number of connections that the issue names.
 const CONNECTIONS: &str = "32";
 
 const TABLES: &str = "DROP TABLE IF EXISTS entries, pools;
@@ -20,7 +20,7 @@ const TABLES: &str = "DROP TABLE IF EXISTS entries, pools;
     CREATE TABLE pools (jackpot_id text PRIMARY KEY, amount bigint NOT NULL);
     INSERT INTO pools VALUES ('bench-0', 0);";
 
-/// One statement, so that the row's lock is held for one round trip less than with a transaction of two.
+/// One statement, so that the row is locked for one round trip less than in a transaction of two.
 const ENTRY: &str = "\
 \\set player random(1, 1000000)
 WITH taken AS (
@@ -33,7 +33,7 @@ const COUPON_TABLES: &str = "DROP TABLE IF EXISTS issues, coupons;
     CREATE TABLE issues (coupon_id text, user_id text, code text NOT NULL, PRIMARY KEY (coupon_id, user_id));
     INSERT INTO coupons VALUES ('bench-0', 1000000000);";
 
-/// As it is done mostly: the lock is held over four round trips.
+/// The most common form: the lock is held over four round trips.
 const ISSUE: &str = "\
 BEGIN;
 SELECT stock FROM coupons WHERE coupon_id = 'bench-0' FOR UPDATE;
@@ -42,12 +42,12 @@ UPDATE coupons SET stock = stock - 1 WHERE coupon_id = 'bench-0';
 COMMIT;
 ";
 
-/// Entries for `time`, on tables made anew.
+/// Entries for `time`, on new tables.
 pub(crate) async fn entries(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
     run(plan, time, TABLES, ENTRY).await
 }
 
-/// Issues of a coupon for `time`, on tables made anew.
+/// Issues of a coupon for `time`, on new tables.
 pub(crate) async fn issues(plan: &Peers, time: Duration) -> Outcome<Option<Load>> {
     run(plan, time, COUPON_TABLES, ISSUE).await
 }

@@ -1,4 +1,4 @@
-//! What came out: tables in Markdown to read, JSON to keep, a page with plots.
+//! The results: tables in Markdown to read, JSON to keep, a page with plots.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ pub(crate) struct Point {
     pub(crate) per_s: Spread,
     pub(crate) p50_us: Spread,
     pub(crate) p99_us: Spread,
-    /// Seconds until the ledger had it all.
+    /// Seconds until the ledger had everything.
     pub(crate) catch_up_s: Option<Spread>,
 }
 
@@ -82,7 +82,7 @@ fn points(samples: &[Sample]) -> Vec<Point> {
     POINTS.iter().filter_map(summary).collect()
 }
 
-/// The comparison. Failure when something could not be measured or a limit is not met.
+/// Prints the comparison. Fails when something could not be measured or a limit is not met.
 pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
     let (points, lines) = (points(&results.samples), verdict::lines(&results.samples));
     let machine = Machine::here();
@@ -131,7 +131,7 @@ pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
     Ok(if all_met { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
-/// `<name>.json` and `<name>.html` in the directory.
+/// Writes `<name>.json` and `<name>.html` into the directory.
 pub(crate) fn keep(
     directory: &std::path::Path,
     name: &str,

@@ -1,4 +1,4 @@
-//! One measurement, and what many of them come to.
+//! One measurement, and the summary of many.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 /// One load of one point in one round.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sample {
-    /// Which point: `one-64`, `http-64` …
+    /// The point: `one-64`, `http-64` …
     pub(crate) point: String,
-    /// From 1.
+    /// Counted from 1.
     pub(crate) round: usize,
-    /// Entries (or what a peer has in their place) per second.
+    /// Entries per second, or what a peer has in their place.
     pub(crate) per_s: f64,
-    /// Microseconds of a request.
+    /// Median latency of a request, in microseconds.
     pub(crate) p50_us: f64,
-    /// Microseconds of a request.
+    /// 99th percentile of the latency of a request, in microseconds.
     pub(crate) p99_us: f64,
-    /// What else is worth keeping.
+    /// Further values that are worth keeping.
     pub(crate) more: Map<String, Value>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Of requests that took as long as the histogram says, in microseconds.
+    /// From the histogram of the requests' latencies, in microseconds.
     pub(crate) fn of(entries: u64, elapsed: Duration, latencies: &Histogram<u64>) -> Self {
         Self {
             entries,
@@ -73,7 +73,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` of nothing.
+    /// `None` when there are no values.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);

@@ -17,31 +17,31 @@ use crate::peer::Kind;
 use crate::sample::Sample;
 use crate::{Outcome, json};
 
-/// For a start on a loaded machine.
+/// Time for a start on a loaded machine.
 const START_LIMIT: Duration = Duration::from_mins(1);
-/// For the ledger to have all that was played.
+/// Time for the ledger to have everything that was played.
 const CATCH_UP_LIMIT: Duration = Duration::from_mins(10);
 const POLL: Duration = Duration::from_millis(10);
-/// Between two looks at meters that nobody should change.
+/// Pause between two looks at meters that nobody should change.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A stop that takes longer is ended by force.
+/// A longer stop is ended by force.
 const STOP_LIMIT: Duration = Duration::from_mins(1);
 
-/// The running process; dropping it stops it in order, its Redis too, and removes its directory.
+/// The running process. Dropping it stops it in order, with its Redis, and removes its directory.
 pub(crate) struct Service {
     process: Child,
     directory: TempDir,
     pub(crate) target: Target,
 }
 
-/// What was there before a load, to see afterwards that nothing was lost.
+/// The counts before a load, to check afterwards that nothing was lost.
 pub(crate) struct Before {
     jackpots: usize,
     taken: u64,
 }
 
 impl Service {
-    /// The product; `settings` are laid over the defaults.
+    /// Starts the product; `settings` are laid over the defaults.
     pub(crate) async fn product(place: &Path, settings: Value) -> Outcome<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
         command.arg("serve");
@@ -55,7 +55,8 @@ impl Service {
     }
 
     async fn start(place: &Path, mut command: Command, mut settings: Value) -> Outcome<Self> {
-        // What earlier points left to be written, and the blocks that their removal freed, would be stalls of this one.
+        // Earlier points left data to be written, and blocks that their removal freed. Without this, they would stall
+        // this point.
         rustix::fs::sync();
         std::fs::create_dir_all(place)?;
         let directory = tempfile::Builder::new().prefix("jb-").tempdir_in(place)?;
@@ -66,7 +67,7 @@ impl Service {
         let file = at.join("settings.toml");
         std::fs::write(&file, toml::to_string(&settings)?)?;
         let log = std::fs::File::create(at.join("log"))?;
-        // What is set for this process is meant for another service.
+        // The environment of this process may have settings of another service.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
             command.env_remove(name);
         }
@@ -108,7 +109,7 @@ impl Service {
         Ok(())
     }
 
-    /// Entries that the meters of the first jackpots have: each adds one unit.
+    /// Entries in the meters of the first jackpots: each entry adds one unit.
     pub(crate) async fn taken(&self, jackpots: usize) -> Outcome<u64> {
         let mut taken = 0;
         for number in 0..jackpots {
@@ -119,7 +120,7 @@ impl Service {
         Ok(taken)
     }
 
-    /// Entries that the ledger has, read from its database.
+    /// Entries in the ledger, read from its database.
     pub(crate) async fn recorded(&self) -> Outcome<u64> {
         let mut connection = self.sql().await?;
         let all: Vec<String> = sqlx::query_scalar("SELECT books FROM streams WHERE kind = 'jackpot'")
@@ -134,7 +135,7 @@ impl Service {
         Ok(recorded)
     }
 
-    /// Issues of coupons that the ledger has.
+    /// Issues of coupons in the ledger.
     pub(crate) async fn recorded_issues(&self) -> Outcome<u64> {
         let mut connection = self.sql().await?;
         let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM coupon_issues")
@@ -144,9 +145,9 @@ impl Service {
         Ok(rows.unsigned_abs())
     }
 
-    /// For [`Service::settle`]. Waits until nothing is left of the loads before this one.
+    /// Counts for [`Service::settle`]. Waits until nothing is left of the loads before this one.
     pub(crate) async fn before(&self, jackpots: usize) -> Outcome<Before> {
-        // The index of entries comes behind the events.
+        // The index of entries is written after the events.
         let begun = Instant::now();
         while self.is_indexing().await? {
             if begun.elapsed() > CATCH_UP_LIMIT {
@@ -154,7 +155,7 @@ impl Service {
             }
             tokio::time::sleep(POLL).await;
         }
-        // Requests that were left under way end within the pause.
+        // Requests that were still under way end within the pause.
         let mut taken = self.taken(jackpots).await?;
         loop {
             tokio::time::sleep(PAUSE).await;
@@ -166,8 +167,9 @@ impl Service {
         }
     }
 
-    /// Waits until the ledger has everything, and checks that meters and ledger have what was answered: exactly, or with
-    /// `unheard` requests at most whose answer nobody waited for. Keeps the time and the counts with the sample.
+    /// Waits until the ledger has everything, and checks that meters and ledger have what was answered. They must agree
+    /// exactly, or up to `unheard` requests whose answers nobody waited for. Keeps the time and the counts with the
+    /// sample.
     pub(crate) async fn settle(&self, before: &Before, answered: u64, unheard: usize, sample: &mut Sample) -> Outcome {
         let begun = Instant::now();
         while self.lag().await? > 0 {
@@ -176,14 +178,14 @@ impl Service {
                 return Err("the ledger does not catch up".into());
             }
         }
-        // What `/readyz` says may be from before the last event.
+        // `/readyz` may be from before the last event.
         let (mut taken, mut recorded) = (self.taken(before.jackpots).await?, self.recorded().await?);
         while taken != recorded && begun.elapsed() < CATCH_UP_LIMIT {
             tokio::time::sleep(POLL).await;
             (taken, recorded) = (self.taken(before.jackpots).await?, self.recorded().await?);
         }
         let caught_up_s = begun.elapsed().as_secs_f64();
-        // So would what the system still has to write.
+        // Data that the system still has to write would stall the next point.
         rustix::fs::sync();
         let grown = taken - before.taken;
         if recorded != taken || grown < answered || grown > answered + unheard as u64 {
@@ -207,7 +209,7 @@ impl Service {
         Ok(behind > 0)
     }
 
-    /// A connection to its ledger, to look.
+    /// A connection to its ledger, to read.
     async fn sql(&self) -> Outcome<SqliteConnection> {
         let url = format!("sqlite://{}?mode=ro", self.path("ledger.sqlite").display());
         Ok(SqliteConnection::connect(&url).await?)
@@ -238,7 +240,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nobody to tell.
+        // It may have ended already; then no signal is needed.
         if let Ok(None) = self.process.try_wait() {
             let _gone = kill_process(Pid::from_child(&self.process), Signal::TERM);
             let begun = Instant::now();
@@ -253,7 +255,7 @@ impl Drop for Service {
     }
 }
 
-/// A number of Redis' INFO.
+/// A number in the answer of Redis' INFO.
 pub(crate) async fn info(redis: &mut MultiplexedConnection, section: &str, name: &str) -> Outcome<u64> {
     let text: String = redis::cmd("INFO").arg(section).query_async(redis).await?;
     let value = text
@@ -270,7 +272,7 @@ fn resident_kib(pid: u32) -> Outcome<u64> {
     Ok(number.ok_or("no VmRSS")?.parse()?)
 }
 
-/// For samples.
+/// Adds these values to a sample.
 pub(crate) fn keep(sample: &mut Sample, more: Value) {
     if let Value::Object(more) = more {
         sample.more.extend(more);

@@ -1,4 +1,4 @@
-//! A constant load for a while, with the shortest retention, so that generations are dropped several times: memory must
+//! A constant load for a while, with the shortest retention, so that generations are dropped several times. Memory must
 //! reach a height and stay there.
 
 use std::fmt::Write as _;
@@ -17,13 +17,13 @@ use crate::sample::float;
 use crate::service::{Service, info};
 use crate::{Outcome, json, paced, report};
 
-/// The shortest that is allowed, in seconds: two are over after a fifth of ten minutes.
+/// The shortest allowed retention, in seconds: two of them pass in a fifth of ten minutes.
 const RETENTION_S: u64 = 60;
 const CONNECTIONS: usize = 64;
 const EVERY: Duration = Duration::from_secs(1);
-/// Two generations are full in the first third of it: a shorter run only shows how they fill.
+/// Two generations are full within the first third of this time. A shorter run only shows how they fill.
 const SHORTEST_JUDGED: Duration = Duration::from_mins(6);
-/// The last third may be this much higher than the one before.
+/// The last third may be this many times as high as the one before.
 const MOST_GROWTH: f64 = 1.1;
 const MIB: f64 = 1024.0;
 
@@ -127,7 +127,7 @@ async fn look(service: &Service, begun: Instant) -> Outcome<Look> {
     })
 }
 
-/// The highest of each third.
+/// The highest value in each third.
 fn heights(looks: &[Look], value: impl Fn(&Look) -> f64) -> [f64; 3] {
     let third = looks.len().div_ceil(3).max(1);
     let mut heights = [0.0; 3];

@@ -1,10 +1,10 @@
-//! What is to be shown: ratios of medians, each with the limit that was set for it before.
+//! What the benchmark is to show: ratios of medians, each with the limit that was set beforehand.
 
 use serde::Serialize;
 
 use crate::sample::{Sample, Spread};
 
-/// What is compared of two points.
+/// The value of two points that is compared.
 #[derive(Debug, Clone, Copy)]
 enum Of {
     PerS,
@@ -31,12 +31,12 @@ enum Limit {
 #[derive(Debug, Serialize)]
 pub(crate) struct Line {
     pub(crate) what: &'static str,
-    /// Of the medians; `None` when one of the points was not measured.
+    /// Ratio of the medians; `None` when one of the points was not measured.
     pub(crate) ratio: Option<f64>,
-    /// Of the rounds, each for itself.
+    /// Ratios of the single rounds.
     pub(crate) rounds: Option<Spread>,
     pub(crate) wanted: Option<String>,
-    /// `None` without a limit or a ratio.
+    /// `None` without a limit or without a ratio.
     pub(crate) met: Option<bool>,
 }
 

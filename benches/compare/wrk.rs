@@ -23,13 +23,14 @@ struct Printed {
     p99_us: f64,
 }
 
-/// Different for every load of this process; ids carry it.
+/// Different for every load of this process; ids contain it.
 pub(crate) fn tag() -> u64 {
     static LOADS: AtomicU64 = AtomicU64::new(1);
     LOADS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// `route`: last part of the path, `issues` of coupons. `jackpots`: how many of them, or of coupons, are used in turn.
+/// `route`: last part of the path, `issues` for coupons. `jackpots`: number of jackpots, or of coupons, that are used
+/// in turn.
 pub(crate) async fn requests(
     target: &Target,
     route: &str,

@@ -1,5 +1,5 @@
-//! The hostile connections: each is of a kind, does what its kind does now and then, and comes back when it was closed. All
-//! of them act at one rate together, whatever they are aimed at, so that two targets see the same crowd.
+//! The hostile connections. Each is of one kind, acts from time to time, and reconnects when it was closed. All of them
+//! together act at one rate, whatever their target, so that two targets see the same crowd.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use tokio::time::{MissedTickBehavior, interval_at, timeout};
 
 use crate::service::JACKPOT;
 
-/// What one act pushes at most.
+/// Most bytes that one act pushes.
 const PUSH_BYTES: usize = 64 * 1024;
-/// An act that is stuck, because nobody reads, is given up.
+/// Time after which a stuck act is given up, because nobody reads.
 const STUCK: Duration = Duration::from_millis(20);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
-/// Where the crowd comes from.
+/// The addresses of the crowd.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin {
     /// 127.0.0.2 to 127.0.0.9.
     Strangers,
-    /// 127.0.0.1, where the keyed client is too: half of them name an address that they come from, another each time.
+    /// 127.0.0.1, where the keyed client is too. Half of them name an address that they come from, another each time.
     Proxy,
 }
 
@@ -55,7 +55,7 @@ const KINDS: [Kind; 10] = [
     Kind::WrongKeys,
 ];
 
-/// What the crowd saw.
+/// What the crowd observed.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) connects: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// `acts` per second of all connections together.
+    /// Starts the crowd; `acts` are per second, of all connections together.
     pub(crate) fn start(target: SocketAddr, origin: Origin, connections: u32, acts: u32) -> Crowd {
         let shared = Arc::<Shared>::default();
         let theirs = Arc::clone(&shared);
@@ -116,7 +116,7 @@ impl Crowd {
         }
     }
 
-    /// Each connection has tried once; or the time is over.
+    /// Waits until each connection has tried once, or the time is over.
     pub(crate) fn wait_until_all_came(&self, limit: Duration) {
         let begun = Instant::now();
         while self.shared.came.load(Ordering::Relaxed) < self.connections && begun.elapsed() < limit {
@@ -145,7 +145,7 @@ struct Hostile {
     kind: Kind,
     shared: Arc<Shared>,
     stream: Option<TcpStream>,
-    /// On this connection.
+    /// Acts on this connection.
     acts: u64,
 }
 
@@ -206,7 +206,7 @@ impl Hostile {
         socket.connect(self.target).await
     }
 
-    /// Whether it is; what came is read and counted.
+    /// Whether the connection is open; reads and counts what came.
     fn is_open(&mut self) -> bool {
         let Some(stream) = &self.stream else { return false };
         let mut bytes = [0; 16 * 1024];
@@ -251,7 +251,7 @@ impl Hostile {
             .concat()
         };
         match self.kind {
-            // Nobody waits for the answer: what follows is on its way with the head.
+            // Nobody waits for the answer: the rest is sent together with the head.
             Kind::ChunksToHealthz if first => {
                 [self.head("GET /healthz", "transfer-encoding: chunked\r\n\r\n"), chunk()].concat()
             }

@@ -1,5 +1,5 @@
-//! The client with a key: entries at a fixed rate, an open loop. Each counts from when it was due, also when it had to wait
-//! for a connection. It runs on a thread of its own, so that the crowd does not hold it up.
+//! The client with a key: entries at a fixed rate, an open loop. The latency of an entry counts from when it was due,
+//! also when it waited for a connection. The client has its own thread, so that the crowd does not delay it.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ use crate::service::JACKPOT;
 const CONNECTIONS: usize = 64;
 /// A call that takes longer has failed.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// Longest latency the histogram records, in µs: an entry may also wait for a connection whose call has failed.
+/// Longest latency that the histogram records, in µs: an entry may also wait for a connection whose call has failed.
 const MOST_US: u64 = 600_000_000;
-/// Failures that are shown.
+/// Number of failures that are shown.
 const SHOWN: usize = 3;
 
-/// What became of the entries.
+/// The results of the entries.
 pub(crate) struct Played {
     pub(crate) entries: u64,
     pub(crate) failed: u64,
@@ -63,7 +63,7 @@ struct Shared {
     took_us: RefCell<Histogram<u64>>,
 }
 
-/// `rate` entries per second for this long; `/healthz` is asked each second on a connection of its own.
+/// Sends `rate` entries per second for `time`, and asks `/healthz` each second on a separate connection.
 pub(crate) fn play(address: SocketAddr, key: &str, rate: u64, time: Duration) -> Outcome<Played> {
     let key = key.to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -140,7 +140,7 @@ async fn player(shared: Rc<Shared>) {
     }
 }
 
-/// Sends a request on the connection, which is made where there is none, and returns the status of its answer.
+/// Sends a request on the connection, which is made if there is none. Returns the status of the answer.
 async fn call(connection: &mut Option<TcpStream>, address: SocketAddr, request: &[u8]) -> Outcome<u16> {
     let stream = if let Some(stream) = connection.take() {
         stream

@@ -1,6 +1,6 @@
-//! What strangers can do to a client that has a key: a crowd of hostile connections beside a steady load of entries, and for
-//! comparison the same crowd aimed at another listener while the same load goes on. docs/reference/benchmarks.md says what each
-//! number means; `scripts/bench.sh hostile` runs it.
+//! What strangers can do to a client that has a key: a crowd of hostile connections beside a steady load of entries.
+//! For comparison the same crowd attacks another listener during the same load. docs/reference/benchmarks.md says what
+//! each number means; `scripts/bench.sh hostile` runs it.
 //!
 //! - `service`: the product. `keyed`: the load. `crowd`: the hostile connections. `yardstick`: the other listener, this
 //!   executable again.
@@ -22,10 +22,10 @@ use keyed::Played;
 use service::Service;
 use yardstick::Yardstick;
 
-/// What a part of the benchmark ends with.
+/// The result of a part of the benchmark.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The p99 beside the attack may be this much of that beside the yardstick.
+/// The p99 beside the attack may be this many times that beside the yardstick.
 const MOST: f64 = 2.0;
 
 #[derive(Parser)]
@@ -81,7 +81,7 @@ impl Args {
     }
 }
 
-/// One load with what went on beside it.
+/// One load, and what went on beside it.
 struct Row {
     beside: &'static str,
     played: Played,

@@ -1,4 +1,4 @@
-//! The service that is attacked: a build of the product with its embedded Redis and default settings, but for the port, the
+//! The attacked service: a build of the product with its embedded Redis and default settings, except for the port, the
 //! directory, and what the attack needs.
 
 use std::io::{Read, Write};
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 
 use crate::{Args, Outcome};
 
-/// For a start on a loaded machine, and for a stop.
+/// Time for a start on a loaded machine, and for a stop.
 const LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(20);
 
 /// The jackpot that is played.
 pub(crate) const JACKPOT: &str = "hostile";
 
-/// The running process; dropping it stops it in order and removes its directory.
+/// The running process. Dropping it stops it in order and removes its directory.
 pub(crate) struct Service {
     process: Child,
     _directory: TempDir,
@@ -37,13 +37,13 @@ impl Service {
         if let (Value::Object(http), Value::Object(more)) = (&mut http, more) {
             http.extend(more.clone());
         }
-        // A build of before knows none of the newer settings.
+        // An older build does not have the newer settings.
         let file = at.join("settings.toml");
         std::fs::write(&file, toml::to_string(&json!({"data_dir": at, "http": http}))?)?;
         let log = std::fs::File::create(at.join("log"))?;
         let program = args.service.clone().unwrap_or(env!("CARGO_BIN_EXE_jackpot").into());
         let mut command = Command::new(program);
-        // What is set for this process is meant for another service.
+        // The environment of this process may have settings of another service.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
             command.env_remove(name);
         }
@@ -111,7 +111,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _gone = kill_process(Pid::from_child(&self.process), Signal::TERM);
         let begun = Instant::now();
         while matches!(self.process.try_wait(), Ok(None)) {

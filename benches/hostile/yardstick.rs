@@ -1,5 +1,5 @@
-//! The other listener: accepts, reads a little, answers what looks like a request, and closes what looks like a body. It costs
-//! the machine about what any listener must do for such a crowd.
+//! The other listener. It accepts, reads a little, answers what looks like a request, and closes what looks like a
+//! body. It costs the machine about as much as any listener must spend on such a crowd.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ const HEAD_LIMIT: Duration = Duration::from_secs(10);
 const IDLE_LIMIT: Duration = Duration::from_secs(75);
 const MOST_BYTES: usize = 8 * 1024;
 
-/// Its process; dropping it ends it.
+/// Its process. Dropping it ends it.
 pub(crate) struct Yardstick {
     process: Child,
     pub(crate) address: SocketAddr,
@@ -45,7 +45,7 @@ impl Drop for Yardstick {
     }
 }
 
-/// Serves until the process is ended; says its address first.
+/// Prints its address, then serves until the process is ended.
 pub(crate) fn serve() -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

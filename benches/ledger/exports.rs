@@ -1,4 +1,4 @@
-//! The running service: its memory while it streams a list, the time of a page, and the plans behind it.
+//! The running service: its memory while it streams a list, the time of a page, and the query plans.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -16,14 +16,15 @@ use sqlx::Row;
 use crate::report::Read;
 use crate::{Outcome, fill, place};
 
-/// For a start of the service on a loaded machine.
+/// Time for a start of the service on a loaded machine.
 const START_LIMIT: Duration = Duration::from_mins(1);
-/// Pages at each end, of which the median counts.
+/// Number of pages at each end, whose median counts.
 const PAGES: usize = 21;
 const MIB: u64 = 1024;
-/// Promised: an export of any length makes the process grow by less.
+/// The promise: an export of any length makes the process grow by less than this.
 const MOST_GROWTH_KIB: u64 = 50 * MIB;
-/// Lists that a page is asked of; of the last one most rows that are looked at are another tier's. With the rows of the pages that lead to the end.
+/// Lists whose pages are measured, with the rows of the pages that lead to the end. In the last list most rows that are
+/// looked at are another tier's.
 const LISTS: [(&str, &str, u32); 5] = [
     ("all", "", 1000),
     ("one jackpot", "&jackpot_id=before", 1000),
@@ -51,7 +52,7 @@ pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcom
         pages: Vec::new(),
         plans,
     };
-    // Pages first: the pool's connections and their caches are there before memory is looked at.
+    // Pages come first, so that the pool's connections and their caches exist before memory is measured.
     for (name, filter, step) in LISTS {
         let (first, last) = service.pages(filter, step).await?;
         read.pages.push((name.to_owned(), first, last));
@@ -68,7 +69,7 @@ pub(crate) async fn measure(directory: &Path, url: &str, payouts: u64) -> Outcom
     Ok(read)
 }
 
-/// The release build, on a port of its own.
+/// The release build, on its own port.
 struct Service {
     process: Child,
     base: String,
@@ -89,7 +90,7 @@ impl Service {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        // The TLS parts of the client want a provider, whether TLS is used or not.
+        // The TLS parts of the client need a provider, whether TLS is used or not.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut service = Self {
             process,
@@ -124,7 +125,7 @@ impl Service {
         Ok((begun.elapsed(), serde_json::from_slice(&body)?))
     }
 
-    /// Medians of the first pages, and of those before the end of the list, which is reached by its cursors.
+    /// Medians of the first pages, and of the last pages of the list, which its cursors lead to.
     async fn pages(&self, filter: &str, step: u32) -> Outcome<(Duration, Duration)> {
         let (mut times, mut cursors) = (Vec::new(), vec![String::new()]);
         loop {
@@ -147,7 +148,7 @@ impl Service {
         Ok((times[0], times[1]))
     }
 
-    /// Reads the list whole and keeps nothing of it.
+    /// Reads the whole list and keeps nothing of it.
     async fn export(&self, media_type: &str, payouts: u64) -> Outcome<(String, u64, f64, u64, u64)> {
         let before = self.status("VmRSS:")?;
         let begun = Instant::now();
@@ -161,7 +162,8 @@ impl Service {
             lines += bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
             highest = highest.max(self.status("VmRSS:")?);
         }
-        // Of the whole life of the process, where it is higher than before; the samples are there to see it by export.
+        // This is the maximum over the life of the process, and counts if it is higher than before. The samples show it
+        // by export.
         highest = highest.max(self.status("VmHWM:")?);
         let rows = lines - u64::from(media_type == "text/csv");
         if rows != payouts {
@@ -181,7 +183,7 @@ impl Service {
         Ok(value.parse()?)
     }
 
-    /// In order, so that its Redis ends too.
+    /// Stops the service in order, so that its Redis ends too.
     fn stop(mut self) -> Outcome {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
@@ -200,7 +202,7 @@ impl Drop for Service {
     }
 }
 
-/// As the databases say them, of a page behind a row in the middle.
+/// The databases' plans of a page after a row in the middle.
 async fn plans(sql: &Sql) -> Outcome<Vec<(String, String)>> {
     let any = PayoutFilters::default();
     let tier = PayoutFilters {

@@ -1,4 +1,4 @@
-//! Rows that are there before anything is measured, made by SQL in the shape in which the projector writes them.
+//! Rows that exist before anything is measured. SQL makes them in the shape in which the projector writes them.
 
 use jackpot::sql::entry_days;
 use jackpot::sql::{Kind, Sql};
@@ -7,14 +7,14 @@ use sqlx::{Any, AssertSqlSafe, Executor, pool::PoolConnection};
 
 use crate::Outcome;
 
-/// Rows of one statement: far below the time that PostgreSQL is given for one.
+/// Rows of one statement, which stays far below the time that PostgreSQL is given for one.
 const AT_ONCE: u64 = 500_000;
-/// Entries of each event that is there.
+/// Entries of each filled event.
 const BLOCK: u64 = 16;
-/// Entries of each player that are there.
+/// Filled entries of each player.
 const EACH: u64 = 10;
 
-/// Entries of a jackpot of their own, in today's table too.
+/// Entries of a separate jackpot, in today's table too.
 pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     let day = today(sql).await?;
     let mut tx = sql.begin().await?;
@@ -22,7 +22,7 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     tx.commit().await?;
     let at = at_ms(&day)?;
     let mut connection = begin(sql).await?;
-    // In the order of the key, which is the quickest way to get them there.
+    // In the order of the key, which is the quickest way to insert them.
     let index = format!(
         "INSERT INTO {} (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, epoch, version, rank, \
          settled) NUMBERS SELECT 'p' || ({FIRST_PLAYER} + (i - 1) / {EACH}), {at} + i, 'before', i, \
@@ -37,7 +37,7 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
         body()
     );
     chunks(&mut connection, &events, rows / BLOCK).await?;
-    // Of two tiers, one with a reserve: 7 for each event.
+    // Postings of two tiers, one with a reserve: 7 for each event.
     let postings = format!(
         "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) NUMBERS SELECT 'before', \
          {at} + (i - 1) / 7, 1 + (i - 1) / 7, (i - 1) % 7, CASE WHEN (i - 1) % 7 < 4 THEN 'grand' ELSE 'mini' END, \
@@ -47,7 +47,7 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     end(sql, connection).await
 }
 
-/// Payouts of one jackpot, one each second; of a thousand each, one is of the tier `rare`.
+/// Payouts of one jackpot, one each second. One of a thousand is of the tier `rare`.
 pub(crate) async fn payouts(sql: &Sql, rows: u64) -> Outcome {
     let mut connection = begin(sql).await?;
     let insert = format!(
@@ -63,10 +63,10 @@ pub(crate) async fn payouts(sql: &Sql, rows: u64) -> Outcome {
     end(sql, connection).await
 }
 
-/// Players have seven digits, so that text sorts as numbers do.
+/// Players have seven digits, so that the order of texts is that of numbers.
 pub(crate) const FIRST_PLAYER: u64 = 1_000_000;
 
-/// Players that have entries when there are so many of them.
+/// Number of players for this number of entries.
 pub(crate) fn players(rows: u64) -> u64 {
     (rows / EACH).max(1)
 }
@@ -85,7 +85,7 @@ async fn chunks(connection: &mut PoolConnection<Any>, text: &str, rows: u64) -> 
     Ok(())
 }
 
-/// Only these rows are written without waiting for the disk: nothing of this is measured.
+/// Only these rows are written without waiting for the disk, because their insertion is not measured.
 async fn begin(sql: &Sql) -> Outcome<PoolConnection<Any>> {
     let mut connection = sql.unchecked().await?;
     let statement = match sql.kind() {
@@ -96,7 +96,7 @@ async fn begin(sql: &Sql) -> Outcome<PoolConnection<Any>> {
     Ok(connection)
 }
 
-/// As the service has it, and nothing of the filling is left to be done during a measurement.
+/// Sets everything as the service has it. Nothing of the filling remains to be done during a measurement.
 async fn end(sql: &Sql, mut connection: PoolConnection<Any>) -> Outcome {
     let statements: &[&str] = match sql.kind() {
         Kind::Sqlite => &["PRAGMA synchronous = FULL", "PRAGMA wal_checkpoint(TRUNCATE)"],
@@ -125,7 +125,7 @@ fn at_ms(day: &str) -> Outcome<i64> {
     Ok(parse_rfc3339(&text).ok_or("a day")?)
 }
 
-/// As long as that of an event with `BLOCK` entries.
+/// A body as long as that of an event with `BLOCK` entries.
 fn body() -> String {
     let entry = |i| format!("7b0c3a52-1d1f-4b6e-9a53-1c0f7a9d{i:04} p123{i:04} 1000 *\\n");
     let block: String = (0..BLOCK).map(entry).collect();

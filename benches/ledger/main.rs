@@ -1,6 +1,6 @@
-//! What the ledger takes, and what reading it costs. `scripts/bench-ledger.sh` starts what this needs and runs it.
+//! The cost of writing the ledger, and of reading it. `scripts/bench-ledger.sh` starts what this needs and runs it.
 //!
-//! `project`: entries go through the real enter script into a private Redis; then the projector's own rounds drain the
+//! `project`: entries go through the real enter script into a private Redis. Then the projector's own rounds drain the
 //! stream into a database that holds `--rows` entries already, and only they are timed. `exports`: the release build of
 //! the service streams a list of payouts, and its memory is read from `/proc`.
 
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-/// What a part of the benchmark ends with.
+/// The result of a part of the benchmark.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Parser)]
@@ -104,7 +104,7 @@ async fn main() -> Outcome {
 }
 
 impl Databases {
-    /// `ledger.url` of each; empty is SQLite in the data directory.
+    /// `ledger.url` of each; an empty one is SQLite in the data directory.
     fn urls(&self) -> Vec<String> {
         let sqlite = (!self.without_sqlite).then(String::new);
         sqlite.into_iter().chain(self.postgres.clone()).collect()

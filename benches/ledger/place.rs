@@ -23,7 +23,7 @@ pub(crate) struct Place {
     pub(crate) operate: Operate,
 }
 
-/// The default settings, but for the directory and the ledger's URL.
+/// The default settings, except for the directory and the ledger's URL.
 pub(crate) fn settings(directory: &Path, url: &str) -> Outcome<Settings> {
     let file = directory.join("settings.toml");
     let data_dir = std::path::absolute(directory)?;

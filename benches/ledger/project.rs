@@ -25,16 +25,16 @@ use crate::fill::{self, FIRST_PLAYER};
 use crate::place::Place;
 use crate::report::Measured;
 
-/// Calls of the enter script at the same time while the stream is filled.
+/// Concurrent calls of the enter script while the stream is filled.
 const CALLS: usize = 8;
-/// One entry of so many wins.
+/// One of this many entries wins.
 const ONE_WINS_OF: u64 = 1_000;
-/// Of the players that are drawn, so that two runs do the same.
+/// Seed of the random players, so that two runs do the same.
 const SEED: u64 = 8_812;
-/// What one measurement takes at most; beyond it something is broken.
+/// Longest time of one measurement; a longer one means that something is broken.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// All sizes on one database, with the index first: without it the daily table is dropped.
+/// Measures all sizes on one database, with the index first: without it the daily table is dropped.
 pub(crate) async fn all(
     directory: &Path,
     url: &str,
@@ -62,7 +62,7 @@ pub(crate) async fn all(
     Ok(results)
 }
 
-/// Entries of one measurement: a second or more of work for the projector.
+/// Entries of one measurement: at least a second of work for the projector.
 fn amount(size: usize, index: bool) -> usize {
     match (size, index) {
         (..16, _) => 12_000,
@@ -115,7 +115,7 @@ async fn drain(projector: &mut Projector<Jackpots>, known: &Known) -> Outcome {
             return Err("the projector does not get on: see its log".into());
         }
     }
-    // The index of entries is behind the events.
+    // The index of entries is written after the events.
     projector.catch_up().await;
     Ok(())
 }
@@ -153,7 +153,7 @@ async fn open(place: &Place, id: &Id) -> Outcome {
     Ok(())
 }
 
-/// Through the enter script, as play does it.
+/// Fills the stream through the enter script, as play does it.
 async fn fill(
     place: &Place,
     id: &Id,
@@ -182,7 +182,7 @@ async fn fill(
 async fn enter(place: &Place, known: &Known, view: &View, block: Vec<EnterEntry>) -> Outcome {
     let entered = scripts::enter(&place.store, &known.keys, &known.fence(view), &view.definition, &block).await?;
     known.observe(entered.mark);
-    // Seen: by the repeat of a call whose answer was late.
+    // `Seen` comes from the repeat of a call whose answer was late.
     let taken = |reply: &EntryReply| matches!(reply, EntryReply::Taken(_) | EntryReply::Seen(_));
     if entered.replies.iter().all(taken) {
         Ok(())
@@ -191,7 +191,7 @@ async fn enter(place: &Place, known: &Known, view: &View, block: Vec<EnterEntry>
     }
 }
 
-/// As long as what people send: a UUID, a name, a stake, and a seed from one of ten.
+/// An entry as long as what people send: a UUID, a name, a stake, and a seed from one of ten.
 fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
     let seed = number
         .is_multiple_of(10)
@@ -207,7 +207,7 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
     })
 }
 
-/// Rows of the record.
+/// Number of rows of the record.
 async fn count(place: &Place) -> Outcome<i64> {
     let text = "SELECT (SELECT count(*) FROM events WHERE id <> 'before') + (SELECT count(*) FROM postings WHERE \
                 jackpot_id <> 'before') + (SELECT count(*) FROM payouts)";

@@ -1,4 +1,4 @@
-//! What was measured: a table in Markdown to read, JSON to keep.
+//! The results: a table in Markdown to read, JSON to keep.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(crate) struct Measured {
     pub(crate) index: bool,
     /// Entries of an event.
     pub(crate) size: usize,
-    /// Of one measurement.
+    /// Entries of one measurement.
     pub(crate) entries: usize,
     pub(crate) events: usize,
     pub(crate) rows: usize,
@@ -70,13 +70,13 @@ pub(crate) struct Read {
     pub(crate) database: String,
     /// Name, rows, seconds, and KiB of memory: before, and its growth at the highest.
     pub(crate) exports: Vec<(String, u64, f64, u64, u64)>,
-    /// Name; time of a page at its beginning and at its end.
+    /// Name; time of a page at the list's beginning and at its end.
     pub(crate) pages: Vec<(String, Duration, Duration)>,
     /// Name and text.
     pub(crate) plans: Vec<(String, String)>,
 }
 
-/// Memory and times.
+/// Prints memory and times.
 pub(crate) fn exports(results: &[Read], payouts: u64, file: Option<&Path>) -> Outcome {
     println!("Reading {payouts} payouts from the running service:\n");
     println!("| database | export | rows | seconds | RSS before, MiB | growth at its highest, MiB |");

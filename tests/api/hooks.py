@@ -39,7 +39,7 @@ def amounts(tier):
 def definition(body, path):
     """The rules between the fields of a jackpot's definition."""
     body["id"] = path.get("id", body["id"])
-    # A tier stays once it is defined, so that all have this one; the shares sum to the whole at most.
+    # A tier stays once it is defined, so all definitions have this one. The shares sum to the whole at most.
     tiers = body["tiers"] = body["tiers"][:1]
     tiers[0]["tier"], tiers[0]["share_ppm"] = "grand", 1_000_000
     amounts(tiers[0])
@@ -100,19 +100,20 @@ def integers(value):
 
 def head(case, operation):
     """Rules of parameters."""
-    # A cursor is what a page gave: none can be made up.
+    # A cursor comes from a page; it cannot be made up.
     if case.query:
         case.query.pop("cursor", None)
-    # They exclude each other.
+    # These two exclude each other.
     if case.headers and "If-Match" in case.headers:
         case.headers.pop("If-None-Match", None)
-        # Schemathesis 4.32 fills it with "" and "0", which the pattern excludes, where the other one is described as well.
+        # Schemathesis 4.32 fills it with "" and "0", which the pattern excludes, if the description has the other one
+        # as well.
         if not TAGS.fullmatch(case.headers["If-Match"] or ""):
             case.headers.pop("If-Match")
-    # Closing is final, and a pause refuses entries: the other jackpot is for that, so that plays are taken.
+    # Closing is final, and a pause refuses entries. The other jackpot takes them, so that plays are accepted.
     if operation in ("close_jackpot", "pause_jackpot") and case.path_parameters.get("id") == "spring":
         case.path_parameters["id"] = "autumn"
-    # The one that has the tier, and takes entries.
+    # The jackpot that has the tier, and takes entries.
     if operation == "adjust_jackpot":
         case.path_parameters["id"] = "spring"
     # The room that lists the origin.

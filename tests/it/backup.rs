@@ -24,7 +24,7 @@ use crate::support::service::{Answer, MASTER_SECRET, Service};
 const JACKPOT: &str = "vault";
 const PLAYERS: usize = 8;
 
-/// Nothing is committed by itself within a test: what SQL has, the command has brought there.
+/// With this interval the service commits nothing during a test: only the command brings events into SQL.
 const SELDOM: (&str, &str) = ("JACKPOT__LEDGER__POLL_INTERVAL_MS", "10000");
 
 on_both_databases!(
@@ -33,7 +33,7 @@ on_both_databases!(
     a_restore_goes_on_from_whatever_a_kill_has_left,
 );
 
-/// Directories that go with the test.
+/// Directories that are removed with the test.
 struct Places(TempDir);
 
 impl Places {
@@ -89,16 +89,16 @@ fn restore(data: &Path, from: &Path, environment: &[(&str, &str)]) -> Output {
     Service::command_in(data, environment, &["restore", "--from", text(from)])
 }
 
-/// A service begun with a backup, and what the command said.
+/// Starts a service from a backup; returns it and the output of the command.
 async fn restored(from: &Path, environment: &[(&str, &str)]) -> (Service, String) {
     let data = Places::data();
-    // As the acceptance kit has it: the log of a service may lie there.
+    // The acceptance kit puts the log of a service into its data directory, so a restore must accept that file.
     fs::write(data.path().join("service.log"), b"").expect("a file can be written");
     let told = succeeded(&restore(data.path(), from, environment));
     (Service::start_in(data, environment).await, told)
 }
 
-/// Nobody but its owner reads what is in it.
+/// Only the owner can read the files of the backup.
 fn assert_private(backup: &Path) {
     let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!(mode(backup), 0o700);
@@ -124,8 +124,8 @@ async fn rotate(service: &Service) {
     assert!(answer.status.is_success(), "{:?}", answer.body);
 }
 
-/// Each is answered as it was, and nothing is counted again. A backup under load may hold entries between two draws: their
-/// recovery pays them, and must be over before the meters are compared.
+/// Each entry is answered as before, and nothing is counted again. A backup under load may hold entries between two
+/// draws. Recovery pays them, and this waits for it before the meters are compared.
 async fn assert_answered_as_before(service: &Service, played: &[Played]) {
     until_nothing_is_pending(&mut connection(&embedded_url(service)).await, JACKPOT).await;
     let before = balanced(service, JACKPOT).await;
@@ -137,7 +137,7 @@ async fn assert_answered_as_before(service: &Service, played: &[Played]) {
     assert_eq!(balanced(service, JACKPOT).await, before, "nothing was counted again");
 }
 
-/// The open epoch is one that nobody has seen.
+/// The open epoch is none of those in `seen`.
 async fn assert_never_open_before(service: &Service, seen: &[Value]) {
     let open = epochs(service).await.last().cloned().expect("an epoch is open");
     let numbers: BTreeSet<_> = seen.iter().map(|epoch| epoch["epoch"].as_u64()).collect();
@@ -153,7 +153,7 @@ async fn assert_never_open_before(service: &Service, seen: &[Value]) {
     }
 }
 
-/// How many entries that were answered are not known any more.
+/// Number of answered entries that the service does not know any more.
 async fn count_unknown(service: &Service, played: &[Played]) -> usize {
     let mut unknown = 0;
     for one in played {
@@ -190,8 +190,8 @@ async fn define_the_others(service: &Service) {
     assert_eq!(service.put("/v1/rooms/hall", room).await.status, StatusCode::CREATED);
 }
 
-/// Load, backup under load, more load, rotations; everything is lost; an empty directory and an empty database are begun
-/// with the backup.
+/// The drill: load, a backup under load, more load, rotations, then the loss of everything. A service then starts from
+/// the backup, in an empty directory and on an empty database.
 async fn heavy_a_drill_under_load(db: LedgerDb) {
     let places = Places::new();
     let (mut service, _) = embedded(&[db.environment()]).await;
@@ -209,7 +209,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     let load = Load::start(&service, JACKPOT, PLAYERS);
     load.until_answered(50).await;
     let before = first.finish().await;
-    // All of these are acknowledged; the others play on.
+    // All of `before` is acknowledged; the other players go on.
     let backup = places.at("one");
     let told = succeeded(&service.command_beside(&["backup", text(&backup)]).await);
     assert!(told.contains("holds every secret"), "{told}");
@@ -265,7 +265,7 @@ async fn heavy_a_drill_under_load(db: LedgerDb) {
     assert_reconciled(&service).await;
 }
 
-/// A service that was killed has answered entries that SQL does not have. The backup of one kind of database is put into
+/// A killed service has answered entries that SQL does not have. The backup of one kind of database is restored into
 /// the other kind.
 async fn heavy_what_only_redis_has_is_brought_into_the_backup_of_a_stopped_service(db: LedgerDb) {
     let places = Places::new();
@@ -319,7 +319,7 @@ async fn a_backup_is_put_into_an_empty_place_that_fits_or_nowhere() {
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
     let told = refused(&service.command_beside(&["backup", text(&backup)]).await);
     assert!(told.contains("overwrites nothing"), "{told}");
-    // Into the data directory of a service, running or stopped.
+    // The target is the data directory of a service, running or stopped.
     let told = refused(&restore(service.data_dir(), &backup, &[]));
     assert!(told.contains("keys.toml") && told.contains("ledger.sqlite"), "{told}");
     assert!(service.stop().await.success());
@@ -385,7 +385,7 @@ async fn a_backup_that_is_not_whole_is_refused() {
     let backup = places.at("one");
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
     let data = Places::data();
-    // A byte of a file, and a manifest that was cut.
+    // One backup has a changed byte in a file, the other a truncated manifest.
     let (damaged, cut) = (places.at("damaged"), places.at("cut"));
     for to in [&damaged, &cut] {
         let copied = Command::new("cp").arg("-a").arg(&backup).arg(to).status();
@@ -406,7 +406,8 @@ async fn a_backup_that_is_not_whole_is_refused() {
     );
 }
 
-/// The secrets of a service come from its environment here, one of them retired; the new one has them in files.
+/// Here the service takes its secrets from its environment, one of them retired. The restored service has them in
+/// files.
 #[tokio::test]
 async fn the_secrets_of_the_environment_are_in_the_backup() {
     const MASTER: &str = "JACKPOT__FAIRNESS__MASTER_SECRET";
@@ -417,7 +418,7 @@ async fn the_secrets_of_the_environment_are_in_the_backup() {
     create(&service, lively(JACKPOT)).await;
     let first = enter(&service, JACKPOT, "first").await;
     assert!(service.stop().await.success());
-    // The open epoch is under the retired one.
+    // The open epoch uses the retired secret.
     service.set(MASTER, &next);
     service.set(PREVIOUS, MASTER_SECRET);
     service.restart().await;
@@ -457,7 +458,8 @@ async fn a_full_disk_leaves_no_backup() {
     let (service, _) = embedded(&[]).await;
     create(&service, lively(JACKPOT)).await;
     let backup = places.at("one");
-    // In blocks of 512 bytes: less than the ledger has. The signal is ignored, so that a write beyond it fails.
+    // The limit is in blocks of 512 bytes and below the size of the ledger. The signal is ignored, so that a write
+    // beyond the limit fails.
     let limited = format!(
         "trap '' XFSZ; ulimit -f 64; exec '{}' backup '{}'",
         env!("CARGO_BIN_EXE_jackpot"),
@@ -479,7 +481,7 @@ async fn a_full_disk_leaves_no_backup() {
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
 }
 
-/// The ledger can't follow Redis: the backup says how far it is, and is made on demand alone.
+/// The ledger cannot follow Redis. The backup reports how far the ledger is, and is made only on demand.
 #[tokio::test]
 async fn a_ledger_that_lacks_events_is_copied_on_demand_alone() {
     let places = Places::new();
@@ -488,7 +490,7 @@ async fn a_ledger_that_lacks_events_is_copied_on_demand_alone() {
     let first = enter(&service, JACKPOT, "first").await;
     let whole = places.at("whole");
     succeeded(&service.command_beside(&["backup", text(&whole)]).await);
-    // Events that are nowhere: the stream has a gap.
+    // These events exist nowhere: the stream has a gap.
     let state = key(JACKPOT, "state");
     redis::cmd("HSET")
         .arg(&state)
@@ -517,7 +519,7 @@ async fn a_ledger_that_lacks_events_is_copied_on_demand_alone() {
     assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
 }
 
-/// A restore that fails in the middle: nothing is served from it, and a repeat ends it.
+/// A restore fails in the middle. Nothing is served from its result, and a repeat completes it.
 #[tokio::test]
 async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     let places = Places::new();
@@ -529,7 +531,7 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
         succeeded(&service.command_beside(&["backup", text(place)]).await);
     }
     let data = Places::data();
-    // The ledger is in its place by then.
+    // At this point the restore has put the ledger in place.
     refused(&restore(
         data.path(),
         &one,
@@ -552,8 +554,8 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
 }
 
-/// What a kill leaves at each step, made by hand: the mark alone; with a secret and half a ledger; with a schema in the
-/// database and no row.
+/// What a kill leaves after each step, made by hand: the mark alone; the mark with a secret and half a ledger; the mark
+/// with a schema in the database and no row.
 async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
     let places = Places::new();
     let (service, _) = embedded(&[]).await;
@@ -580,7 +582,7 @@ async fn a_restore_goes_on_from_whatever_a_kill_has_left(db: LedgerDb) {
     assert_reconciled(&restored).await;
 }
 
-/// A service drops days of the index of entries that have expired, whoever is reading them.
+/// A service drops expired days of the entry index even while another process reads them.
 #[tokio::test]
 async fn a_day_of_the_index_that_goes_meanwhile_is_left_out() {
     let places = Places::new();

@@ -1,4 +1,4 @@
-//! The parts of the benches that judge. Cargo runs no tests of a bench.
+//! Tests of the parts of the benches that judge. They are here because Cargo runs no tests of a bench.
 
 #[path = "../../benches/compare/collision/score.rs"]
 mod score;

@@ -40,19 +40,19 @@ fn is_impure(name: &str) -> bool {
 struct Arrow {
     file: String,
     line: usize,
-    /// Where it is kept, if that is a file of `src/`.
+    /// The file of `src/` that has it, if it is one.
     into: Option<String>,
     pair: (String, String),
     path: String,
-    /// Written by a name that a `use` brought in: that one counts.
+    /// It is written with a name that a `use` brought in, which counts instead.
     by_name: bool,
 }
 
-/// What was read.
+/// The uses and files that were read.
 struct House {
     map: Map,
     arrows: Vec<Arrow>,
-    /// Uses of one file by another of the same room.
+    /// Uses of a file by another file of the same room.
     within: Vec<(String, usize, String)>,
     rooms: BTreeSet<String>,
     /// Every file of `src/`, such as `jackpot/draw`, and every crate.
@@ -80,7 +80,7 @@ fn room_of(path: &str) -> Option<String> {
     module_of(path).get(1).cloned()
 }
 
-/// Files that only tests have.
+/// Files that are compiled only for tests.
 fn test_files(sources: &BTreeMap<&str, Source>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, source) in sources {
@@ -104,7 +104,7 @@ fn test_files(sources: &BTreeMap<&str, Source>) -> BTreeSet<String> {
     found
 }
 
-/// The crates of `crates/`: by the name of their library, their room.
+/// The crates of `crates/`: the name of the library and the room.
 fn members(tree: &Tree) -> BTreeMap<String, String> {
     let manifests = tree.iter().filter(|(path, _)| path.ends_with("/Cargo.toml"));
     manifests
@@ -311,7 +311,7 @@ impl House {
         found
     }
 
-    /// The shortest circles through two rooms or more; no file is in two of them.
+    /// The shortest circles through two rooms or more. No file is in two of these circles.
     fn circles_of_files(&self) -> Vec<String> {
         let mut arrows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let mut lines = BTreeMap::new();
@@ -324,7 +324,7 @@ impl House {
             arrows.entry(file).or_default().insert(into);
             lines.entry((file, into)).or_insert(line);
         }
-        // Each of them has an arrow from room to room.
+        // Each circle has an arrow from room to room.
         let pairs: BTreeSet<_> = across.into_iter().map(|(file, _, into)| (file, into)).collect();
         let back = pairs
             .into_iter()
@@ -349,7 +349,7 @@ impl House {
     }
 }
 
-/// The room and the file of `src/` that a path leads to; `None` for what is no room of ours.
+/// The room and the file of `src/` that a path leads to; `None` for a path outside our rooms.
 fn target(
     path: &[String],
     files: &BTreeMap<Absolute, &str>,
@@ -369,7 +369,7 @@ fn target(
     let file = (2..=path.len()).rev().find_map(|end| files.get(&path[..end]));
     match file {
         Some(file) => Some((path[1].clone(), Some((*file).to_owned()))),
-        // What `lib.rs` passes on from a crate.
+        // A name that `lib.rs` passes on from a crate.
         None => target(
             top.alias(path.get(1)?).filter(|to| to[0] != "crate")?,
             files,
@@ -379,7 +379,7 @@ fn target(
     }
 }
 
-/// The circles of a graph: one, closed and shortest, for each set of nodes that reach one another.
+/// The circles of a graph: one closed and shortest circle for each set of nodes that reach one another.
 fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
     let mut done: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
@@ -388,7 +388,7 @@ fn circles<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str
             continue;
         }
         if let Some(circle) = way(start, start, arrows) {
-            // All that lie on some circle with it belong to the same set.
+            // All nodes that share a circle with it belong to the same set.
             let reached = reach(start, arrows);
             done.extend(reached.into_iter().filter(|node| reach(node, arrows).contains(start)));
             found.push(circle);
@@ -408,7 +408,7 @@ fn reach<'a>(start: &str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTre
     reached
 }
 
-/// The shortest way of at least one step, with both ends.
+/// The shortest way of at least one step, including both ends.
 fn way<'a>(from: &'a str, to: &str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let mut queue = VecDeque::from([from]);
@@ -460,7 +460,7 @@ fn the_rooms_keep_to_the_map() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A house that is sound: `shop → till → money`, one crate.
+/// A sound house: `shop → till → money`, one crate.
 fn sound() -> Tree {
     let files = [
         (
@@ -506,7 +506,7 @@ fn sound() -> Tree {
     files.map(|(path, text)| (path.to_owned(), text.to_owned())).into()
 }
 
-/// What is found when `text` is put in place of a file, or added to it where it begins with `+`.
+/// The violations when `text` replaces a file, or is added to it if it begins with `+`.
 fn found(changes: &[(&str, &str)]) -> Vec<String> {
     let mut tree = sound();
     for (path, text) in changes {

@@ -1,5 +1,5 @@
-//! The house's rules that a compiler cannot check: length of files, leftovers, and texts that belong to one place. `house.rs`
-//! checks the arrows between rooms.
+//! The house's rules that a compiler cannot check: length of files, leftovers, and texts that belong to one place.
+//! `house.rs` checks the arrows between rooms.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ const MAX_LINES: usize = 900;
 /// Longer files, each with its own limit. A new line here needs a reason.
 const LONGER: [(&str, usize); 0] = [];
 
-/// What may stay in no file; written in two parts, so that this file passes too.
+/// Texts that no file may contain. They are written in two parts, so that this file passes too.
 const LEFTOVERS: [&str; 6] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -24,7 +24,7 @@ const LEFTOVERS: [&str; 6] = [
     concat!("#[ig", "nore"),
 ];
 
-/// What a test may not do: it polls with a deadline (`support::eventually`).
+/// A test must not do this: it polls with a deadline (`support::eventually`).
 const SLEEP: &str = concat!("sl", "eep(");
 
 /// `needle` may stand in Rust files of `src/` and `crates/` only where `allowed` says; `why` is the rule.

@@ -1,4 +1,4 @@
-//! This service, all of it: the same collision over HTTP.
+//! The whole service: the same collision over HTTP.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) const APPROACH: Approach = Approach {
     ours: true,
 };
 
-/// With the draw secret known, the bench can choose the entries that win.
+/// The bench knows the draw secret, so that it can choose the entries that win.
 const SECRET: [u8; 32] = [0x5c; 32];
 
 /// Plays all rounds, each with a jackpot of its own.
@@ -75,7 +75,7 @@ async fn players(service: &Service, id: &str, spec: &Spec) -> Outcome<Vec<Player
 
 struct Player {
     connection: Connection,
-    /// As many as the collision asks of this player.
+    /// The requests that the collision asks of this player.
     requests: Vec<Vec<u8>>,
 }
 

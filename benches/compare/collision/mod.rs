@@ -1,7 +1,8 @@
-//! One collision, played by every approach: winners and contributors, each on its own connection, begin at one instant.
+//! One collision, played by every approach: winners and contributors begin at one instant, each on a separate
+//! connection.
 //!
-//! `usual` has the usual ways of sharing a pool, on a bare Redis. `script` and `http` are this service's: its script alone,
-//! and all of it. `score` judges what they paid.
+//! `usual` has the usual ways of sharing a pool, on a bare Redis. `script` is this service's script alone, `http` the
+//! whole service. `score` judges what they paid.
 
 mod http;
 mod score;
@@ -25,7 +26,7 @@ use score::{Round, Spec};
 
 const ROUNDS: u32 = 5;
 const CONTRIBUTORS: u32 = 50;
-/// In the pool when a round begins, in minor units.
+/// Pool when a round begins, in minor units.
 const START: i64 = 10_000;
 
 #[derive(Debug, Clone, Options)]
@@ -57,7 +58,7 @@ enum Take {
     GaveUp,
 }
 
-/// What a player saw on its way.
+/// What a player saw during a round.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     negative: bool,
@@ -76,7 +77,7 @@ trait Player: Send + 'static {
     }
 }
 
-/// Plays every approach, each on a Redis of its own. Failure when an approach of this service paid wrongly.
+/// Plays every approach, each on a fresh Redis. Fails when an approach of this service paid wrongly.
 pub(crate) async fn run(args: &Args) -> Outcome<ExitCode> {
     let spec = Spec {
         winners: args.winners,

@@ -1,4 +1,4 @@
-//! The accounts of a collision: what went into the pools, what was paid, and what is wrong with the difference.
+//! The accounts of a collision: what went into the pools, what was paid, and errors in the difference.
 //!
 //! It uses nothing of the bench, so that `tests/it/benches.rs` can test it.
 
@@ -14,22 +14,22 @@ pub(crate) struct Spec {
     pub(crate) winners: u32,
     /// Connections that contribute meanwhile.
     pub(crate) contributors: u32,
-    /// Contributions in a round, of all contributors together. Each adds 1, and so does each claim.
+    /// Contributions in a round, of all contributors together. Each contribution and each claim adds 1.
     pub(crate) contributions: u32,
     pub(crate) rounds: u32,
-    /// In the pool when a round begins, in minor units.
+    /// Pool when a round begins, in minor units.
     pub(crate) start: i64,
-    /// Minor units.
+    /// Least amount of a payout, in minor units.
     pub(crate) min_payout: i64,
 }
 
 impl Spec {
-    /// One for each winner and each contributor.
+    /// One connection for each winner and each contributor.
     pub(crate) fn connections(&self) -> u32 {
         self.winners + self.contributors
     }
 
-    /// In minor units, in each round.
+    /// What goes into the pool in each round, in minor units.
     fn put_in(&self) -> i64 {
         self.start + i64::from(self.winners) + i64::from(self.contributions)
     }
@@ -43,7 +43,7 @@ impl Spec {
         each + u32::from(number < rest)
     }
 
-    /// Entry ids that draw rank 1, and ids that draw nothing, as many as a round needs.
+    /// Entry ids that draw rank 1, and ids that draw nothing: as many as a round needs.
     pub(crate) fn entries(&self, rank: impl Fn(&str) -> u32) -> (Vec<String>, Vec<String>) {
         let (winners, contributions) = (self.winners as usize, self.contributions as usize);
         let (mut win, mut contribute) = (Vec::new(), Vec::new());
@@ -65,9 +65,9 @@ impl Spec {
 /// The result of one round.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round {
-    /// Minor units, in the order in which the winners had their answers.
+    /// Payouts in minor units, in the order in which the winners got their answers.
     pub(crate) paid_in_order: Vec<i64>,
-    /// In the pool at the end, in minor units.
+    /// Pool at the end, in minor units.
     pub(crate) left: i64,
     /// A player read a pool below zero.
     pub(crate) saw_negative: bool,
@@ -86,7 +86,7 @@ pub(crate) struct Approach {
     pub(crate) how: &'static str,
     /// What its rate includes.
     pub(crate) includes: &'static str,
-    /// It is this service's, so that a wrong payout is a failure of the bench.
+    /// Whether it is an approach of this service, where a wrong payout is a failure of the bench.
     pub(crate) ours: bool,
 }
 
@@ -99,9 +99,9 @@ pub(crate) struct Score {
     /// Start values and contributions.
     pub(crate) put_in: i64,
     pub(crate) paid: i64,
-    /// In the pools at the end.
+    /// Money in the pools at the end.
     pub(crate) left: i64,
-    /// Paid, or left in a pool, although nobody put it in. Negative: lost.
+    /// Money that was paid or left in a pool although nobody put it in. Negative: lost.
     pub(crate) from_nothing: i64,
     /// Payouts that the money in the pool did not cover any more.
     pub(crate) uncovered_payouts: u64,

@@ -1,4 +1,5 @@
-//! This service's script alone, called as the other approaches call Redis. Nothing checks its answers: the rate counts.
+//! This service's script alone, called as the other approaches call Redis. Nothing checks its answers, because the rate
+//! counts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ const WINNING_RANK: u32 = 1;
 /// Long, because the rate counts: a slow call must not be cut short.
 const LIMIT_MS: u64 = 60_000;
 
-/// Plays all rounds, each with a jackpot of its own, on one store, that is one connection, for each player.
+/// Plays all rounds, each with a new jackpot. Each player has its own store, that is, one connection.
 pub(super) async fn score(server: &BareRedis, spec: &Spec) -> Outcome<Score> {
     let mut stores = Vec::new();
     for number in 0..spec.connections() {

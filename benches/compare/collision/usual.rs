@@ -12,23 +12,23 @@ use crate::Outcome;
 use crate::bare_redis::BareRedis;
 use crate::lock::Lock;
 
-/// For longer than the lock lives.
+/// Longer than the lock lives.
 const STALL: Duration = Duration::from_millis(1_500);
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// One of them.
+/// One usual way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Two calls. All players between them read the same pool.
+    /// Two calls. All players between the two read the same pool.
     Naive,
     /// A winner that finds the pool below zero takes what was left, and adds the difference back. With two winners this is
     /// exact. With three, the second correction starts from a pool that the first has not repaired yet, and adds too much.
     Corrected,
-    /// A transaction, but its decision was read before it began.
+    /// A transaction, but its decision uses a value from before the transaction.
     MultiExec,
     /// Exact while every holder is faster than the lock's lifetime.
     Lock,
-    /// A holder that stalls (garbage collection, a paused machine, a slow network) works on without the lock.
+    /// A holder that stalls (garbage collection, a paused machine, a slow network) continues without the lock.
     StalledLock,
 }
 
@@ -78,7 +78,7 @@ impl Way {
     }
 }
 
-/// Plays all rounds, each with a pool of its own.
+/// Plays all rounds, each with a new pool.
 pub(super) async fn score(server: &BareRedis, spec: &Spec, way: Way) -> Outcome<Score> {
     let mut admin = server.connect().await?;
     let mut rounds = Vec::new();

@@ -86,7 +86,7 @@ pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
     let outcome = match &played.record.state {
         State::Paid { payout, .. } => Outcome {
             rank: payout.rank,
-            // By the definition of every jackpot here.
+            // The definition of every jackpot here has these prizes.
             prize: if payout.rank == 1 { "pool" } else { "fixed" },
             tier: Some(payout.tier.clone()),
             amount: Some(payout.amount),
@@ -131,7 +131,7 @@ pub(super) fn answer(jackpot_id: Id, played: Played) -> Entry {
     }
 }
 
-/// The answer to an entry that won nothing, of the length that it has in the middle of a load.
+/// An answer to an entry that won nothing, as long as in the middle of a load.
 pub(super) fn typical() -> Entry {
     let id = |text| Id::parse(text).expect("an id");
     Entry {

@@ -1,4 +1,4 @@
-//! A route that parses an entry, checks the key and answers at once, with bytes made before: no store, no draw.
+//! A route that parses an entry, checks the key and answers at once, with prepared bytes: no store, no draw.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::body::{self, EntryBody};
 use crate::Outcome;
 
 pub(super) async fn serve(settings: &Settings) -> Outcome {
-    // With no Redis beside it, every core is its own.
+    // No Redis runs beside it, so it uses every core.
     let mut settings = settings.clone();
     settings.http.workers = std::thread::available_parallelism().map_or(1, usize::from);
     let settings = &settings;

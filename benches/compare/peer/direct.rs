@@ -1,5 +1,5 @@
-//! The obvious implementation: each entry is a script call of its own over the connection that all share. Everything
-//! else is the service's: Redis, scripts, ledger, recovery, draw, answer.
+//! The obvious implementation: each entry is a separate script call over the connection that all share. Everything else
+//! is the service's: Redis, scripts, ledger, recovery, draw, answer.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ use utoipa::OpenApi;
 use super::body::{self, EntryBody};
 use crate::Outcome;
 
-/// As in `play`.
+/// The same limit as in `play`.
 const MAX_STALE: usize = 16;
 
 /// What the route works with.
@@ -142,7 +142,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     Ok(projected?)
 }
 
-/// The service's own routes too: jackpots are defined and looked at through them. Those are tried after the peer's.
+/// The service's own routes too, which define jackpots and look at them. Those are tried after the peer's.
 fn routes(direct: Direct, api: Api) -> Routes {
     Routes {
         mount: Arc::new(move |config| {

@@ -1,5 +1,6 @@
 //! The peers that speak HTTP, built from the library's own pieces: the same server, middleware, key check and body
-//! parser as the service has, with a route of the same shape in place of its own. None of this is in the product.
+//! parser as the service. Each has a route of the same shape in place of the service's own. None of this is in the
+//! product.
 
 mod body;
 mod ceiling;
@@ -21,7 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
 
-/// Which peer.
+/// A kind of peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// No store: what the HTTP side alone can do.
@@ -66,7 +67,7 @@ fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> O
     Ok(Web::new(settings, Arc::new(keys), Arc::clone(metrics), readiness))
 }
 
-/// Listens until a signal comes, then answers what was accepted.
+/// Listens until a signal comes, then answers the accepted requests.
 async fn until_signal(settings: &Settings, web: Web, routes: Routes) -> Outcome {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

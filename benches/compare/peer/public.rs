@@ -1,6 +1,6 @@
-//! Two ways in which coupons are issued in public code, each a script call per request over the connection that all
-//! share: a key for each user and a counter; a set of users and its size. Neither remembers requests, numbers issues,
-//! appends an event or feeds a ledger; server, key check, body and length of the answer are the service's.
+//! Two ways in which public code issues coupons: a key for each user and a counter, or a set of users and its size.
+//! Each is a script call per request over the connection that all share. Neither remembers requests, numbers issues,
+//! appends an event or feeds a ledger. Server, key check, body and length of the answer are the service's.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use utoipa::ToSchema;
 use crate::Outcome;
 use crate::json::STOCK;
 
-/// KEYS counter, key of the user. ARGV stock, seconds that the user's key lives. With its known holes: the counter runs
-/// past the stock, and the user's key ends before the coupon.
+/// KEYS counter, key of the user. ARGV stock, seconds that the user's key lives. It has its known holes: the counter
+/// runs past the stock, and the user's key ends before the coupon.
 const COUNTER: &str = "
 if redis.call('EXISTS', KEYS[2]) == 1 then return -1 end
 local n = redis.call('INCR', KEYS[1])
@@ -44,10 +44,10 @@ redis.call('SADD', KEYS[1], ARGV[3])
 if n == 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
 return n + 1";
 
-/// A day, as they have it.
+/// A day, as in public code.
 const LIFETIME_S: u64 = 86_400;
 
-/// Which of the two.
+/// One of the two ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Counter,

@@ -21,7 +21,7 @@ fn players(batch_id: &str, count: usize) -> Value {
     json!({"batch_id": batch_id, "entries": entries.collect::<Vec<_>>()})
 }
 
-/// Every entry draws rank 1, of one unit out of the pool.
+/// A definition under which every entry draws rank 1, which pays one unit out of the pool.
 fn all_win(id: &str) -> Value {
     document(
         id,
@@ -29,7 +29,7 @@ fn all_win(id: &str) -> Value {
     )
 }
 
-/// As it is sent, with what JSON libraries would not write.
+/// Sends the body as it is, also text that no JSON library would write.
 async fn raw(service: &Service, body: String) -> (StatusCode, Value) {
     let request = crate::support::http_client()
         .post(service.url("/v1/jackpots/wrong/entry-batches"))
@@ -169,7 +169,7 @@ async fn ten_thousand_winners_are_paid_and_answered_again() {
     create(&service, all_win("all")).await;
     let body = players("all", 10_000);
     let answer = send(&service, "all", body.clone()).await;
-    // 200 as well: on a busy machine the store asks for a reply that is late again.
+    // The status may also be 200: on a busy machine the store repeats a call whose reply is late.
     assert!(answer.status.is_success(), "{}", answer.text);
     let winners = answer.body["winners"].as_array().expect("winners");
     assert_eq!(winners.len(), 10_000);
@@ -236,13 +236,13 @@ async fn a_lost_reply_is_asked_for_again_and_the_batch_counts_once() {
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let service = service_on(proxy.url(), &[]).await;
     create(&service, all_win("lost")).await;
-    // The call that takes it, which has the players, not a look whether it is there.
+    // This matches the call that takes the batch, which names the players, and not the look-up of the batch.
     proxy.lose_reply(&["EVAL", "batch-1", "p699 100"], 0);
     let answer = send(&service, "lost", players("batch-1", 700)).await;
     assert_eq!(proxy.lost(), 1);
     assert!(answer.status.is_success(), "{}", answer.text);
 
-    // While the service takes the lost reply for a Redis that is down, it refuses before it asks.
+    // The service takes the lost reply for a Redis that is down, and then refuses before it asks.
     crate::support::eventually(
         crate::fault::support::PATIENCE,
         "the service is ready again",

@@ -1,5 +1,5 @@
-//! The oracle for events of batches: entries are played one by one through the scripts of single entries, and their
-//! events are put together as the event of a batch. What is made of both must be the same.
+//! The oracle for events of batches. It plays entries one by one through the scripts of single entries, and merges
+//! their events into the event of a batch. The results of both must be the same.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ use crate::jackpot::bench::Bench;
 
 pub type Fields = BTreeMap<String, String>;
 
-/// Plays entries one by one under the ids that they would have in a batch, each to its end; `forced`: what some of
-/// them draw, and stay with.
+/// Plays entries one by one to their ends, under the ids that they would have in a batch. `forced`: what some of them
+/// draw and keep.
 pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
     let metrics = PlayMetrics::new(std::sync::Arc::new(Metrics::new()));
     let views = std::sync::Arc::clone(&bench.operate.views);
@@ -55,7 +55,7 @@ pub async fn stream(bench: &Bench) -> Vec<Fields> {
     raw.into_iter().map(|(_, fields)| fields).collect()
 }
 
-/// These events with those of a batch's entries put together.
+/// These events, with those of the batch's entries merged into the event of the batch.
 pub fn batched(singles: &[Fields], batch_id: &str) -> Vec<Fields> {
     let mut maker = Maker {
         batch_id: batch_id.to_owned(),
@@ -85,7 +85,7 @@ struct Whole {
     before: BTreeMap<Id, Meters>,
     block: Vec<String>,
     winners: Vec<String>,
-    /// Of the definitions before that one.
+    /// Amounts under the definitions before that one.
     amounts_before: String,
     amounts: BTreeMap<u64, String>,
     split: String,
@@ -226,7 +226,7 @@ impl Whole {
             .any(|claim| matches!(claim.result, ClaimResult::Paid { .. }));
     }
 
-    /// The record of the batch, when its meters are these.
+    /// The record of the batch with these meters.
     fn record(&self, meters: &BTreeMap<Id, Meters>) -> String {
         let totals = self.definition.tiers().iter().map(|tier| {
             let (now, before) = (

@@ -28,7 +28,7 @@ fn stakes(batch_id: &str, stakes: &[u64]) -> Arc<Batch> {
     )
 }
 
-/// Another instance, that has read the jackpot as it is now.
+/// Another instance, which has read the jackpot as it is now.
 async fn play_apart(bench: &Bench) -> Play {
     let views = Arc::new(Views::new(bench.store.clone(), MasterSecret::new(SECRET)));
     views.view(&bench.id).await.expect("readable");
@@ -59,7 +59,7 @@ async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
         .collect::<Vec<_>>();
     assert_eq!(fields, ["entries[1].stake", "entries[3].stake"]);
     assert_eq!(bench.dump().await, before);
-    // A limit that another instance has raised refuses nobody.
+    // A limit that another instance has raised refuses no entry.
     let late = play_apart(&bench).await;
     bench.define(&json!({"max_stake": 500})).await;
     assert!(
@@ -182,7 +182,7 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     assert_eq!(played.record.totals[0].1.amount, added);
     bench.assert_rebuilds().await;
 
-    // The limit of the definition that comes into force holds for those behind it.
+    // The limit of the definition that comes into force applies to the entries after it.
     next["contribution"] = json!({"fixed": 3});
     next["max_stake"] = json!(1);
     bench.take("live2", 0).await;
@@ -197,7 +197,7 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     assert_eq!(stream(&bench).await, before);
 }
 
-/// A hundred ranks that all refuse: the work of one call has a bound, and smaller batches are taken.
+/// A hundred ranks all refuse. The work of one call has a bound; smaller batches are taken.
 #[tokio::test]
 async fn a_batch_of_too_many_refused_claims_is_refused_by_name() {
     let ranks = (1..=100).map(|i| rank(i, &json!({"fixed": {"tier": "grand", "amount": 1_000_000}})));

@@ -1,5 +1,5 @@
-//! A batch has exactly the result of its entries one after the other: random definitions and entries, played singly on
-//! one Redis and as a batch on another, with the same draws. Everything that both leave is compared.
+//! A batch has exactly the result of its entries one after the other. Random definitions and entries are played singly
+//! on one Redis and as a batch on another, with the same draws. The test compares everything that both leave.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn one_tier(name: &'static str) -> impl Strategy<Value = Value> {
     )
 }
 
-/// Odds of which more or less win; `total` from where all do.
+/// Odds under which more or fewer entries win; at the smallest `total` every entry wins.
 fn odds() -> impl Strategy<Value = Value> {
     (4..40_u64, 0..200_000_u32, 1..150_u64).prop_map(|(total, share, amount)| {
         json!({"total": total, "ranks": [
@@ -113,7 +113,7 @@ fn named(case: &Case) -> impl Iterator<Item = (String, &Vec<Sent>)> {
     (0..).map(|i| format!("b{i}")).zip(&case.batches)
 }
 
-/// The events of a batch, whatever the order in which a caller names stakes and a script meters.
+/// The events of a batch in one form, because callers and scripts may order stakes and meters differently.
 fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
     let sorted = |text: &str, between: char| {
         let mut parts = text.split_terminator(between).map(str::to_owned).collect::<Vec<_>>();
@@ -136,7 +136,7 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
     events.iter().filter(of_this).map(one).collect()
 }
 
-/// What is not an event: the state and the meters, without what tells of events and times.
+/// What Redis holds besides events: the state and the meters, without the fields about events and times.
 async fn held(bench: &Bench) -> [BTreeMap<String, String>; 2] {
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
     let mut state: BTreeMap<String, String> = bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
@@ -191,7 +191,7 @@ fn a_batch_is_exactly_its_entries_one_after_the_other() {
         .enable_all()
         .build()
         .expect("a runtime");
-    // A container is removed on the runtime, also when this test ends.
+    // The removal of a container needs the runtime, also at the end of this test.
     let _entered = runtime.enter();
     let redis = [(), ()].map(|()| Arc::new(runtime.block_on(TestRedis::own(&[]))));
     let config = Config {

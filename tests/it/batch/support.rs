@@ -1,4 +1,4 @@
-//! What tests of batches begin with.
+//! Fixtures of the tests of batches.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,8 +31,8 @@ pub fn batch(batch_id: &str, sent: &[Sent]) -> Arc<Batch> {
     })
 }
 
-/// Entries at `positions` as a caller would send them, but with prizes that the test decides: by index (from 1) the
-/// attempts, `"0 1;1 0;"`. Each loser is a step of its own: how they are put together is the caller's business.
+/// The entries at `positions` as a caller would send them, but with attempts that the test decides: by index (from 1),
+/// such as `"0 1;1 0;"`. Each loser is a separate step, because the caller decides how losers are combined.
 pub fn drawn(
     batch: &Batch,
     positions: Range<usize>,

@@ -1,4 +1,4 @@
-//! `jackpot key`, as its user sees it.
+//! `jackpot key`, as a user sees it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -127,7 +127,7 @@ fn the_operator_key_is_made_once() {
     );
     let operator = data.path().join("operator.key");
     let first = std::fs::read_to_string(&operator).unwrap();
-    // Taken away to a safe place, and revoked: neither comes back by itself.
+    // The operator's key file is removed, then the key is revoked: neither comes back unasked.
     std::fs::remove_file(&operator).unwrap();
     let revoked = key(data.path(), &["revoke", "operator"]);
     assert!(revoked.status.success() && text(&revoked.stderr).contains("\nwarning: no operate key is left"));

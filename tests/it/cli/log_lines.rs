@@ -1,4 +1,4 @@
-//! Log lines name the request that they are written for.
+//! Log lines name the request that they belong to.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::service::Service;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The line that a service writes for the request of an entry, its id replaced by `ID`.
+/// The line that a service writes for the request of an entry, with its id replaced by `ID`.
 async fn line_of_an_entry(format: &str) -> String {
     let level = ("JACKPOT__LOG__LEVEL", "info,jackpot::http=debug");
     let service = Service::start_with(&[("JACKPOT__LOG__FORMAT", format), level]).await;

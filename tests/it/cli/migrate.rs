@@ -22,7 +22,7 @@ fn migrate(db: &LedgerDb, environment: &[(&str, &str)]) -> Output {
 async fn migrate_says_what_it_did(db: LedgerDb) {
     let out = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).expect("the migrations");
-    // Numbers may have gaps: branches take theirs before they are merged.
+    // Migration numbers may have gaps, because branches take theirs before they are merged.
     let number = |name: String| name.split('_').next()?.parse::<u32>().ok();
     let names = files
         .flatten()

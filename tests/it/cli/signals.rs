@@ -49,7 +49,7 @@ async fn heavy_a_command_that_is_interrupted_ends_the_redis_that_it_started() {
         })
         .await;
     }
-    // What was interrupted is done by the next one.
+    // The next command completes what the signal interrupted.
     let again = service.command(&["restore"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
 }

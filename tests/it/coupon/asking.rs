@@ -1,4 +1,4 @@
-//! Requests that come together, and what new ones are refused for.
+//! Requests that arrive together, and the reasons to refuse new ones.
 
 use futures_util::future::join_all;
 use jackpot::coupon::coupons::DrawAnswer;

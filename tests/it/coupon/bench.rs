@@ -25,7 +25,7 @@ use crate::support::redis::TestRedis;
 /// A lease that outlives every test.
 pub const LEASE_MS: u64 = 600_000;
 
-/// A coupon of its own.
+/// One coupon, with an id that no other test uses.
 pub struct CouponBench {
     pub store: Store,
     pub keys: CouponKeys,
@@ -44,7 +44,7 @@ impl CouponBench {
         Self::on(Arc::new(TestRedis::start().await), change).await
     }
 
-    /// The same on a server that is there.
+    /// The same on a server that already runs.
     pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
         let bench = Self::without(redis).await;
         let defined = bench.define(change).await;
@@ -52,7 +52,7 @@ impl CouponBench {
         bench
     }
 
-    /// The keys of a coupon that was not defined.
+    /// A bench for a coupon that is not defined.
     pub async fn without(redis: Arc<TestRedis>) -> Self {
         let id = Id::parse(&TestRedis::id("c")).expect("an id");
         let directory = tempfile::tempdir().expect("a directory");
@@ -69,7 +69,7 @@ impl CouponBench {
         }
     }
 
-    /// Puts a definition, having read the version that is there.
+    /// Reads the version in Redis, then puts a definition.
     pub async fn define(&self, change: &Value) -> Defined {
         let version: Option<u64> = self.raw(redis::cmd("HGET").arg(&self.keys.state).arg("version")).await;
         let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
@@ -104,19 +104,19 @@ impl CouponBench {
             .expect("a reply")
     }
 
-    /// Answers of requests that are all taken, or were before.
+    /// The answers, where every request is taken now or was taken before.
     pub async fn answers(&self, requests: &[Ask]) -> Vec<Answer> {
         let asked = self.issue(requests).await;
         assert_eq!(asked.refusal, None);
         asked.answers.into_iter().map(answered).collect()
     }
 
-    /// One request, to be decided at once.
+    /// Sends one request, to be decided at once.
     pub async fn now(&self, request_id: &str, user: &str) -> Answer {
         self.answers(&[ask(request_id, user)]).await.remove(0)
     }
 
-    /// One request for the line: how many are before it.
+    /// Sends one request to the queue; returns how many requests are before it.
     pub async fn join(&self, request_id: &str, user: &str) -> u64 {
         let answer = self.answers(&[ask_line(request_id, user)]).await.remove(0);
         answer.place.expect("it is in the line")
@@ -135,7 +135,7 @@ impl CouponBench {
             .expect("a reply")
     }
 
-    /// [`Self::serve`] that is done: answers, and what it took.
+    /// [`Self::serve`], which must succeed: the answers, and what it took.
     pub async fn served(
         &self,
         token: &str,
@@ -192,7 +192,7 @@ impl CouponBench {
             .expect("readable")
     }
 
-    /// Takes the requests of the line until they are dead letters.
+    /// Takes the requests of the queue until they are dead letters.
     pub async fn wear_out(&self) {
         for take in 0.. {
             let (_, taken) = self.served("worn", &format!("worn-{take}"), &[], 1).await;
@@ -204,7 +204,7 @@ impl CouponBench {
             .await;
     }
 
-    /// Its records are dropped as soon as it is over, unless a caller says otherwise.
+    /// Lets the coupon's records be dropped as soon as it is over, unless a caller says otherwise.
     pub async fn drop_at_once(&self) {
         let mut set = redis::cmd("HSET");
         self.raw::<u64>(set.arg(&self.keys.state).arg("retention").arg(0)).await;
@@ -212,7 +212,8 @@ impl CouponBench {
 
     /// Every key of the coupon, byte for byte.
     pub async fn dump(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        // Redis moves the fields of a hash that grew one by one, at each look: until all are where they stay.
+        // After a hash has grown, Redis moves its fields step by step, at each access. These reads go on until all have
+        // moved.
         let mut looks = redis::cmd("HMGET");
         looks.arg(&self.keys.state).arg(&["n"; 200]);
         let _moved: redis::RedisResult<redis::Value> = looks.query_async(&mut self.raw.clone()).await;
@@ -224,7 +225,7 @@ impl CouponBench {
         dump
     }
 
-    /// To this coupon's Redis.
+    /// A connection to this coupon's Redis.
     pub fn connection(&self) -> MultiplexedConnection {
         self.raw.clone()
     }
@@ -238,7 +239,7 @@ impl CouponBench {
         self.raw(redis::cmd("HGETALL").arg(key)).await
     }
 
-    /// Members of a sorted set by score.
+    /// Members of a sorted set, by score.
     pub async fn by_arrival(&self, key: &str) -> Vec<(String, u64)> {
         self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
             .await
@@ -254,7 +255,7 @@ impl CouponBench {
             .collect()
     }
 
-    /// The field of the last event, which is of this type.
+    /// A field of the last event, which must be of type `kind`.
     pub async fn last_event(&self, kind: &str, field: &str) -> String {
         let (of, fields) = self.events().await.pop().expect("an event");
         assert_eq!(of, kind);
@@ -281,7 +282,7 @@ pub fn ask(request_id: &str, user: &str) -> Ask {
     }
 }
 
-/// A request for the line.
+/// A request for the queue.
 pub fn ask_line(request_id: &str, user: &str) -> Ask {
     Ask {
         mode: Mode::Line,
@@ -313,7 +314,7 @@ pub fn record(answer: &Answer) -> &Record {
     answer.record.as_ref().expect("readable")
 }
 
-/// The state of the record; its user is this one.
+/// The state of the record, whose user must be `user`.
 pub fn state_of<'a>(answer: &'a Answer, user: &str) -> &'a State {
     let record = record(answer);
     assert_eq!(record.user.as_str(), user);
@@ -327,7 +328,7 @@ pub fn issue_of(answer: &Answer) -> Issue {
     }
 }
 
-/// The letter of each record's state, as records begin with it.
+/// The first letter of each record, which stands for its state.
 pub fn letters(answers: &[Answer]) -> String {
     let letter = |answer: &Answer| record(answer).to_text().remove(0);
     answers.iter().map(letter).collect()

@@ -1,4 +1,4 @@
-//! The consumer of the line: killed, stopped by what it finds, or replaced.
+//! The consumer of the queue: killed, stopped by what it finds, or replaced.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support::service::Service;
 
 const LEASE: Duration = Duration::from_millis(4_321);
 const LEASE_SETTING: (&str, &str) = ("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "4321");
-/// For the sweep that finds the line, and for a machine that runs other tests at the same time.
+/// Time for the sweep that finds the queue, and for a machine that runs other tests at the same time.
 const MARGIN: Duration = Duration::from_secs(4);
 
 async fn raw(redis: &LocalServer, command: &[&str]) {
@@ -36,7 +36,7 @@ async fn consumer(redis: &LocalServer, id: &str) -> Option<String> {
         .expect("HGET")
 }
 
-/// All `count` were issued in the order in which they joined.
+/// All `count` requests were issued in the order in which they joined.
 async fn assert_in_order(service: &Service, id: &str, count: u64) {
     until(service, id, &format!("q{count}"), "issued").await;
     for i in 1..=count {
@@ -52,8 +52,7 @@ async fn assert_in_order(service: &Service, id: &str, count: u64) {
     assert_eq!(counts, [Some(count), Some(0), Some(0)], "{shown}");
 }
 
-/// An instance is killed behind a call of its consumer that nobody answered; another one serves the line within the
-/// lease.
+/// Kills an instance after an unanswered call of its consumer. Another instance serves the queue within the lease.
 async fn killed_behind(calls_before: usize) {
     const WAITING: u64 = 12;
     let redis = own_redis(&[]).await;
@@ -62,7 +61,7 @@ async fn killed_behind(calls_before: usize) {
     let settings = [ledger.environment(), LEASE_SETTING];
     let mut first = service_on(proxy.url(), &settings).await;
     create(&first, "killed", 100, &json!({})).await;
-    // The lease is an argument of nothing else.
+    // No other call has the lease among its arguments.
     proxy.lose_reply_and_go_down(&["EVAL", "cp:{killed}:queue", "4321"], calls_before);
     join(&first, "killed", "q1", "u1").await;
     eventually(PATIENCE, "its consumer's call is lost", async || {
@@ -170,7 +169,7 @@ async fn one_that_cannot_be_served_becomes_a_dead_letter_and_is_issued_once_it_i
     })
     .await;
 
-    // Not repaired: it dies again. Repaired: it is issued.
+    // A request that was not repaired becomes a dead letter again; a repaired one is issued.
     let redrive = async |request: &str| {
         let path = format!("/v1/coupons/poison/dead-letters/{request}/redrive");
         service.post(&path, json!(null)).await
@@ -240,7 +239,7 @@ async fn many_lines_are_served_beside_each_other() {
     for i in 0..COUPONS {
         let id = format!("many-{i}");
         create(&service, &id, 2, &json!({})).await;
-        // One that nobody can serve keeps none of the others waiting.
+        // A request that cannot be served does not delay the others.
         if i == 0 {
             hold(&redis, &id).await;
         }

@@ -1,4 +1,4 @@
-//! What a draw is told of a coupon, in the service itself.
+//! The answers that a draw gets about a coupon, within the service.
 
 use jackpot::coupon::code::Code;
 use jackpot::coupon::coupons::DrawAnswer;
@@ -40,7 +40,7 @@ async fn a_draw_gets_a_unit_or_the_reason_and_the_same_when_it_asks_again() {
         instance.draw("e3", "p3").await.expect("an answer"),
         DrawAnswer::OutOfStock
     );
-    // The reasons are gone, and the answers stand; also that of a unit that was taken back.
+    // The reasons are gone, and the answers stay, also for a unit that was voided.
     instance
         .coupons
         .void(&instance.id, "draw:spring:e1", &operator())

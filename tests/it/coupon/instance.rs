@@ -28,18 +28,17 @@ pub struct Instance {
     _directory: tempfile::TempDir,
 }
 
-/// An id.
 pub fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
 }
 
 impl Instance {
-    /// With a coupon `prize` of this stock.
+    /// An instance with a coupon `prize` of this stock.
     pub async fn with(stock: u64, change: &Value, draw_wait_ms: u64) -> Self {
         Self::limited(stock, change, draw_wait_ms, u64::MAX).await
     }
 
-    /// The same, refusing new requests while the ledger is further behind.
+    /// The same, which refuses new requests while the ledger is further behind than `max_backlog_events`.
     pub async fn limited(stock: u64, change: &Value, draw_wait_ms: u64, max_backlog_events: u64) -> Self {
         let redis = own_redis(&[]).await;
         let directory = tempfile::tempdir().expect("a directory");

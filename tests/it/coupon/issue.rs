@@ -117,7 +117,7 @@ async fn what_was_issued_counts_for_a_user_while_the_window_lasts() {
 #[tokio::test]
 async fn an_issue_stops_to_count_in_the_millisecond_in_which_its_window_ends() {
     let bench = CouponBench::with(&json!({"stock": 100_000, "per_user_window_s": 60})).await;
-    // Until a call falls into the very millisecond that was read before it.
+    // Repeats until a call falls into the very millisecond that was read before it.
     for attempt in 0..10_000 {
         let (s, us): (i64, i64) = bench.raw(&mut redis::cmd("TIME")).await;
         let now = s * 1_000 + us / 1_000;
@@ -206,7 +206,7 @@ async fn a_stopped_coupon_answers_repeats_and_takes_nothing_new() {
     bench.status(Status::Open).await;
     assert_eq!(letters(&[bench.now("b", "v").await]), "i");
 
-    // What it says while it is rebuilt, and when it is older than what was seen.
+    // The replies while the coupon is rebuilt, and when Redis is older than what the caller has seen.
     let call = async |known| scripts::issue(&bench.store, &bench.keys, known, &[ask("a", "u")]).await;
     let behind = call(Mark::new(0, 99).expect("a mark")).await;
     assert!(matches!(behind, Err(ScriptError::Behind { .. })), "{behind:?}");

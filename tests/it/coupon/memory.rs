@@ -1,4 +1,4 @@
-//! Memory is full: what was begun ends, nothing new begins.
+//! Memory is full: what was begun is completed, and nothing new begins.
 
 use std::sync::Arc;
 

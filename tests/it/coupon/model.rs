@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 const MAX_TRIES: u32 = 3;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Issued(u64),
@@ -33,7 +33,7 @@ pub struct Model {
     pub arrivals: u64,
     /// User and outcome by request id.
     pub requests: BTreeMap<String, (String, Outcome)>,
-    /// Request id and time of what counts for a user.
+    /// By user, request id and time of what counts for the user.
     pub users: BTreeMap<String, Vec<(String, i64)>>,
     pub line: BTreeMap<u64, String>,
     pub dead: BTreeMap<u64, String>,
@@ -92,7 +92,7 @@ impl Model {
         self.set(id, user, outcome);
     }
 
-    /// What the next call serves; `None` when another consumer has the lease.
+    /// The requests that the next call serves; `None` when another consumer has the lease.
     pub fn serve(
         &mut self,
         token: &str,
@@ -120,7 +120,7 @@ impl Model {
             }
             stuck = true;
             if take != "-" && take != take_id {
-                // Its consumer lives and could not serve it: that take does not count.
+                // Its consumer is alive and could not serve it, so that take does not count.
                 let (tries, take) = (tries.saturating_sub(1), "-".to_owned());
                 self.set(id, &user, Outcome::Queued { arrival, tries, take });
             }
@@ -176,7 +176,7 @@ impl Model {
         }
     }
 
-    /// Whether the rules were put.
+    /// Puts rules; `false` when they do not fit what was issued.
     pub fn define(&mut self, rules: Rules) -> bool {
         let fits = rules.stock >= self.issued - self.voided;
         if fits {
@@ -185,7 +185,7 @@ impl Model {
         fits
     }
 
-    /// As if everything had been issued so much earlier.
+    /// Makes everything look as if it had been issued `ms` earlier.
     pub fn age(&mut self, ms: i64) {
         for (_, at) in self.users.values_mut().flatten() {
             *at -= ms;

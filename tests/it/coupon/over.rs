@@ -1,4 +1,4 @@
-//! A coupon whose end is long ago: the worker drops its records once the ledger has all of it.
+//! A coupon that ended long ago: the worker drops its records once the ledger has all of it.
 
 use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;

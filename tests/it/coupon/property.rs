@@ -1,5 +1,5 @@
-//! Random requests, steps of two consumers that die at any point, voids, redrives and definitions: after each call the
-//! raw keys are what the model says, the promises hold, and the events tell the same.
+//! Random requests, steps of two consumers that die at any point, voids, redrives and definitions. After each call the
+//! raw keys match the model, the promises hold, and the events agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::support::redis::TestRedis;
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// Request, user, whether it wants the line.
+    /// Request, user, and whether it wants the queue.
     Ask(Vec<(u8, u8, bool)>),
-    /// A step; `forget`: the consumer died and knows nothing of what it took; `repeat`: the call is sent twice.
+    /// A step. `forget`: the consumer died and does not know what it took. `repeat`: the call is sent twice.
     Serve {
         consumer: u8,
         next: usize,
@@ -26,9 +26,9 @@ enum Op {
         repeat: bool,
     },
     LeaseEnds,
-    /// One that was issued, if there is any, by its place among them.
+    /// An issued request, if there is one, by its place among the issued ones.
     Void(usize),
-    /// A dead letter alike.
+    /// A dead letter, in the same way.
     Redrive(usize),
     /// A request in any state.
     VoidAny(u8),
@@ -67,7 +67,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The coupon, its model, and what the consumers have in hand.
+/// The coupon, its model, and the requests that the consumers hold.
 struct Both {
     bench: CouponBench,
     model: Model,
@@ -95,7 +95,7 @@ impl Both {
         }
     }
 
-    /// Time of the last event: that of what the last call decided, if it decided anything.
+    /// Time of the last event, which is that of the last call's decisions, if it made any.
     async fn decided_at(&self) -> i64 {
         let (_, fields) = self.bench.events().await.pop().expect("an event");
         fields["at"].parse().expect("a time")
@@ -191,7 +191,7 @@ impl Both {
         }
     }
 
-    /// The requests in such a state.
+    /// Ids of the requests whose outcome fits `is`.
     fn those(&self, is: fn(&Outcome) -> bool) -> Vec<String> {
         let all = self.model.requests.iter();
         all.filter(|(_, (_, outcome))| is(outcome))
@@ -249,7 +249,7 @@ impl Both {
         self.promises();
     }
 
-    /// What is to hold whatever the model does.
+    /// The promises, which hold whatever the model does.
     fn promises(&self) {
         let outcomes = || self.model.requests.values().map(|(_, outcome)| outcome);
         let out = outcomes()
@@ -265,7 +265,7 @@ impl Both {
         assert!(sequences.into_iter().eq(1..=self.model.issued), "dense, each once");
     }
 
-    /// The requests as the events tell them, without what a take does, which has no event.
+    /// The requests that follow from the events are those of the model. A take has no event, so its effect is left out.
     async fn assert_events_tell(&self) {
         let mut told: BTreeMap<String, (String, String)> = BTreeMap::new();
         for (n, (kind, fields)) in (1..).zip(self.bench.events().await) {

@@ -1,4 +1,4 @@
-//! `lua/coupon/restore_end.lua` on a real Redis, behind the begin and the records that it shares with jackpots.
+//! `lua/coupon/restore_end.lua` on a real Redis, after the begin and the records that it shares with jackpots.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ async fn end(bench: &CouponBench, token: &str, state: &RestoredState) -> Result<
     restore_end(&bench.store, &bench.keys, token, state, (&by, "a test")).await
 }
 
-/// One issued, one in the line, one dead.
+/// Writes three requests: one issued, one in the queue, one dead.
 async fn write_all(bench: &CouponBench, token: &str) -> RestoredState {
     let issued = format!("i 1 5 {} u1", code());
     let requests = [("a", issued.as_str()), ("q", "q 2 0 - 6 u2"), ("d", "d 1 3 6 u3")];
@@ -162,7 +162,7 @@ async fn what_is_refused_leaves_everything_as_it_was() {
         .expect_err("no number of a restore is left");
     assert_eq!(bench.dump().await, before);
 
-    // Another one takes over what was begun, whatever is there.
+    // Another restore takes over what was begun, whatever is there.
     assert!(matches!(begin(&bench, "next", None).await, RestoreBegun::Begun { .. }));
     assert!(
         !write(&bench, "t", Part::Users, &[("u", "a 1;")]).await,

@@ -50,7 +50,7 @@ async fn a_coupon_that_is_over_leaves_its_state_and_its_stream() {
     let snapshot = bench.snapshot().await;
     assert_eq!((snapshot.status, snapshot.issued, snapshot.dead), (Status::Ended, 1, 0));
 
-    // For good, and whoever asks is told so.
+    // It is retired for good, and every request gets that answer.
     let asked = bench.issue(&[ask("a", "u")]).await;
     assert_eq!(
         (asked.refusal, &asked.answers[0]),
@@ -121,7 +121,8 @@ async fn nothing_is_dropped_too_early() {
     assert_eq!(retire(&bench, n + 3, 0).await, Retired::Done);
 }
 
-/// Not from the end: an end that was put into the past drops nothing that was answered a moment ago.
+/// The retention does not count from the end. An end that was put into the past drops nothing that was answered a
+/// moment ago.
 #[tokio::test]
 async fn the_retention_is_counted_from_when_this_definition_was_found_over() {
     const HOUR_S: u64 = 3_600;
@@ -142,7 +143,7 @@ async fn the_retention_is_counted_from_when_this_definition_was_found_over() {
     assert!(left().await <= HOUR_S * 1_000);
     assert!(bench.lookup("a").await.is_some());
 
-    // Another definition counts anew, and so does one that is not over for a while.
+    // The count starts anew with another definition, and with one that is not over for a while.
     let age = |ms: u64| {
         let state = &bench.keys.state;
         redis::cmd("HSET").arg(state).arg("over_age").arg(ms).to_owned()

@@ -18,7 +18,7 @@ fn taken(request_id: &str, user: &str, attempts: u32) -> Taken {
     }
 }
 
-/// A coupon of two units and a line of four: u, v, u again, w.
+/// A coupon of two units and a queue of four: u, v, u again, w.
 async fn lined_up() -> CouponBench {
     let bench = CouponBench::with(&json!({"stock": 2})).await;
     for (id, user) in [("a", "u"), ("b", "v"), ("c", "u"), ("d", "w")] {
@@ -104,7 +104,7 @@ async fn one_consumer_serves_at_a_time_until_its_lease_ends_or_is_given_back() {
     assert!((LEASE_MS - 60_000..=LEASE_MS).contains(&free_in_ms), "{free_in_ms}");
     assert_eq!(bench.dump().await, before);
 
-    // As if its lease had just ended: the next takes the same again.
+    // As if its lease had just ended: the next consumer takes the same requests again.
     bench
         .raw::<()>(redis::cmd("HSET").arg(&bench.keys.state).arg("consumer").arg("one 1"))
         .await;
@@ -151,7 +151,7 @@ async fn only_the_head_of_the_line_is_served() {
         assert_eq!(answer.as_ref().and_then(|answer| answer.place), place);
         assert!(answer.as_ref().is_none_or(|answer| !answer.fresh));
     }
-    // Its consumer lives and did not serve it: that was no try.
+    // Its consumer is alive and did not serve it: that was not a try.
     let taken = requests.get_mut("a").expect("its record");
     *taken = taken.replace(" 1 t1 ", " 0 - ");
     assert_eq!(bench.hash(&bench.keys.requests).await, requests);
@@ -192,7 +192,7 @@ async fn who_is_taken_with_others_brings_them_not_down_with_it() {
     let bench = lined_up().await;
     let (_, all) = bench.served("one", "t0", &[], 4).await;
     assert_eq!(all.len(), 4);
-    // Each consumer dies with what it took.
+    // Each consumer dies with the requests that it took.
     for (take, attempts) in [("t1", 2), ("t2", 3)] {
         let (_, next) = bench.served("one", take, &[], 4).await;
         assert_eq!(next, [taken("a", "u", attempts)]);
@@ -219,8 +219,8 @@ async fn a_redriven_request_in_front_costs_those_behind_it_no_try() {
     assert_eq!(next, [taken("a", "u", 1), taken("b", "v", 1), taken("c", "u", 1)]);
 }
 
-/// One on its last try whose consumer lives: those that come back in front of it, and the careful step that follows,
-/// which takes it later, make no dead letter of it.
+/// A request on its last try, whose consumer is alive, does not become a dead letter. The requests that come back in
+/// front of it do not change that, nor does the careful step that takes it later.
 #[tokio::test]
 async fn who_could_not_be_served_keeps_its_tries_also_when_it_is_not_taken_at_once() {
     let bench = lined_up().await;

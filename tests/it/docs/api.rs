@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{cell, head, hold};
 use crate::support::service::Service;
 
-/// How the description of an operation ends that needs a key.
+/// Starts the end of the description of an operation that needs a key.
 const ROLE: &str = "Role of the key: ";
 
 /// Methods in the order in which a path lists them.
@@ -37,7 +37,7 @@ fn role(operation: &Value) -> String {
     }
 }
 
-/// Every operation: path, method, and what the document says of it.
+/// Every operation: path, method, and its object in the document.
 fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
     let paths = document["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, item)| {
@@ -65,7 +65,7 @@ fn page(document: &Value) -> String {
     page
 }
 
-/// Statuses with which each code is answered.
+/// The statuses that answer with each code.
 fn statuses(document: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (_, _, operation) in operations(document) {
@@ -100,7 +100,7 @@ async fn the_pages_of_routes_and_problems_are_those_of_the_service() {
     let document = service.get("/openapi.json").await.body;
     hold("api.md", &page(&document));
     let mut statuses = statuses(&document);
-    // No operation has this one: the document names only methods that there are.
+    // No operation has this code, because the document names only existing methods.
     let answer = service.call(Method::DELETE, "/healthz", None).await;
     let code = answer.body["code"].as_str().expect("a code").to_owned();
     statuses

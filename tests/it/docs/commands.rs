@@ -22,7 +22,7 @@ fn usage(argument: &Arg) -> String {
     }
 }
 
-/// What is given when an argument is not.
+/// The default of an argument.
 fn default(argument: &Arg) -> String {
     let values = argument
         .get_default_values()
@@ -37,7 +37,7 @@ fn default(argument: &Arg) -> String {
     }
 }
 
-/// A text of the help, whose last full stop the parser took away.
+/// A help text with its last full stop, which the parser takes away.
 fn sentence(text: Option<&clap::builder::StyledStr>) -> String {
     let text = text.map(ToString::to_string).unwrap_or_default();
     if text.is_empty() || text.ends_with('.') {
@@ -47,7 +47,7 @@ fn sentence(text: Option<&clap::builder::StyledStr>) -> String {
     }
 }
 
-/// What an argument is for, and the values there are when they are few.
+/// The purpose of an argument, and its values when they are few.
 fn about(argument: &Arg) -> String {
     let mut text = sentence(argument.get_long_help().or(argument.get_help()));
     let possible = argument.get_possible_values();

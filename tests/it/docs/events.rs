@@ -8,10 +8,10 @@ use super::{files_below, top};
 /// Folders of scripts, and the headings of their events.
 const PARTS: [(&str, &str); 3] = [("jackpot", "Jackpot"), ("coupon", "Coupon"), ("room", "Room")];
 
-/// The calls that append an event; the literal type stands in them, and the fields as names and values in turn.
+/// The calls that append an event. They contain the literal type, and the fields as names and values in turn.
 const CALLS: [&str; 2] = ["append_event(", "append("];
 
-/// What stands in front of the bracket that closes the one before `text`.
+/// The part of `text` up to the bracket that closes the one before it.
 fn inside(text: &str) -> &str {
     let mut depth = 1;
     for (at, letter) in text.char_indices() {
@@ -59,7 +59,7 @@ fn names(list: &str) -> impl Iterator<Item = String> {
     names.map(str::to_owned)
 }
 
-/// The fields that a function of `shared` adds to the list that it gets: all lists in it.
+/// The fields that a function of `shared` adds to a list that it gets, from all lists in the function.
 fn added(shared: &str, function: &str) -> Vec<String> {
     let Some((_, body)) = shared.split_once(&format!("\nlocal function {function}(")) else {
         return Vec::new();

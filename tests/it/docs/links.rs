@@ -24,7 +24,7 @@ const NAMING: [(&str, &str); 8] = [
 /// A link as it stands in a document.
 #[derive(Debug, PartialEq)]
 struct Link {
-    /// From 1.
+    /// Counted from 1.
     line: usize,
     target: String,
 }
@@ -46,7 +46,7 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// A line without what stands between backticks.
+/// A line without the parts between backticks.
 fn without_code(line: &str) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     let closed = parts.len() % 2 == 1;
@@ -84,7 +84,7 @@ fn slug(heading: &str) -> String {
         .collect()
 }
 
-/// A heading as it is read: of a link its text alone.
+/// A heading as a reader sees it: a link is its text alone.
 fn text_of(heading: &str) -> String {
     let mut text = String::new();
     let mut rest = heading.trim();
@@ -95,7 +95,7 @@ fn text_of(heading: &str) -> String {
     text + rest
 }
 
-/// The anchors of a document; of headings with the same text the second has `-1` at its end, and so on.
+/// The anchors of a document. The second heading with the same text has `-1` at its end, and so on.
 fn anchors(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::new();
@@ -125,7 +125,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
     Some(parts)
 }
 
-/// What is wrong with the links of a document at `path`, a path below `root`.
+/// Broken links of the document at `path`, a path below `root`.
 fn broken(root: &Path, path: &Path, text: &str) -> Vec<String> {
     let wrong = |link: Link| {
         let (file, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
@@ -210,7 +210,7 @@ fn every_file_that_the_documentation_names_exists() {
             sources.extend(files_below(&folder, extension));
         }
     }
-    // Here documents are made up.
+    // This file makes up documents.
     sources.retain(|file| !file.ends_with("tests/it/docs/links.rs"));
     let mut missing = Vec::new();
     for (file, of_docs) in documents

@@ -33,7 +33,7 @@ fn hold(name: &str, made: &str) {
     hold_file(&format!("docs/reference/{name}"), made);
 }
 
-/// The same with a file of the project.
+/// The same for any file of the project.
 fn hold_file(name: &str, made: &str) {
     let path = top().join(name);
     if env::var_os(UPDATE).is_some() {

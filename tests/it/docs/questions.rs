@@ -1,4 +1,4 @@
-//! The five questions of `CONTRIBUTING.md` are answered by files and functions that are there.
+//! Existing files and functions answer the five questions of `CONTRIBUTING.md`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ const MAX_FILES: usize = 3;
 /// The first step of each answer.
 const START: &str = "src/lib.rs";
 
-/// The answers: what stands below each `###` of the part.
+/// The answers: the text below each `###` of the part.
 fn answers(text: &str) -> Vec<&str> {
     let (_, part) = text.split_once(HEADING).unwrap_or_default();
     let part = part.split("\n## ").next().unwrap_or_default();
@@ -35,7 +35,7 @@ fn steps(answer: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Whether a file has what a step names: a Rust file the function, any other file and the map the text.
+/// Whether a file has what a step names: in a Rust file a function, in any other file and in the map a text.
 fn has(path: &str, text: &str, name: &str) -> bool {
     let rust = Path::new(path).extension().is_some_and(|extension| extension == "rs") && path != START;
     let needle = if rust { format!("fn {name}") } else { name.to_owned() };

@@ -1,4 +1,4 @@
-//! The commands of the tutorial, of the README and of some how-tos are run as they stand there, against a service.
+//! The commands of the tutorial, of the README and of some how-tos run as they stand there, against a service.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 use crate::support::service::Service;
 
-/// Where the documentation says that the service is.
+/// Address of the service in the documentation.
 const ADDRESS: &str = "http://127.0.0.1:8080";
 
 /// The code of a document's blocks of one language, in order.
@@ -23,7 +23,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     text.split(start.as_str()).skip(1).map(code).collect()
 }
 
-/// A service with the sample jackpot, and a folder that looks like that of the repository in which it was started.
+/// A service with the sample jackpot, and a folder like that of the repository in which it was started.
 async fn service() -> (Service, TempDir) {
     let samples = top().join("config/jackpots").to_string_lossy().into_owned();
     let service = Service::start_with(&[("JACKPOT__JACKPOTS__DIRECTORY", samples.as_str())]).await;
@@ -123,7 +123,7 @@ async fn the_how_tos_run_as_they_stand() {
         let text = fs::read_to_string(path).expect("the how-to");
         let mut commands = vec![terminal];
         commands.extend(blocks(&text, "sh"));
-        // Needs a room that has opened.
+        // These commands need a room that has opened.
         commands.retain(|block| !block.contains("/pre-queue"));
         println!("{name}");
         run(("bash", &commands), expected, &service, folder.path()).await;

@@ -1,4 +1,4 @@
-//! Lua and the reference say what the declarations in Rust say.
+//! Lua and the reference agree with the declarations in Rust.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Redis was put back to an older state: an instance that has seen more does not play on it.
+//! After Redis was put back to an older state, an instance that has seen more does not play on it.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ async fn put_back(redis: &mut LocalServer, backup: Option<&Path>) {
     redis.restart().await;
 }
 
-/// The only jackpot is refused: the instance is not ready, and says why.
+/// Waits until the only jackpot is refused: the instance is not ready, and says why.
 async fn until_refused(service: &Service) {
     eventually(
         PATIENCE,
@@ -48,7 +48,7 @@ async fn until_refused(service: &Service) {
     .await;
 }
 
-/// The wrong directory, for a moment: what Redis has then is what SQL has, by number and hash.
+/// The wrong directory was used for a moment. Redis now has what SQL has, by number and hash, so the jackpot is played.
 async fn until_played(service: &Service, id: &str) {
     eventually(PATIENCE, "the jackpot is played again", async || {
         let answer = enter(service, JACKPOT, id).await;
@@ -124,7 +124,7 @@ async fn a_redis_that_lost_everything_is_an_older_state_too() {
     put_back(&mut redis, None).await;
     until_refused(&service).await;
     assert_suspended(&service, &redis, &id).await;
-    // Redis was started in the wrong directory, and comes back whole.
+    // Redis had started in the wrong directory, and is back with all its data.
     put_back(&mut redis, Some(&right.path().join("files"))).await;
     until_played(&service, &id).await;
     let ready = service.get("/readyz").await;

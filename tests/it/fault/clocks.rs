@@ -14,7 +14,7 @@ use crate::support::eventually;
 
 const HOURS_9_MS: i64 = 9 * 3_600_000;
 
-/// Adds to every number in a text field that is a time in ms, as a clock that jumps the other way does.
+/// Adds `by_ms` to every time in ms in a text field. To the scripts the clock then jumps the other way.
 fn shifted(text: &str, by_ms: i64) -> String {
     let is_time = |number: i64| number > 1_500_000_000_000;
     let mut out = String::new();
@@ -91,7 +91,7 @@ async fn a_pending_entry_from_the_future_is_old_enough_to_be_finished() {
     assert_eq!(found(60_000).await, 1, "a minute later");
 }
 
-/// A clock that was set back gives nobody two units within a window, and keeps nobody waiting for the hours of the jump.
+/// A clock that was set back gives nobody two units within a window. Nobody waits for the hours of the jump either.
 #[tokio::test]
 async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
     let bench = CouponBench::with(&json!({"per_user_window_s": 60})).await;
@@ -100,14 +100,14 @@ async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
     let refused = bench.now("b", "u").await;
     assert_eq!(letters(std::slice::from_ref(&refused)), "a");
     assert!(matches!(state_of(&refused, "u"), State::AlreadyIssued { first, .. } if first == "a"));
-    // A minute later by that clock.
+    // By that clock it is a minute later.
     shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
     let issued = bench.now("c", "u").await;
     assert_eq!(letters(&[issued]), "i");
     let held = bench.hash(&bench.keys.users).await;
     assert!(held["u"].starts_with("c ") && !held["u"].contains("a "), "{held:?}");
 
-    // The same in the line.
+    // The same in the queue.
     bench.issue(&[ask_line("d", "v"), ask_line("e", "v")]).await;
     bench.served("one", "t1", &[], 2).await;
     bench.served("one", "t2", &with_codes(["d"]), 0).await;
@@ -144,13 +144,13 @@ async fn a_clock_that_jumps_drops_no_record_early() {
     shift(&mut bench.connection(), &keys.state, -3 * 3_600_000).await;
     for _ in 0..2 {
         let early = rotate(&bench, 7_200).await;
-        // A minute at most for each look: both together count two.
+        // Each look counts a minute at most: both together count two.
         assert!(
             matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
             "{early:?}"
         );
     }
-    // Nor does one that goes back: it only delays.
+    // A clock that goes back does not either: it only delays.
     shift(&mut bench.connection(), &keys.state, 9 * 3_600_000).await;
     let early = rotate(&bench, 7_200).await;
     assert!(
@@ -189,7 +189,7 @@ async fn neither_does_a_coupons() {
         shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
     }
     assert!(bench.lookup("a").await.is_some());
-    // Back and forth again.
+    // The clock jumps back and forth again.
     shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
     for _ in 0..117 {
         retire(60).await;

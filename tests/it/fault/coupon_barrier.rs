@@ -1,5 +1,5 @@
-//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed: exactly the stock
-//! is issued, to nobody twice, and the ledger has it in the order of issue.
+//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed. Exactly the stock
+//! is issued, no user gets two units, and the ledger has them in the order of issue.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +39,8 @@ async fn a_stampede_with_kills_gets_exactly_the_stock() {
     assert_sold_out(&client, "rush", STOCK, &told).await;
 }
 
-/// The line is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on its
-/// way to it, three times in different places, and Redis once.
+/// The queue is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on
+/// its way to it, three times in different places, and Redis once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
     let mut redis = own_redis(&[]).await;
@@ -56,7 +56,8 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
     let at = |place: usize| arrivals[&(place as u64)].clone();
 
     for (kill, place) in [300, 900, 9_000].into_iter().enumerate() {
-        // A reply to a call that serves this request: it is served, and its consumer never hears of it.
+        // The lost reply is that of the call that serves this request. The request is served, and its consumer does not
+        // know.
         proxy.lose_reply_and_go_down(&["EVAL", &format!("\n{}\r", at(place))], 0);
         if kill == 0 {
             free_line(&redis).await;
@@ -108,7 +109,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
     assert!(order.is_sorted(), "the first that came are the first that got one");
 }
 
-/// As the state names a consumer that holds the line.
+/// Writes into the state that another consumer holds the queue.
 async fn hold_line(redis: &LocalServer) {
     consumer(redis, "another 99999999999999 99999999999999").await;
 }
@@ -142,7 +143,7 @@ async fn fill(client: &Client) {
     joining.join_all().await;
 }
 
-/// Request ids by their place in the line.
+/// Request ids by their place in the queue.
 async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
     let mut connection = redis.connection().await;
     let events = redis::cmd("XRANGE")
@@ -162,7 +163,8 @@ async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
     places
 }
 
-/// 10,000 issues of a small stock against the voids of what was issued: at no instant is more out than there is.
+/// 10,000 issues of a small stock race with the voids of what was issued. At no instant are more units out than the
+/// stock has.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issues_and_voids_race_and_the_stock_holds_throughout() {
     const UNITS: u64 = 20;
@@ -181,7 +183,7 @@ async fn issues_and_voids_race_and_the_stock_holds_throughout() {
                 if n >= ISSUES {
                     return voided;
                 }
-                // A few users, so that issues of the same one race too.
+                // There are few users, so that issues of the same user race too.
                 let told = client
                     .ask("race", &format!("r{n}"), &format!("u{}", (n * 7 + worker) % 60))
                     .await;

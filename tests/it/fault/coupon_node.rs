@@ -1,5 +1,5 @@
-//! A jackpot and the coupon that it gives are on two nodes of a cluster, and the coupon's freezes: those that drew it
-//! wait for it, money is paid meanwhile, and in the end each has its unit once.
+//! A jackpot and the coupon that it gives are on two nodes of a cluster, and the coupon's node freezes. Entries that
+//! drew the coupon wait for it, and money is paid meanwhile. In the end each of them has its unit once.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ const JACKPOT: &str = "prizes";
 const COUPONS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /// Entries that draw the coupon while its node is frozen.
 const WAITING: usize = 4;
-/// And those that draw money.
+/// Entries that draw money meanwhile.
 const PAID: usize = 10;
 
 async fn ids(service: &Service, stem: &str, count: usize, rank: u32) -> Vec<String> {
@@ -69,7 +69,7 @@ async fn a_frozen_coupon_holds_up_only_those_that_drew_it_and_each_gets_its_unit
     }
     cluster.node_at(&node).thaw();
 
-    // Nobody asks again: recovery finishes them.
+    // No client repeats these requests: recovery finishes them.
     let mut redis = cluster.connection_to(&key(JACKPOT, "state")).await;
     until_nothing_is_pending(&mut redis, JACKPOT).await;
     let mut sequences = Vec::new();

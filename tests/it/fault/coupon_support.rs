@@ -1,4 +1,5 @@
-//! Users who ask for coupons as fast as they are answered, and repeat a request until it is, as a good client does.
+//! Users who ask for coupons as fast as the service answers. They repeat a request until it is answered, as a good
+//! client does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub struct Client {
     http: reqwest::Client,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone)]
 pub struct Answered {
     pub request_id: String,
@@ -47,7 +48,7 @@ impl Client {
         }
     }
 
-    /// One try; `None` when nobody answered, or said to come again.
+    /// One try; `None` when there is no answer, or one that asks to come again.
     pub async fn once(
         &self,
         method: Method,
@@ -71,7 +72,7 @@ impl Client {
         (status != StatusCode::SERVICE_UNAVAILABLE).then_some((status, body))
     }
 
-    /// Until it is answered.
+    /// Repeats a call until it is answered.
     pub async fn call(&self, method: Method, path: &str, body: Option<&Value>, wait: bool) -> (StatusCode, Value) {
         let mut again = interval(REPEAT_EVERY);
         loop {
@@ -97,7 +98,7 @@ impl Client {
         assert!(status.is_success(), "{status} {answer}");
     }
 
-    /// Asks for a unit until something final is said; one in the line is asked for until its turn has come.
+    /// Asks for a unit until the answer is final. A request in the queue is asked for until its turn has come.
     pub async fn ask(&self, coupon: &str, request_id: &str, user: &str) -> Answered {
         let body = json!({"request_id": request_id, "user_id": user});
         let (status, body) = self
@@ -116,7 +117,7 @@ impl Client {
         }
     }
 
-    /// Joins the line.
+    /// Joins the queue.
     pub async fn join(&self, coupon: &str, request_id: &str, user: &str) {
         let body = json!({"request_id": request_id, "user_id": user});
         let (status, body) = self
@@ -136,7 +137,7 @@ impl Client {
         );
     }
 
-    /// What is said of a request now.
+    /// The present answer about a request.
     pub async fn result(&self, coupon: &str, request_id: &str) -> Value {
         self.get(&format!("/v1/coupons/{coupon}/issues/{request_id}")).await
     }
@@ -152,7 +153,7 @@ impl Client {
     }
 }
 
-/// Requests of users, each user several times, by so many workers that all begin at one instant.
+/// Requests of users, several of each, by workers that all begin at one instant.
 pub struct Crowd {
     told: JoinSet<Vec<Answered>>,
     answered: Arc<watch::Sender<usize>>,
@@ -200,7 +201,8 @@ pub fn requests(users: usize, each: usize) -> Vec<(String, String)> {
     (0..each).flat_map(round).collect()
 }
 
-/// Exactly the stock was issued, to as many users, in the order of the ledger; all others were told why not.
+/// Exactly the stock was issued, to as many users, in the order of the ledger. All others got the reason for their
+/// refusal.
 pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: &[Answered]) {
     let shown = client.get(&format!("/v1/coupons/{coupon}")).await;
     let counts = ["stock", "issued", "voided", "remaining", "queued", "dead"].map(|name| shown[name].as_u64());
@@ -222,7 +224,7 @@ pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: 
     for told in told {
         let expected = match (owners.get(told.user.as_str()), told.result.as_str()) {
             (Some(_), "issued" | "already-issued") | (None, "out-of-stock") => true,
-            // Refused for want of stock before the ledger of the user's other request said otherwise: never.
+            // A user with a unit never gets `out-of-stock`, and a user without one never gets `already-issued`.
             _ => false,
         };
         assert!(expected, "{told:?}");

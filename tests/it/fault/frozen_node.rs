@@ -1,4 +1,4 @@
-//! One node of a cluster freezes: its jackpots get 503 in time, those of the others don't notice.
+//! One node of a cluster freezes: its jackpots answer 503 in time, and those of the other nodes are not affected.
 
 use std::time::Instant;
 
@@ -15,12 +15,12 @@ use crate::support::eventually;
 use crate::support::local::connect;
 use crate::support::service::Service;
 
-/// Enough that each of three nodes has some.
+/// Enough jackpots that each of three nodes has some.
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /// Entries at the same time on each jackpot of the frozen node.
 const AT_ONCE: usize = 8;
 
-/// A cluster that serves what it can when a node is gone: by default it would refuse all slots.
+/// A cluster that serves what it can when a node is gone. By default it would refuse all slots.
 pub async fn cluster() -> TestCluster {
     let cluster = TestCluster::start().await;
     for url in cluster.urls() {
@@ -75,7 +75,7 @@ async fn with_a_frozen_node(frozen_key: &str) {
             });
         }
     }
-    // While those wait for their limit, and after the cluster has given the node up.
+    // These are played while the others wait for their limit, and after the cluster has given the node up.
     for round in 0..20 {
         for jackpot in &beside {
             let began_at = Instant::now();
@@ -125,7 +125,7 @@ async fn with_a_frozen_node(frozen_key: &str) {
     }
 }
 
-/// The same id again until it is answered: taken now, or found taken while the node was frozen.
+/// Repeats the same id until it is answered: taken now, or found taken while the node was frozen.
 async fn answered(service: &Service, jackpot: &str, id: &str) {
     eventually(PATIENCE, "the same id is answered", async || {
         let answer = enter(service, jackpot, id).await;

@@ -1,8 +1,8 @@
 //! The disk is full: Redis cannot write its append-only file, and ends rather than answer what is not durable.
 //!
-//! A full file system needs a mount, and that root. Instead the private server runs under a limit on the size of its
-//! files (`RLIMIT_FSIZE`), set by a wrapper given as `redis.server_program`; writes beyond it fail as on a full disk
-//! (EFBIG for ENOSPC: Redis treats any failed write alike).
+//! A full file system needs a mount, and a mount needs root. Instead the private server runs under a limit on the size
+//! of its files (`RLIMIT_FSIZE`), which a wrapper given as `redis.server_program` sets. Writes beyond it fail as on a
+//! full disk (EFBIG for ENOSPC: Redis treats any failed write alike).
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::fault::support::{create, embedded, lively};
 
 const JACKPOT: &str = "disk";
 const PLAYERS: usize = 4;
-/// Some hundred entries, in blocks of 512 bytes.
+/// Space for some hundred entries, in blocks of 512 bytes.
 const FULL_AT_BLOCKS: &str = "256";
 
-/// A program that is redis-server on a disk with as much space as the file `space` says, at each of its starts.
+/// A program that runs redis-server on a disk with as much space as the file `space` says at each start.
 fn on_a_small_disk(directory: &Path) -> String {
     let program = directory.join("redis-server-on-a-small-disk");
     let space = directory.join("space");

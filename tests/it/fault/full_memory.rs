@@ -1,4 +1,4 @@
-//! Memory is near its limit, and at it: new entries get 503 and leave no trace, what was begun is ended.
+//! Memory is near its limit, and at it: new entries get 503 and leave no trace, and what was begun is completed.
 
 use redis::aio::MultiplexedConnection;
 use reqwest::StatusCode;
@@ -29,7 +29,7 @@ async fn used_memory(redis: &mut MultiplexedConnection) -> u64 {
     info.get("used_memory").expect("a number")
 }
 
-/// New entries and new jackpots are refused without a trace; what is known is answered.
+/// New entries and new jackpots are refused without a trace; known entries are answered.
 async fn assert_full(service: &Service, redis: &mut MultiplexedConnection, known: &str) {
     let before = everything(redis, JACKPOT).await;
     for n in 0..5 {
@@ -63,7 +63,7 @@ async fn entries_are_refused_before_memory_is_full() {
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
 
-    // Far from full for Redis, above 80 % for us.
+    // This is far from full for Redis, and above the 80 % of the service.
     let limit = used_memory(redis).await * 100 / 90;
     limit_memory(redis, limit).await;
     until_ready(&service, false).await;
@@ -88,8 +88,8 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
     enter_unavailable(&service, JACKPOT, &owed).await;
     assert_eq!(sequence(redis, JACKPOT).await, 2);
 
-    // Less than it uses: Redis itself refuses every script that may not run at its limit. A service that has not
-    // seen it yet is refused by Redis, one that has refuses by itself.
+    // The limit is below the used memory: Redis itself refuses every script that may not run at its limit. A service
+    // that has not seen it yet gets that refusal; one that has seen it refuses before it asks.
     limit_memory(redis, 1_000_000).await;
     assert!(used_memory(redis).await > 1_000_000, "the limit is passed already");
     proxy.pass();

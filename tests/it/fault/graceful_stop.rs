@@ -11,8 +11,8 @@ use crate::support::service::Service;
 
 const JACKPOT: &str = "last-orders";
 
-/// Above the time for which answers are held back here, or a loaded machine holds them back, and below that of a stop: a
-/// call that the service itself repeats would be told as a replay.
+/// Longer than answers are held back, by the test or by a loaded machine, and shorter than the time of a stop. A call
+/// that the service itself repeats would be reported as a replay.
 const PATIENT: [(&str, &str); 2] = [
     ("JACKPOT__REDIS__RESPONSE_TIMEOUT_MS", "30000"),
     ("JACKPOT__REDIS__TOTAL_TIMEOUT_MS", "30000"),
@@ -36,7 +36,8 @@ async fn every_request_that_was_accepted_before_a_stop_is_answered() {
         .await;
     assert_eq!(first.status, StatusCode::CREATED, "{:?}", first.body);
 
-    // From here on Redis does what it is asked, and its answers wait: some entries are sent, the others wait for them.
+    // From here on Redis executes commands, and its answers are held back. Some entries are sent; the others wait for
+    // them.
     proxy.stall();
     let mut entries = JoinSet::new();
     for n in 0..ENTRIES {
@@ -87,8 +88,8 @@ async fn heavy_a_stop_and_a_start_under_load_lose_no_acknowledged_entry() {
     }
     load.until_answered(100).await;
     let played = load.finish().await;
-    // A request that met the end of its connection was not begun, or else it would have been answered: its repeat,
-    // after the restart, is the first that counts.
+    // A request that met the end of its connection was not begun, or it would have been answered. Its repeat after the
+    // restart is the first that counts.
     let unanswered: Vec<_> = played.iter().filter(|one| one.replayed).map(|one| &one.entry).collect();
     assert!(
         unanswered.is_empty(),
@@ -97,7 +98,7 @@ async fn heavy_a_stop_and_a_start_under_load_lose_no_acknowledged_entry() {
     assert_each_counted_once(&service, &url, JACKPOT, &played).await;
 }
 
-/// A closed terminal and Ctrl-\ end it in order too: a private Redis left behind would surprise.
+/// A closed terminal and Ctrl-\ end the service in order too. A private Redis that stays would surprise.
 #[tokio::test]
 async fn heavy_every_signal_that_ends_it_ends_its_redis_too() {
     use rustix::process::Signal;

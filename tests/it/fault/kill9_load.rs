@@ -9,7 +9,7 @@ use crate::support::eventually;
 const JACKPOT: &str = "struck";
 const PLAYERS: usize = 12;
 const KILLS: usize = 3;
-/// Entries acknowledged before each kill: the load is on, and something is there to be lost.
+/// Entries acknowledged before each kill, so that the load is on and something can be lost.
 const BETWEEN: usize = 100;
 
 #[tokio::test]

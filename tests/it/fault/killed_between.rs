@@ -1,4 +1,4 @@
-//! The service is killed between an entry and the claim of its redraw. The draw is owed: any instance finishes it.
+//! The service is killed between an entry and the claim of its redraw. The draw is owed, and any instance finishes it.
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -14,8 +14,8 @@ use crate::support::service::Service;
 
 const JACKPOT: &str = "owed";
 
-/// A service killed after `enter` had recorded the retry of an entry, before it could claim what the redraw won; and the
-/// entry's id, which begins so.
+/// A service that was killed after `enter` had recorded the retry of an entry, and before it could claim what the
+/// redraw won. Also the entry's id, which begins with `stem`.
 async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, stem: &str) -> (Service, ChaosProxy, String) {
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let mut service = service_on(proxy.url(), &[ledger.environment()]).await;
@@ -35,7 +35,7 @@ async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, stem: &str) -> (
     (service, proxy, id)
 }
 
-/// Redis says that it is finished before any client asks; then the answer is what its draws demand.
+/// Redis has the entry finished before any client asks. The answer is then what its draws demand.
 async fn assert_finished_by_itself(service: &Service, redis: &LocalServer, id: &str) {
     until_nothing_is_pending(&mut redis.connection().await, JACKPOT).await;
     let meter = balanced(service, JACKPOT).await;
@@ -79,7 +79,7 @@ async fn several_instances_that_recover_at_once_finish_an_entry_once() {
     let redis = own_redis(&[]).await;
     let ledger = LedgerDb::postgres().await;
     let (_killed, _proxy, id) = killed_between(&redis, &ledger, "s").await;
-    // As often and as early as the settings allow, so that they meet.
+    // Recovery runs as often and as early as the settings allow, so that its runs meet.
     let eager = [
         ("JACKPOT__PLAY__RECOVERY_INTERVAL_MS", "50"),
         ("JACKPOT__PLAY__RECOVERY_AFTER_MS", "100"),

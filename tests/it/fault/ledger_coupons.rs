@@ -1,4 +1,4 @@
-//! A whole service beside a coupon: it projects and compares it, rebuilds what Redis lost, and the commands do the same.
+//! A whole service projects and compares a coupon, and rebuilds what Redis lost; the commands do the same.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::support::eventually;
 use crate::support::redis::TestRedis;
 use crate::support::service::Service;
 
-/// Three requests, one of them refused, one voided.
+/// A coupon with three requests, one of them refused, one voided.
 async fn coupon() -> (CouponBench, Id) {
     let bench = CouponBench::on(Arc::new(TestRedis::own(&[]).await), &json!({"stock": 2})).await;
     let id = Id::parse(bench.keys.state.split(['{', '}']).nth(1).expect("a hash tag")).expect("an id");

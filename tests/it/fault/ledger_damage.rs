@@ -1,4 +1,5 @@
-//! The ledger's own rows were changed, or Redis' meters: it is noticed and named, that jackpot stops, the others go on.
+//! Rows of the ledger or meters of Redis were changed: the service notices and names it. That jackpot stops, the others
+//! go on.
 
 use std::process::Output;
 
@@ -44,9 +45,9 @@ async fn two_jackpots() -> (Service, String) {
     (service, url)
 }
 
-/// This one is suspended, the other one is played.
+/// The damaged jackpot is suspended, the other one is played.
 async fn assert_only_this_one_stops(service: &Service) {
-    // Ever another id: a repeat is answered in any status.
+    // Each try has another id, because a repeat is answered in any status.
     let mut tries = 0;
     eventually(PATIENCE, "the jackpot is suspended", async || {
         tries += 1;
@@ -61,7 +62,7 @@ async fn assert_only_this_one_stops(service: &Service) {
 async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
     let (mut service, _) = two_jackpots().await;
     assert!(service.stop().await.success());
-    // Still an event that can be read: only the chain shows it.
+    // The event can still be read: only the chain shows the change.
     change(
         &service,
         "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
@@ -106,7 +107,8 @@ async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
 async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_right() {
     let (service, url) = two_jackpots().await;
     let redis = &mut connection(&url).await;
-    // No prize is taken out of it: a pool that was raised would be paid out, and be missed by the ledger in another way.
+    // No prize is taken out of this meter. A raised pool would be paid out, and the ledger would miss it in another
+    // way.
     let meters = key(JACKPOT, "meters");
     let drift = |by: i64| redis::cmd("HINCRBY").arg(&meters).arg("grand:paid").arg(by).to_owned();
     drift(7).exec_async(redis).await.expect("HINCRBY");
@@ -120,7 +122,7 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     );
     let found = &item["tiers"][0]["differences"][0];
     let (redis_has, ledger_has) = (found["redis"].as_i64(), found["ledger"].as_i64());
-    // Entries came in before it was noticed.
+    // Entries came in before the service noticed.
     assert_eq!(found["meter"], "paid", "{item}");
     assert_eq!(redis_has, ledger_has.map(|paid| paid + 7), "{item}");
     assert!(service.log().contains("paid is "), "the log line has both values");
@@ -137,10 +139,10 @@ async fn a_balance_that_drifts_is_seen_and_suspends_the_jackpot_until_it_is_righ
     assert_eq!(enter(&service, JACKPOT, "resumed").await.status, StatusCode::CREATED);
 }
 
-/// The start looks at the tail only; whoever audits looks at all.
+/// A start looks only at the tail; an audit looks at everything.
 #[tokio::test]
 async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify() {
-    /// Above the events that a start checks.
+    /// More events than a start checks.
     const EVENTS: i64 = 1_200;
     let (mut service, _) = two_jackpots().await;
     let load = Load::start(&service, JACKPOT, 3);
@@ -152,7 +154,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     )
     .await;
     load.finish().await;
-    // A checkpoint may come between any two entries: the event is found by what it holds.
+    // A checkpoint may come between any two entries, so the event is found by what it holds.
     let text = "SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%'";
     let n: i64 = sqlx::query_scalar(text)
         .fetch_one(sql.reader())

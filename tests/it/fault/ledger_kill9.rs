@@ -1,4 +1,4 @@
-//! `kill -9` of the service, and with it of the projector, at random under load: SQL has each event exactly once.
+//! `kill -9` of the service, and with it of the projector, at random times under load: SQL has each event exactly once.
 //!
 //! Full run: `JACKPOT_TEST_KILLS=30 JACKPOT_TEST_KILL_ENTRIES=200000`, and `JACKPOT_TEST_BINARY` for a release build.
 
@@ -13,7 +13,7 @@ const PLAYERS: usize = 48;
 
 on_both_databases!(heavy_each_event_is_in_sql_once_after_kills_of_the_service);
 
-/// Kills fall on no round number of entries: where in a batch or transaction, is the scheduler's to say.
+/// Kills fall on no round number of entries; the scheduler decides where in a batch or transaction they fall.
 async fn heavy_each_event_is_in_sql_once_after_kills_of_the_service(db: LedgerDb) {
     let (kills, entries) = (size("JACKPOT_TEST_KILLS", 4), size("JACKPOT_TEST_KILL_ENTRIES", 5_000));
     let url = db.environment();

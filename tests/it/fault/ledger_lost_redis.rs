@@ -24,7 +24,7 @@ async fn flush(url: &str) {
         .expect("FLUSHALL");
 }
 
-/// A service with some hundred entries, all in the ledger; and what was answered.
+/// A service with some hundred entries, all in the ledger, and their answers.
 async fn played_on(more: &[(&str, &str)]) -> (Service, String, Vec<Played>) {
     let (service, url) = embedded(&[&[COMPARED_OFTEN][..], more].concat()).await;
     create(&service, lively(JACKPOT)).await;
@@ -41,7 +41,7 @@ async fn all_in_sql(service: &Service) {
     sql.close().await;
 }
 
-/// What the service tells of a jackpot and of old entries, byte for byte.
+/// The answers about a jackpot and old entries, byte for byte.
 struct Before {
     meter: Value,
     told: Vec<(Value, String, String)>,
@@ -79,7 +79,7 @@ impl Before {
         }
     }
 
-    /// All is as before, and the next entry follows on what was there.
+    /// All is as before, and the next entry continues from there.
     async fn is_as_before(&self, service: &Service, next: &str) {
         assert_eq!(
             balanced(service, JACKPOT).await,
@@ -104,7 +104,7 @@ impl Before {
     }
 }
 
-/// Waits until the jackpot takes entries again; until then each answer is a refusal that says so.
+/// Waits until the jackpot takes entries again. Until then each answer is a refusal that says so.
 async fn until_played_again(service: &Service, known: &Value) {
     eventually(PATIENCE, "the jackpot is played again", async || {
         let answer = repeat(service, known).await;
@@ -133,7 +133,7 @@ async fn heavy_a_redis_wiped_under_a_running_service_is_rebuilt_with_all_that_wa
     all_in_sql(&service).await;
 }
 
-/// What was answered and not yet in SQL when Redis lost it can't come back; whatever SQL had is there, and nothing is
+/// What was answered and not yet in SQL when Redis lost it cannot come back. Whatever SQL had is there, and nothing is
 /// ever counted from an empty pool.
 #[tokio::test]
 async fn heavy_no_entry_is_accepted_against_an_empty_pool_when_redis_is_wiped_under_load() {
@@ -149,7 +149,7 @@ async fn heavy_no_entry_is_accepted_against_an_empty_pool_when_redis_is_wiped_un
         sql.close().await;
         flush(&url).await;
         load.until_suspended(1).await;
-        // Begun after the wipe: none of its answers may come from a pool that began anew.
+        // This load begins after the wipe: none of its answers may come from a pool that began anew.
         let later = Load::start_as(&format!("l{wipe}-"), &service, JACKPOT, PLAYERS);
         later.until_answered(100).await;
         let later = later.finish_through_suspension().await;
@@ -174,7 +174,7 @@ async fn heavy_no_entry_is_accepted_against_an_empty_pool_when_redis_is_wiped_un
             Some(sequence) => {
                 assert_eq!(one.body["sequence"].as_u64(), Some(*sequence), "{id}");
                 let now = look_up(&service, &one.entry).await.body;
-                // One that was redrawn was pending in between: its later claims may be lost, and were made again then.
+                // A redrawn entry was pending in between: its later claims may be lost, and were made again then.
                 let redrawn = one.body["draw"]["attempts"].as_array().is_some_and(|all| all.len() > 1);
                 if redrawn {
                     assert_eq!(now["contributions"], one.body["contributions"], "{id}");
@@ -225,7 +225,7 @@ async fn heavy_a_redis_that_lost_its_files_is_rebuilt_at_the_start() {
     assert!(service.stop().await.success());
     replace_directory(None, &redis_files(&service));
     service.restart().await;
-    // Ready means rebuilt: no answer in between.
+    // A ready service has rebuilt: there is no answer in between.
     before.is_as_before(&service, "next").await;
     all_in_sql(&service).await;
 }
@@ -236,11 +236,11 @@ async fn heavy_a_wiped_redis_is_not_played_on_until_it_is_restored() {
     let before = Before::of(&service, &played).await;
     flush(&url).await;
     assert_refused_until_restored(&service, &played).await;
-    // Nor after a start.
+    // A start does not change that.
     assert!(service.stop().await.success());
     service.restart_unready().await;
     assert_refused_until_restored(&service, &played).await;
-    // Nor made anew by a PUT.
+    // A PUT does not make the jackpot anew either.
     let put = service.put(&format!("/v1/jackpots/{JACKPOT}"), lively(JACKPOT)).await;
     assert_ne!(put.status, StatusCode::CREATED, "{}", put.text);
 
@@ -257,7 +257,7 @@ async fn assert_refused_until_restored(service: &Service, played: &[Played]) {
     }
 }
 
-/// Stops, puts an older copy of Redis' files in place, starts.
+/// Stops the service, puts an older copy of Redis' files in place, and starts.
 async fn set_back(more: &[(&str, &str)]) -> (Service, Before, Vec<Played>) {
     let (mut service, _, early) = played_on(more).await;
     assert!(service.stop().await.success());

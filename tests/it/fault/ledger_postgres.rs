@@ -1,4 +1,4 @@
-//! PostgreSQL stopped or frozen under load: play goes on, events wait in Redis up to the limit, nothing is lost.
+//! PostgreSQL is stopped or frozen under load: play goes on, events wait in Redis up to the limit, and nothing is lost.
 //!
 //! Full run: `JACKPOT_TEST_OUTAGE_S=60`.
 
@@ -19,7 +19,8 @@ const JACKPOT: &str = "patient";
 const PLAYERS: usize = 24;
 const LAG: &str = "ledger_lag_events";
 const MARGIN: usize = 100;
-/// What a stream may hold beyond the margin: a batch that is not the margin old, and nodes that are trimmed whole.
+/// Events that a stream may hold beyond the margin: a batch that is younger than the margin, and nodes, which are
+/// trimmed whole.
 const MARGIN_SLACK: usize = 1_200;
 
 /// How long the database is away.
@@ -59,7 +60,7 @@ async fn stream_length(redis_url: &str) -> usize {
         .expect("XLEN")
 }
 
-/// Watches for the whole outage: entries are answered, and the backlog is seen to grow.
+/// Watches for the whole outage: entries are answered, and the backlog grows.
 async fn play_goes_on(service: &Service, load: &Load, began_at: Instant) -> (u64, usize) {
     let answered_before = load.answered();
     let first = eventually(PATIENCE, "the metric shows a backlog", async || {
@@ -139,7 +140,7 @@ async fn heavy_play_goes_on_while_postgres_is_frozen_and_the_ledger_catches_up()
     nothing_is_lost(&service, &url, &redis_url, load).await;
 }
 
-/// Enters it when the ledger is near enough, which a slow disk may delay; it was never taken before.
+/// Enters an id that was never taken before, once the ledger is near enough. A slow disk may delay that.
 async fn enter_once_taken(service: &Service, id: &str) -> Answer {
     let answer = eventually(PATIENCE, "the entry is taken", async || {
         let answer = enter(service, JACKPOT, id).await;
@@ -150,7 +151,7 @@ async fn enter_once_taken(service: &Service, id: &str) -> Answer {
     answer
 }
 
-/// The limit is a promise about Redis' memory: beyond it new entries wait, and nothing that was answered is forgotten.
+/// The limit is a promise about Redis' memory. Beyond it new entries wait, and nothing that was answered is forgotten.
 #[tokio::test]
 async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
     const LIMIT: u64 = 1_000;
@@ -168,7 +169,7 @@ async fn heavy_entries_wait_beyond_the_backlog_limit_and_repeats_do_not() {
     assert_eq!((again.status, &again.body), (StatusCode::OK, &known.body), "a repeat");
     let lag = metric(&service, LAG, JACKPOT).await;
     let waiting = stream_length(&redis_url).await as u64;
-    // An event for each call that was in flight when the limit was reached.
+    // The backlog may exceed the limit by one event for each call that was in flight at that time.
     assert!(
         waiting <= LIMIT + (MARGIN + MARGIN_SLACK + PLAYERS) as u64,
         "{waiting} events, lag {lag}"

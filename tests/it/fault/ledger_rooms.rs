@@ -1,4 +1,4 @@
-//! A whole service beside a room: it projects and compares it, rebuilds what Redis lost, and the commands do the same.
+//! A whole service projects and compares a room, and rebuilds what Redis lost; the commands do the same.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::support::eventually;
 use crate::support::redis::TestRedis;
 use crate::support::service::Service;
 
-/// One is in, one waits; sessions last a second.
+/// A room with one user in and one waiting; sessions last a second.
 async fn room() -> RoomBench {
     let redis = Arc::new(TestRedis::own(&[]).await);
     let bench = RoomBench::on(redis, &json!({"capacity": 1, "session_s": 1})).await;
@@ -49,7 +49,7 @@ async fn until_clean(service: &Service, bench: &RoomBench) {
     .await;
 }
 
-/// Whoever joins first is let in, once no pass of the time before is out.
+/// Waits until the first to join is let in, once no earlier pass is valid any more.
 async fn until_let_in(bench: &RoomBench) {
     eventually(PATIENCE, "the first is let in", async || {
         let joined = bench.joined(["u3", "u4"]).await;

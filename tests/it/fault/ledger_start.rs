@@ -59,10 +59,10 @@ async fn a_second_service_on_the_same_file_is_refused() {
     );
 }
 
-/// As with Redis' file (`fault_full_disk.rs`): a limit on the size of files, set while the service runs.
+/// As for Redis' file (`full_disk.rs`), a limit on the size of files is set while the service runs.
 #[tokio::test]
 async fn heavy_a_full_disk_holds_up_the_ledger_and_not_the_play_and_loses_nothing() {
-    /// What SQLite may still write: some batches.
+    /// Bytes that SQLite may still write: some batches.
     const LEFT: u64 = 256 << 10;
     let directory = tempfile::tempdir().expect("a directory");
     let program = directory.path().join("jackpot-on-a-small-disk");

@@ -1,4 +1,4 @@
-//! What the tests of the ledger under faults share: the ledger looked at from outside, and the check that it has
+//! What the tests of the ledger under faults share: the ledger as seen from outside, and the check that it has
 //! everything that was answered, exactly once.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ pub async fn outside(service: &Service, url: &str) -> Sql {
         .expect("the ledger can be read")
 }
 
-/// The line of the jackpot in `GET /v1/reconciliation`, whatever its status.
+/// The jackpot's row in `GET /v1/reconciliation`, whatever its status.
 pub async fn reconciliation(service: &Service, jackpot: &str) -> (StatusCode, Value) {
     let answer = service.get("/v1/reconciliation").await;
     let items = answer.body["items"].as_array().cloned().unwrap_or_default();
@@ -47,7 +47,7 @@ pub async fn reconciliation(service: &Service, jackpot: &str) -> (StatusCode, Va
     (answer.status, item.unwrap_or_default())
 }
 
-/// Waits until the ledger has all events and a comparison behind the last of them was clean.
+/// Waits until the ledger has all events and a comparison after the last of them was clean.
 pub async fn until_clean(service: &Service, sql: &Sql, jackpot: &str) {
     eventually(PATIENCE, "the ledger has all, and agrees with Redis", async || {
         let last = cursor(sql, jackpot).await;
@@ -86,17 +86,17 @@ pub async fn metric(service: &Service, name: &str, jackpot: &str) -> u64 {
         .unwrap_or_default()
 }
 
-/// What the ledger says of a jackpot, read from its events alone.
+/// The state of a jackpot that follows from the ledger's events alone.
 #[derive(Debug, Default)]
 pub struct History {
     /// Sequence by entry id.
     pub entries: BTreeMap<String, u64>,
-    /// The books behind the last event.
+    /// The books after the last event.
     pub books: Books,
 }
 
-/// Reads all events: numbered 1, 2, 3, ..., chained, each following from those before it; and demands that cursor and
-/// books of the jackpot's row are those behind the last one.
+/// Reads all events, which must be numbered 1, 2, 3, ..., chained, and each follow from those before it. The cursor and
+/// the books of the jackpot's row must be those after the last event.
 pub async fn history(sql: &Sql, jackpot: &str) -> History {
     let id = Id::parse(jackpot).expect("an id");
     let (mut all, mut hash) = (History::default(), ChainHash::first(&id));
@@ -141,8 +141,8 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
     all
 }
 
-/// Every acknowledged entry is in the ledger exactly once, with what it was told, and nothing else is; postings sum to
-/// zero; payouts are those that winners were told.
+/// The ledger has every acknowledged entry exactly once, as it was answered, and nothing else. Postings sum to zero,
+/// and payouts are those in the winners' answers.
 pub async fn assert_ledger_has_each_once(sql: &Sql, jackpot: &str, played: &[Played]) -> History {
     let all = history(sql, jackpot).await;
     let told: BTreeMap<String, u64> = played

@@ -1,5 +1,5 @@
-//! Players who enter as fast as they are answered, and repeat an id until it is, as a good client does; and the
-//! check that each of their entries was counted exactly once.
+//! Players who enter as fast as they are answered, and repeat an id until it is answered, as a good client does. Also
+//! the check that each of their entries was counted exactly once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,19 +43,19 @@ pub struct Played {
     pub entry: Value,
     /// What was answered.
     pub body: Value,
-    /// Whether the first try was the answered one.
+    /// Whether the first try was answered.
     pub at_once: bool,
     /// Whether an earlier try had been taken, unknown to the player.
     pub replayed: bool,
 }
 
 impl Load {
-    /// Lets so many players enter that jackpot.
+    /// Starts `players` players, who enter the jackpot.
     pub fn start(service: &Service, jackpot: &str, players: usize) -> Self {
         Self::start_as("p", service, jackpot, players)
     }
 
-    /// The same under names that begin so, for a second load of the same jackpot.
+    /// The same with names that begin with `name`, for a second load of the same jackpot.
     pub fn start_as(name: &str, service: &Service, jackpot: &str, players: usize) -> Self {
         let (stop, tally) = (watch::Sender::new(false), Arc::new(Tally::default()));
         let path = format!("/v1/jackpots/{jackpot}/entries");
@@ -106,7 +106,8 @@ impl Load {
         .await;
     }
 
-    /// Lets each player end what it has begun; returns all that was acknowledged, which is all that was tried.
+    /// Lets each player end the entry that it has begun. Returns all acknowledged entries, which are all that were
+    /// tried.
     ///
     /// # Panics
     /// When the jackpot was ever suspended.
@@ -134,7 +135,7 @@ async fn play(
     let mut acknowledged = Vec::new();
     while !*stop.borrow() {
         let entry = json!({"entry_id": format!("{player}-{}", acknowledged.len()), "player_id": player, "stake": 100});
-        // What `eventually` does; its borrowing closure cannot be sent to a task of its own.
+        // Does what `eventually` does, whose borrowing closure cannot be sent to another task.
         let (mut tries, deadline) = (0, Instant::now() + PATIENCE);
         let mut pace = interval(REPEAT_EVERY);
         let (body, replayed) = loop {
@@ -181,7 +182,7 @@ async fn attempt(caller: &Caller, path: &str, entry: &Value, tally: &Tally) -> O
     Some((answer.body, replayed))
 }
 
-/// Every acknowledged entry is there with the same answer, was counted once, and was paid once; nothing else was.
+/// Every acknowledged entry is there with the same answer, was counted once, and was paid once. Nothing else was.
 pub async fn assert_each_counted_once(service: &Service, redis_url: &str, jackpot: &str, played: &[Played]) {
     assert!(!played.is_empty(), "nobody played");
     until_nothing_is_pending(&mut connection(redis_url).await, jackpot).await;

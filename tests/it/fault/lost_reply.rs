@@ -1,4 +1,4 @@
-//! A reply from Redis is lost after the step it answers was done: once, or with everything after it.
+//! A reply from Redis is lost after Redis has done the step: once, or with everything after it.
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -65,7 +65,8 @@ async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
     behind.proxy.lose_reply(&["EVAL", &id], ENTER);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
-    // 200 as well as 201: the service cannot tell its own repeat from an earlier request of the client.
+    // The status may be 200 or 201: the service cannot distinguish its own repeat from an earlier request of the
+    // client.
     assert!(answer.status.is_success(), "{:?}", answer.body);
     assert_paid_once(&behind, &answer).await;
 }

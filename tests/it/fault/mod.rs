@@ -1,4 +1,4 @@
-//! What is killed, cut off, frozen or full, and what holds then.
+//! Something is killed, cut off, frozen or full; these tests check what holds then.
 
 pub mod behind;
 pub mod clocks;

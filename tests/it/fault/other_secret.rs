@@ -1,4 +1,4 @@
-//! An instance with another draw secret beside a jackpot: it neither starts nor plays, and writes nothing.
+//! An instance has another draw secret than a jackpot's: it neither starts nor plays, and writes nothing.
 
 use std::process::Stdio;
 
@@ -99,7 +99,7 @@ async fn an_instance_with_another_secret_refuses_a_jackpot_that_came_after_its_s
 async fn an_instance_with_another_secret_refuses_to_start_beside_a_room() {
     let (redis, ledger) = (own_redis(&[]).await, LedgerDb::postgres().await);
     let service = service_on(redis.url(), &[ledger.environment()]).await;
-    // One that has opened needs no secret.
+    // A room that has opened needs no secret.
     crate::room::http::kit::create(&service, "his", 1, &json!({})).await;
     crate::room::http::kit::create(&service, "hers", 1, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
     let data = tempfile::tempdir().expect("a directory");

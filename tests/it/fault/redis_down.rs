@@ -1,4 +1,5 @@
-//! Redis is down, or does not answer: 503 in time, never a hang; and the same id later gives one entry.
+//! Redis is down, or does not answer: the service answers 503 in time and never hangs. Later the same id gives one
+//! entry.
 
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ use crate::support::service::Service;
 
 const JACKPOT: &str = "dark";
 
-/// Whatever needs Redis says 503 in time; being alive does not need it, nor do the epochs that the ledger has.
+/// Everything that needs Redis answers 503 in time. Liveness does not need it, nor do the epochs that the ledger has.
 async fn assert_dark(service: &Service, known: &str) {
     enter_unavailable(service, JACKPOT, "during").await;
     enter_unavailable(service, JACKPOT, known).await;
@@ -39,7 +40,7 @@ async fn assert_dark(service: &Service, known: &str) {
         (ready.status == StatusCode::SERVICE_UNAVAILABLE).then_some(())
     })
     .await;
-    // Known to be down, it is refused without asking; with an answer as good.
+    // Redis is known to be down: the service refuses without asking it, and the answer is as good.
     enter_unavailable(service, JACKPOT, "during").await;
     assert_eq!(service.get("/healthz").await.status, StatusCode::OK);
 }

@@ -1,5 +1,5 @@
-//! What an instance refuses is told by `/readyz`, the metrics and the log; and an instance of which something can be
-//! played is ready.
+//! `/readyz`, the metrics and the log report what an instance refuses. An instance is ready when something on it can be
+//! played.
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -63,7 +63,8 @@ async fn one_jackpot_that_is_refused_is_counted_named_to_readers_and_stops_no_in
     assert_eq!(lines("refused from now on"), 1, "once");
 }
 
-/// SQL is away: each instance tells the lag, whoever holds the stream, and a coupon over its backlog stops no instance.
+/// SQL is away: each instance reports the lag, whichever of them holds the stream. A coupon over its backlog stops no
+/// instance.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_none() {
     const LIMIT: usize = 1_000;
@@ -81,7 +82,7 @@ async fn heavy_every_instance_tells_the_lag_and_a_coupon_over_its_backlog_stops_
     create(&one, redrawing("played")).await;
     coupons::create(&one, "busy", 100_000, &json!({})).await;
     let other = Service::start_with(&environment).await;
-    // Or the other one would have heard of neither.
+    // Otherwise the other instance would know neither of them.
     eventually(PATIENCE, "SQL has both", async || {
         let told = other.get("/v1/reconciliation").await.body;
         (told["items"][0]["event"].is_u64() && told["coupons"][0]["event"].is_u64()).then_some(())

@@ -1,4 +1,4 @@
-//! SCRIPT FLUSH again and again while players enter: a script that the server forgot is sent again, unseen.
+//! SCRIPT FLUSH again and again while players enter: the store sends a forgotten script again, unnoticed.
 
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, connection, create, embedded, lively};

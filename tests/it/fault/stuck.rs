@@ -1,5 +1,5 @@
-//! A stream that an event stops, in the real service on PostgreSQL: shown and skipped from the command line, and nobody
-//! who was answered is forgotten; discarded only by who types the id.
+//! An event stops a stream, in the real service on PostgreSQL. The command line shows and skips it, and no answered
+//! entry is forgotten. Events are discarded only when the operator types the id.
 
 use std::collections::BTreeMap;
 use std::process::Output;
@@ -47,8 +47,8 @@ impl Beside {
     }
 }
 
-/// Enters until somebody is paid by the first draw, so that one event has entry and payout: of two, the first may be in
-/// the ledger, and what it left pending is finished after a restore; that answer.
+/// Enters until an entry is paid by its first draw; returns that answer. One event then has both entry and payout. With
+/// two events, the first may be in the ledger, and a restore finishes what it left pending.
 async fn until_paid(service: &Service, jackpot: &str) -> Value {
     for n in 0..500 {
         let answer = enter(service, jackpot, &format!("late-{n}")).await;
@@ -98,7 +98,7 @@ async fn damage(redis: &LocalServer, jackpot: &str) -> u64 {
 }
 
 async fn until_stuck(service: &Service, jackpot: &str) {
-    // Ever another id: a repeat is answered in any status.
+    // Each try has another id, because a repeat is answered in any status.
     let mut tries = 0;
     eventually(PATIENCE, "the stream stops, and the jackpot is suspended", async || {
         tries += 1;
@@ -171,7 +171,7 @@ async fn heavy_a_stuck_event_is_skipped_and_the_winner_it_paid_is_not_forgotten(
     assert_eq!(of.len(), 1, "{}", payouts.text);
     assert_eq!((&of[0]["amount"], &of[0]["claim_order"]), (&json!(amount), order));
     assert_eq!(enter(&service, SKIPPED, "new").await.status, StatusCode::CREATED);
-    // The answer as a whole is 409 while the other one is stuck.
+    // The whole answer is 409 while the other stream is stuck.
     eventually(
         PATIENCE,
         "the skipped one is compared behind its last event",
@@ -203,7 +203,7 @@ async fn discarded_by_its_name_alone(service: &Service, beside: &Beside, lost: &
     until_stuck(service, DISCARDED).await;
     let (code, done) = beside.run(&[&discard[..], &["--confirm", DISCARDED]].concat());
     assert_eq!(code, Some(0), "{done}");
-    // The event that paid can't be read; the others that are given up are counted.
+    // The event that paid cannot be read. The command counts the others that are given up.
     for part in [
         "discarding forgets for good",
         "that can't be read",

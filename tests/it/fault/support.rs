@@ -1,5 +1,5 @@
-//! What the tests of faults share: jackpots whose draws are known beforehand, services with short time limits, and
-//! the books looked at from outside.
+//! What the tests of faults share: jackpots whose draws are known beforehand, services with short time limits, and the
+//! books as seen from outside.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::support::eventually;
 use crate::support::local::{LocalServer, connect};
 use crate::support::service::{Answer, Service};
 
-/// Longest wait for anything that a test waits for.
+/// Longest wait of a test for any condition.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 /// No entry may be pending for longer, once an instance runs and Redis answers.
 pub const RECOVERED_WITHIN: Duration = Duration::from_secs(10);
@@ -42,13 +42,13 @@ pub async fn own_redis(extra: &[&str]) -> LocalServer {
         .expect("redis-server is needed on PATH: apt-get install redis-server")
 }
 
-/// A service on a Redis that somebody else runs, with [`LIMITS`].
+/// A service with [`LIMITS`] on a Redis that it does not run itself.
 pub async fn service_on(url: &str, more: &[(&str, &str)]) -> Service {
     let server = [("JACKPOT__REDIS__MODE", "standalone"), ("JACKPOT__REDIS__URLS", url)];
     Service::start_with(&[&LIMITS[..], &server, more].concat()).await
 }
 
-/// A service with its embedded Redis, with [`LIMITS`]; and the URL of that Redis.
+/// A service with its embedded Redis and [`LIMITS`], and the URL of that Redis.
 pub async fn embedded(more: &[(&str, &str)]) -> (Service, String) {
     let service = Service::start_with(&[&LIMITS[..], more].concat()).await;
     let url = embedded_url(&service);
@@ -80,8 +80,8 @@ fn definition(id: &str, min_payout: u64, odds: &Value) -> Value {
     })
 }
 
-/// Half of the tickets draw rank 1, all of the pool from a million on, which is to say never: `retry`; the other half
-/// rank 2, one unit. Which entry draws what says [`entry_drawing`].
+/// Half of the tickets draw rank 1: all of the pool from a million on, a size that it never has, so `retry`. The other
+/// half draw rank 2, one unit. [`entry_drawing`] finds entries by what they draw.
 pub fn redrawing(id: &str) -> Value {
     definition(
         id,
@@ -139,7 +139,6 @@ pub fn entry(id: &str) -> Value {
     json!({"entry_id": id, "player_id": "p1", "stake": 100})
 }
 
-/// Enters it.
 pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
     service
         .post(&format!("/v1/jackpots/{jackpot}/entries"), entry(id))
@@ -156,15 +155,15 @@ pub fn assert_unavailable(answer: &Answer, took: Duration) {
     assert!(took < ANSWERED_WITHIN, "it took {took:?}");
 }
 
-/// Enters it and demands a 503 in time.
+/// Enters an entry and demands a 503 in time.
 pub async fn enter_unavailable(service: &Service, jackpot: &str, id: &str) {
     let began_at = tokio::time::Instant::now();
     let answer = enter(service, jackpot, id).await;
     assert_unavailable(&answer, began_at.elapsed());
 }
 
-/// What the meters say, and that each tier's balance holds: contributed + funded = pool + reserve + overflow +
-/// remainder + paid. `contributed` is rounded down, so it holds to less than one unit of fraction.
+/// The meters of the first tier, after a check that each tier's balance holds: contributed + funded = pool + reserve +
+/// overflow + remainder + paid. `contributed` is rounded down, so the check holds to less than one unit of fraction.
 pub async fn balanced(service: &Service, jackpot: &str) -> Value {
     let answer = service.get(&format!("/v1/jackpots/{jackpot}")).await;
     assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
@@ -195,7 +194,7 @@ pub async fn until_nothing_is_pending(redis: &mut MultiplexedConnection, jackpot
     .await;
 }
 
-/// How many entries Redis has numbered, which it does in the step that counts them.
+/// Number of entries that Redis has numbered, which it does in the step that counts them.
 pub async fn sequence(redis: &mut MultiplexedConnection, jackpot: &str) -> u64 {
     let state = key(jackpot, "state");
     let found: Option<u64> = redis::cmd("HGET")

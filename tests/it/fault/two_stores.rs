@@ -13,7 +13,7 @@ use crate::support::postgres::TestPostgres;
 use crate::support::service::{Answer, Service};
 
 const JACKPOT: &str = "forked";
-/// The old pair is refused within 5 s; what is more is for a busy machine.
+/// The old pair is refused within 5 s.
 const DISOWNED_WITHIN: Duration = Duration::from_secs(5);
 
 fn environment(url: &str) -> Vec<(&str, &str)> {
@@ -134,7 +134,7 @@ async fn heavy_after_an_adopt_the_old_pair_answers_503_within_5_s_and_commits_no
     let of = |meter: &serde_json::Value| meter["contributed"].as_u64().expect("an integer");
     assert!(of(&balanced(&new, JACKPOT).await) >= of(&before) + later.len() as u64);
 
-    // It does not come back by itself, and a start is refused.
+    // The old pair does not come back unasked, and a start is refused.
     assert_eq!(
         enter_at(&old, "much-later").await.status,
         StatusCode::SERVICE_UNAVAILABLE

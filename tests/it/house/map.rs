@@ -12,7 +12,7 @@ const PURE: &str = "| room | pure files |";
 /// In the last column: every room may use this one.
 const BASE: &str = "everyone uses it";
 
-/// What a room may use, and the line that says so.
+/// What a room may use, and the line of its row.
 #[derive(Debug, Default)]
 pub struct Row {
     pub line: usize,
@@ -89,7 +89,7 @@ impl Map {
         (is_base(to) && !is_base(from)) || row.is_some_and(|row| row.may_use.contains(to))
     }
 
-    /// Every pair that it allows by name.
+    /// Every pair that the map allows by name.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         let rows = self.rooms.iter();
         rows.flat_map(|(from, row)| row.may_use.iter().map(move |to| (from.as_str(), to.as_str(), row.line)))

@@ -17,18 +17,18 @@ pub type Absolute = Vec<String>;
 pub struct Used {
     pub line: usize,
     pub path: Absolute,
-    /// Whether it is written by a name that a `use` of the same file brought in, which counts by itself.
+    /// Whether it is written with a name that a `use` of the same file brought in; that `use` counts already.
     pub by_name: bool,
 }
 
 /// A parsed file.
 pub struct Source {
     file: File,
-    /// Of its own module, from `crate`.
+    /// Path of the file's own module, from `crate`.
     module: Absolute,
     /// Names that its `use` items bring in.
     aliases: BTreeMap<String, Absolute>,
-    /// Modules in files of their own that only tests have.
+    /// Modules in their own files that are compiled only for tests.
     pub tests: Vec<TestModule>,
 }
 
@@ -73,7 +73,7 @@ impl Source {
     }
 }
 
-/// A module in a file of its own that only tests have.
+/// A module in its own file that is compiled only for tests.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TestModule {
     /// `#[path = "…"]`: beside the file that declares it.
@@ -160,7 +160,7 @@ fn leaves(tree: &UseTree, before: &[String], found: &mut Vec<(Option<String>, us
     }
 }
 
-/// The path from its root, where its first word says so.
+/// The path from its root, if its first word gives the root.
 fn rooted(path: &[String], module: &[String]) -> Option<Absolute> {
     match path.first()?.as_str() {
         "crate" => Some(path.to_vec()),
@@ -186,7 +186,7 @@ impl<'ast> Visit<'ast> for Aliases {
         leaves(&item.tree, &[], &mut found);
         for (name, _, path) in found {
             let path = rooted(&path, &self.module).unwrap_or(path);
-            // `use redis;` brings in nothing that was not there.
+            // `use redis;` brings in no new name.
             if let Some(name) = name.filter(|name| path.first() != Some(name)) {
                 self.found.insert(name, path);
             }
@@ -206,7 +206,7 @@ impl<'ast> Visit<'ast> for Aliases {
 struct Reader<'a> {
     source: &'a Source,
     modules: &'a BTreeSet<Absolute>,
-    /// Of the code that is being read; inline modules have their own.
+    /// Path of the module that is being read; inline modules have their own.
     module: Absolute,
     found: Vec<Used>,
 }
@@ -225,7 +225,7 @@ impl Reader<'_> {
         self.found.push(Used { line, path, by_name });
     }
 
-    /// A path in code. One word alone was brought in by a `use`, which counts.
+    /// A path in code. A single word came from a `use`, which counts already.
     fn used(&mut self, line: usize, path: &[String]) {
         if path.len() > 1 {
             self.record(line, path);

@@ -38,7 +38,7 @@ async fn without_a_known_key_it_is_401() {
         .unwrap();
     problem(twice, 401, "unauthorized").await;
     problem(server.get("/test/read").send().await.unwrap(), 401, "unauthorized").await;
-    // The key is asked for before the body is looked at.
+    // The service checks the key before it looks at the body.
     let answer = server
         .request(Method::POST, "/test/play")
         .body("no json")
@@ -143,7 +143,7 @@ async fn a_broken_key_file_keeps_the_keys_that_were() {
             eventually("the key to be back", &works).await;
             continue;
         }
-        // Longer than two looks at the file: had it been taken, the key would be refused by now.
+        // Longer than two looks at the file: if the service had taken it, it would refuse the key by now.
         let until = Instant::now() + Duration::from_millis(1200);
         while Instant::now() < until {
             assert!(works().await);

@@ -1,4 +1,5 @@
-//! Heads that are refused before a route is looked for: what the framework would answer bare is a problem like others.
+//! Heads that are refused before the routing: an answer that the framework would send bare is a problem like the
+//! others.
 
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
@@ -169,7 +170,7 @@ async fn a_refused_expectation_is_answered_after_it() {
     let mut connection = connect(address).await;
     let head = "POST /test/play HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n";
     connection.write_all(head.as_bytes()).await.unwrap();
-    // That is allowed (RFC 9110, 10.1.1), and the client need not send the body any more.
+    // The interim answer is allowed (RFC 9110, 10.1.1), and the client need not send the body any more.
     assert_eq!(answer(&mut connection).await.status, 100);
     let answered = answer(&mut connection).await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Every byte must be asked for: a connection takes what belongs to a request, and no more.
+//! A connection takes the bytes that belong to a request, and no more.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio::io::AsyncWriteExt;
 use super::kit::{eventually, server};
 use super::raw::{answer, closes, connect, push};
 
-/// What a client can push behind its answer: what is thrown away before the connection is reset, and the buffers of both
-/// systems on the way.
+/// Bytes that a client can push after its answer: what is discarded before the connection is reset, and the buffers of
+/// both systems on the way.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// A second is enough for a gigabyte.
@@ -58,7 +58,7 @@ async fn a_sized_body_that_nobody_reads_has_an_end() {
 async fn a_client_that_writes_first_still_reads_its_answer() {
     let server = server().await;
     let address = server.address();
-    // Larger than what is read for a head, smaller than what is thrown away.
+    // Larger than the read of a head, smaller than what is discarded.
     let body = "x".repeat(150_000);
     for head in [
         format!("content-length: {}\r\n\r\n{body}", body.len()),
@@ -115,7 +115,7 @@ async fn many_requests_at_once_are_answered_in_order() {
     let server = server().await;
     let address = server.address();
     let mut connection = connect(address).await;
-    // Together more than is read ahead.
+    // Together these are more bytes than the service reads ahead.
     let padding = "x".repeat(4_000);
     let all = (0..40)
         .map(|number| format!("GET /test/items/{number} HTTP/1.1\r\nhost: x\r\nx-padding: {padding}\r\n\r\n"))

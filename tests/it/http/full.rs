@@ -36,7 +36,7 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_crowd() {
     for _ in 0..PLACES - 1 {
         crowd.push(connect_from(2, server.address()).await.unwrap());
     }
-    // Each answer is on a connection of its own, and each takes a place of the crowd.
+    // Each answer is on a new connection, and each takes a place of the crowd.
     for _ in 0..5 {
         eventually("a newcomer is answered", async || {
             let mut newcomer = connect_from(3, server.address()).await.unwrap();

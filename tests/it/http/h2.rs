@@ -68,7 +68,7 @@ async fn read(answer: ResponseFuture) -> (StatusCode, String, String) {
 async fn all(mut body: RecvStream) -> String {
     let mut bytes = Vec::new();
     while let Some(chunk) = timeout(DEADLINE, body.data()).await.expect("in time") {
-        // The whole answer is there, and the rest of the request is not wanted (RFC 9113, 8.1).
+        // The whole answer is there, and the server does not want the rest of the request (RFC 9113, 8.1).
         let chunk = match chunk {
             Err(error) if error.reason() == Some(Reason::NO_ERROR) => break,
             chunk => chunk.unwrap(),
@@ -144,7 +144,7 @@ async fn requests_in_flight_on_one_connection_are_bounded() {
         .iter()
         .filter(|answer| answer.status() == StatusCode::SERVICE_UNAVAILABLE)
         .count();
-    // A refusal ends at once and leaves its place.
+    // A refused stream ends at once and frees its place.
     assert_eq!(refused, 20, "100 are served");
     drop(streams);
     eventually("the places are free again", async || {

@@ -1,4 +1,4 @@
-//! HEAD never acts: where a GET does, the path does not take it.
+//! HEAD never acts: a path whose GET acts does not take it.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn filled(path: &str, ticket: &Value) -> String {
     .fold(path.to_owned(), |path, (name, value)| path.replace(name, value))
 }
 
-/// Whether a GET says by its description that there is no HEAD of it.
+/// Whether the description of a GET says that there is no HEAD of it.
 fn has_no_head(operation: &Value) -> bool {
     let streams = operation["responses"].as_object().expect("answers").values();
     operation["x-acts"] == true
@@ -71,7 +71,7 @@ async fn every_get_takes_a_head_or_says_that_it_does_not() {
             );
             without.push(name.as_str());
         } else {
-            // The ledger may learn of something between the two.
+            // The ledger may change between the two calls.
             eventually(PATIENCE, &format!("HEAD of {path} is as GET"), async || {
                 let head = service.call(Method::HEAD, &path, None).await.status;
                 (head == service.get(&path).await.status).then_some(())

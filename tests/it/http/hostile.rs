@@ -19,7 +19,7 @@ use crate::support::service::Service;
 const CROWD: usize = 800;
 /// Entries beside them.
 const ENTRIES: usize = 400;
-/// An act of a hostile connection that is stuck.
+/// Time after which a hostile connection gives up an act that is stuck.
 const STUCK: Duration = Duration::from_millis(20);
 
 const KINDS: [(&str, &str); 8] = [
@@ -45,7 +45,8 @@ const KINDS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Comes, sends its first bytes and then the others again and again, and comes back when it was closed.
+/// Connects, sends its first bytes and then the others again and again, and reconnects when the service closes the
+/// connection.
 async fn hostile(number: usize, to: SocketAddr, stop: Arc<AtomicBool>, came: Arc<AtomicU64>) {
     let (first, then) = KINDS[number % KINDS.len()];
     let then = if then == "4000\r\n" {
@@ -79,7 +80,7 @@ async fn heavy_a_crowd_of_strangers_fails_no_entry_of_a_client_with_a_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn heavy_a_crowd_through_a_trusted_proxy_fails_no_entry_either() {
-    // Every address of the crowd, and the client's own; and fewer places than connections.
+    // Trusted are all addresses of the crowd, and the client's own. There are fewer places than connections.
     attack(&[
         ("JACKPOT__HTTP__TRUSTED_PROXIES", "127.0.0.0/8"),
         ("JACKPOT__HTTP__MAX_CONNECTIONS", "600"),

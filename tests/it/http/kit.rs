@@ -1,4 +1,4 @@
-//! A server on a port of its own with a few routes that show what the base does.
+//! A server on a separate port, with a few routes that show what the base does.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub struct TestServer {
     pub directory: TempDir,
 }
 
-/// A handler that waits: says when it was reached, answers when it is let go.
+/// A handler that waits: it signals when it is reached, and answers when the test releases it.
 #[derive(Default)]
 pub struct Slow {
     pub reached: Notify,
@@ -79,7 +79,7 @@ impl Pair {
         }
     }
 
-    /// Puts it where a server follows it: as an orchestrator would, one file after the other.
+    /// Writes the pair where a server follows it, one file after the other, as an orchestrator does.
     pub fn put(&self, directory: &Path) {
         for (name, text) in [("cert.pem", &self.cert), ("key.pem", &self.key)] {
             jackpot::durable_file::replace(&directory.join(name), text.as_bytes()).unwrap();
@@ -116,7 +116,7 @@ pub async fn server_with(options: Options) -> TestServer {
     try_server_with(options).unwrap()
 }
 
-/// One that may refuse to start.
+/// A server that may refuse to start.
 pub fn try_server_with(options: Options) -> Result<TestServer, ServeError> {
     let directory = tempfile::tempdir().unwrap();
     let settings = settings_in(directory.path(), &options);
@@ -198,7 +198,7 @@ impl TestServer {
         self.running.as_ref().unwrap().address()
     }
 
-    /// A request without a key of another client: from this address of the loopback network.
+    /// A request without a key by another client, at this address of the loopback network.
     pub fn get_from(&self, address: [u8; 4], path: &str) -> RequestBuilder {
         support::http_client_at(address.into()).get(format!("{}{path}", self.base))
     }
@@ -227,7 +227,7 @@ pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
     support::eventually(Duration::from_secs(5), what, async || holds().await.then_some(())).await;
 }
 
-/// Checks everything that a problem has, and hands its body over.
+/// Checks everything that a problem has, and returns its body.
 pub async fn problem(answer: Response, status: u16, code: &str) -> Value {
     assert_eq!(
         answer.headers()["content-type"],

@@ -16,7 +16,7 @@ async fn server(settings: &'static str) -> TestServer {
     .await
 }
 
-/// The first answer with this status among so many.
+/// The first answer with this status among `count`.
 async fn first(status: u16, count: usize, send: impl AsyncFn() -> Response) -> Option<Response> {
     for _ in 0..count {
         let answer = send().await;
@@ -105,7 +105,7 @@ async fn a_key_with_a_limit_is_told_what_is_left() {
     .await;
     let key = server.key(Role::Read, "reader");
     let ask = async || server.get("/test/read").bearer_auth(&key).send().await.unwrap();
-    // The file is followed: until it is read, the key is a wrong one.
+    // The service follows the file. Until it has read it, the key counts as a wrong one.
     let answer = first(200, 10_000, ask).await.expect("the key is honoured");
     assert_eq!(text(answer.headers(), "ratelimit-policy"), "\"key\";q=1;w=1");
     assert_eq!(text(answer.headers(), "ratelimit"), "\"key\";r=2;t=1");

@@ -1,4 +1,4 @@
-//! The description of the API says of each body what it is.
+//! The description of the API states the content of each body.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -115,7 +115,7 @@ fn shown(media: &Value) -> bool {
     !media["example"].is_null() || media["examples"].as_object().is_some_and(|all| !all.is_empty())
 }
 
-/// Names of the types in a text that are described, as the description has them.
+/// Names of the types that a source text describes, as the description has them.
 fn described(text: &str) -> Vec<String> {
     let mut lines = text.lines();
     let mut names = Vec::new();
@@ -154,7 +154,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
-/// Of two types of one name the description would have one, and use it for both.
+/// If two types shared a name, the description would have one of them and use it for both.
 #[test]
 fn no_two_described_types_share_a_name() {
     let mut found = BTreeMap::new();

@@ -13,7 +13,7 @@ use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
-/// Commands that reads are made of; the projector and recovery make some too, all the time.
+/// Commands that reads use. The projector and recovery send some too, all the time.
 const READS: [&str; 4] = ["evalsha", "eval", "hgetall", "zrangebylex"];
 
 async fn service() -> (Service, LocalServer) {
@@ -261,7 +261,7 @@ async fn what_another_instance_does_is_seen_soon_and_with_a_key_at_once() {
     let one = service_on(redis.url(), &ledger).await;
     let other = service_on(redis.url(), &ledger).await;
     let stranger = Stranger::of(&other);
-    // The names are read here, before there is one of the jackpot.
+    // This reads the names before the jackpot is among them.
     assert_eq!(
         stranger.get("/v1/jackpots/shown/meter").await.status(),
         StatusCode::UNAUTHORIZED
@@ -305,7 +305,7 @@ async fn while_redis_is_away_strangers_are_told_so_within_its_limit() {
     ];
     let all = futures_util::future::join_all((0..300).map(|nth| ask(paths[nth % paths.len()]))).await;
     let unavailable = |status: &&StatusCode| **status == StatusCode::SERVICE_UNAVAILABLE;
-    // The first may still be answered by what was read before.
+    // The first requests may still get what was read before.
     assert!(all.iter().filter(unavailable).count() > 250, "{all:?}");
     assert!(
         begun.elapsed() < Duration::from_secs(10),

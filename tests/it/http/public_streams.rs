@@ -1,4 +1,4 @@
-//! Streams without a key have a budget of their own, and each address a share of it.
+//! Streams without a key have a separate budget, and each address has a share of it.
 
 use std::net::IpAddr;
 

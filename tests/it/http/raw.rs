@@ -68,13 +68,14 @@ pub async fn answer<S: AsyncRead + Unpin>(connection: &mut S) -> RawAnswer {
     timeout(DEADLINE, reading).await.expect("an answer in time")
 }
 
-/// Whether the other side has closed the connection, by its end or a reset, within the deadline; what came before is lost.
+/// Whether the other side closes the connection within the deadline, by its end or a reset. What came before is lost.
 pub async fn closes(connection: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
     timeout(DEADLINE, connection.read_to_end(&mut rest)).await.is_ok()
 }
 
-/// Pushes `chunk` again and again for this long, or until the other side closes: how many bytes went, and whether it closed.
+/// Pushes `chunk` again and again for `time`, or until the other side closes. Returns the bytes sent, and whether it
+/// closed.
 pub async fn push(connection: &mut TcpStream, chunk: &[u8], time: Duration) -> (usize, bool) {
     let until = Instant::now() + time;
     let mut pushed = 0;

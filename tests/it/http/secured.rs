@@ -1,4 +1,4 @@
-//! Headers that keep answers to whom they are for, and the page of the description under them in a browser.
+//! Headers that keep an answer to its recipient, and the page of the description under these headers in a browser.
 
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ async fn heavy_the_description_is_shown_in_a_browser_under_its_policy() {
         (shown == operations).then_some(())
     })
     .await;
-    // One opened, with its schemas and its form.
+    // One operation is opened, with its schemas and its form.
     browser.click(".opblock-summary-control").await;
     eventually(PATIENCE, "an operation is opened", async || {
         browser.text(".opblock-body").await
@@ -125,7 +125,7 @@ async fn heavy_the_description_is_shown_in_a_browser_under_its_policy() {
     let console = browser.console().await;
     let wrong: Vec<_> = console.iter().filter(|line| line["level"] == "SEVERE").collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    // A script that somebody smuggled in does not run.
+    // An injected script does not run.
     let inserted = "const script = document.createElement('script'); script.textContent = 'window.bad = 1'; \
                     document.body.append(script); return window.bad ?? null";
     assert_eq!(browser.ask(inserted).await, Value::Null);

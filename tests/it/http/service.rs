@@ -158,7 +158,7 @@ async fn the_page_loads_nothing_from_elsewhere() {
             "{text}"
         );
     }
-    // Its own default is a validator on the internet.
+    // The page's default is a validator on the internet.
     assert!(script.contains(r#""validatorUrl": "none""#), "{script}");
     for file in ["swagger-ui.css", "swagger-ui-bundle.js"] {
         assert_eq!(server.get(&format!("/docs/{file}")).send().await.unwrap().status(), 200);

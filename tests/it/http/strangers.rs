@@ -1,4 +1,4 @@
-//! What a stranger can find out: nothing, before there is a key.
+//! A stranger finds out nothing without a key.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::given;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
-/// Status and body of a call with this key; the request's id, which is in no body, apart.
+/// Status and body of a call with this key. The request's id is in no body.
 async fn call(service: &Service, method: &str, path: &str, key: Option<&str>) -> (u16, Value) {
     let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
     let mut request = http_client().request(method, service.url(path));
@@ -38,7 +38,7 @@ async fn without_a_key_everything_that_needs_one_is_401_before_any_look() {
     let mut checked = 0;
     for (name, item) in document["paths"].as_object().expect("paths") {
         for (method, operation) in item.as_object().expect("operations") {
-            // One that may be called without a key has an empty requirement, or none at all.
+            // An operation that needs no key has an empty requirement, or none at all.
             let needs = operation["security"]
                 .as_array()
                 .is_some_and(|all| all.iter().all(|one| one != &json!({})));

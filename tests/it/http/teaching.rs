@@ -1,5 +1,5 @@
-//! Refusals teach: every wrong field of every body is named, with what to send instead. The bodies are made of the
-//! description: of each field of each example something else.
+//! Refusals teach: every wrong field of every body is named, with what to send instead. The bodies come from the
+//! description: each puts something else into one field of an example.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// What is wrong for this schema: of another type, and beyond its bounds.
+/// Values that are wrong for this schema: of another type, or beyond its bounds.
 fn wrong_values(schema: &Value) -> Vec<Value> {
     let of =
         |kind: &str| schema["type"] == kind || schema["type"].as_array().is_some_and(|all| all.contains(&json!(kind)));
@@ -197,7 +197,7 @@ fn lacks(answer: &Answer, wrong: &[&Wrong], body: &Value) -> Option<String> {
     }
     let named = fields(answer);
     for one in wrong {
-        // A rule about several fields may name what is around this one.
+        // A rule about several fields may name the field around this one.
         let in_range = matches!(&one.change, Change::To(value) if value.is_i64() || value.is_u64());
         let hit = |field: &String| {
             *field == one.field
@@ -224,14 +224,14 @@ async fn every_wrong_field_of_every_body_is_named() {
             let mut all = Vec::new();
             walk(&document, schema, &example, &[], "", &mut all);
             let typed = |one: &&Wrong| matches!(&one.change, Change::To(value) if value.is_string() || value.is_f64());
-            // That a field is reserved is a rule among others, not its type.
+            // That a field is reserved is a rule like others, not its type.
             let typed = all
                 .iter()
                 .filter(typed)
                 .filter(|one| !one.field.ends_with("must_hit_by"));
             let typed = typed.collect::<Vec<_>>();
             let apart = |a: &Wrong, b: &Wrong| !b.field.starts_with(&a.field) && !a.field.starts_with(&b.field);
-            // Alone, and two of another type at once.
+            // Each wrong field alone, and two fields of another type at once.
             let pairs = typed
                 .iter()
                 .enumerate()
@@ -391,7 +391,7 @@ async fn a_refused_entry_says_why_the_jackpot_was_stopped() {
     };
     pause(&service, "prices change tonight").await;
     says(&service, "jackpot-paused", "is paused: prices change tonight").await;
-    // Nothing of it is in memory then: the ledger has it.
+    // After the restart nothing of it is in memory: the ledger has it.
     service.restart().await;
     says(&service, "jackpot-paused", "is paused: prices change tonight").await;
     service
@@ -462,7 +462,7 @@ async fn every_example_of_a_request_is_accepted() {
         );
     }
     let mut paths = document["paths"].as_object().expect("paths").keys().collect::<Vec<_>>();
-    // What is closed takes nothing any more, and what is paused no entry.
+    // A closed subject takes nothing any more, and a paused one no entry, so these paths come last.
     paths.sort_by_key(|path| {
         (
             path.ends_with("/close"),

@@ -1,4 +1,4 @@
-//! TLS: which versions, whose certificate, and a new one under load.
+//! TLS: the versions, whose certificate is trusted, and a new certificate under load.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ async fn older_versions_and_plain_requests_are_refused() {
         connection.read_to_end(&mut alert).await.unwrap();
         assert_eq!((alert[0], alert[5]), (0x15, 2), "a fatal alert: {alert:?}");
     }
-    // One that says nothing is closed without a word, and holds nobody up meanwhile.
+    // A silent connection is closed without an answer, and delays nobody meanwhile.
     let mut silent = connect(server.address()).await;
     let mut connection = tls(server.address(), &[certificate], &BOTH, &[]).await.unwrap();
     connection.write_all(REQUEST).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_new_certificate_is_taken_under_load_and_no_request_fails() {
         .map(|_| {
             let (trusted, stop, asked) = (trusted.clone(), Arc::clone(&stop), Arc::clone(&asked));
             tokio::spawn(async move {
-                // Half of the requests on connections of their own.
+                // Half of the requests are on new connections.
                 let mut kept = tls(address, &trusted, &BOTH, &[]).await.unwrap();
                 while !stop.load(Ordering::Relaxed) {
                     let mut new = tls(address, &trusted, &BOTH, &[]).await.unwrap();
@@ -153,7 +153,7 @@ async fn a_broken_pair_leaves_the_certificate_that_was() {
     let (server, certificate) = server().await;
     let other = Pair::new();
     let directory = server.directory.path().to_owned();
-    // Half of a pair, and then the whole of another: what is seen between them is the first one alone.
+    // This writes half of another pair, and later a whole pair. In between clients see only the first one.
     std::fs::write(directory.join("cert.pem"), &other.cert).unwrap();
     let until = tokio::time::Instant::now() + Duration::from_secs(2);
     while tokio::time::Instant::now() < until {

@@ -1,4 +1,4 @@
-//! New entries are refused while the ledger is too far behind, and repeats are answered all the same.
+//! New entries are refused while the ledger is too far behind, and repeats are still answered.
 
 use std::sync::Arc;
 

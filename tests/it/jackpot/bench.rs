@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use crate::support::given::*;
 use crate::support::redis::TestRedis;
 
-/// A jackpot of its own.
+/// One jackpot, with an id that no other test uses.
 pub struct Bench {
     pub id: Id,
     pub store: Store,
@@ -42,13 +42,13 @@ impl Bench {
         Self::on(Arc::new(TestRedis::start().await), change).await
     }
 
-    /// The same on a server that is there.
+    /// The same on a server that already runs.
     pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
         let id = Id::parse(&TestRedis::id("t")).expect("an id");
         Self::named(redis, id, change).await
     }
 
-    /// The same with an id that this server does not have: on another one it draws alike.
+    /// The same with an id that is new on this server. The same id on another server draws alike.
     pub async fn named(redis: Arc<TestRedis>, id: Id, change: &Value) -> Self {
         let bench = Self::undefined(redis, id).await;
         bench.define(change).await;
@@ -114,7 +114,7 @@ impl Bench {
             .await
             .expect("the store opens");
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
-        // Ids are forgotten when a test says so.
+        // Ids are forgotten only when a test says so.
         let operate = Operate::new(store.clone(), views).remembering(0);
         let raw = redis.connection().await;
         Self {
@@ -135,7 +135,7 @@ impl Bench {
             .expect("defined");
     }
 
-    /// What an instance that has just read knows.
+    /// What an instance knows that has just read the jackpot.
     pub async fn fresh(&self) -> (Arc<Known>, Arc<View>) {
         self.operate.views.refresh(&self.id).await.expect("readable")
     }
@@ -157,7 +157,7 @@ impl Bench {
         scripts::enter(&self.store, &known.keys, fence, definition, entries).await
     }
 
-    /// Enters one entry that is taken; its record.
+    /// Enters one entry, which must be taken; returns its record.
     pub async fn take(&self, entry_id: &str, rank: u32) -> Record {
         match self.enter(&[entry(entry_id, rank)]).await.replies.remove(0) {
             EntryReply::Taken(record) => record,
@@ -233,7 +233,7 @@ impl Bench {
         format!("{{{}}}", self.id)
     }
 
-    /// To this jackpot's Redis.
+    /// A connection to this jackpot's Redis.
     pub fn connection(&self) -> MultiplexedConnection {
         self.raw.clone()
     }
@@ -306,7 +306,7 @@ impl Bench {
         self.assert_records(fold).await;
     }
 
-    /// The raw keys of what is not money, compared with the events.
+    /// Compares the raw keys that are not money with the events.
     async fn assert_records(&self, fold: Fold) {
         let books = &fold.books;
         let keys = &self.operate.views.registry.known(&self.id).keys;
@@ -364,7 +364,7 @@ impl Bench {
     }
 }
 
-/// Puts a definition: whether the jackpot is new.
+/// Puts a definition; returns whether the jackpot is new.
 pub async fn put(bench: &Bench, change: &Value, wanted: Wanted) -> Result<bool, PlayError> {
     let definition = definition(document(bench.id.as_str(), change));
     let put = bench
@@ -382,7 +382,7 @@ pub fn rule_of(result: Result<impl std::fmt::Debug, PlayError>) -> String {
     }
 }
 
-/// The records of entries, those that were taken in a run without what they share with their call.
+/// The records of entries. Those of a run come without the part that they share with their call.
 fn each_by_itself(records: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let entries = records.iter().filter(|(id, _)| !id.starts_with(':'));
     let by_itself = |(id, text): (&String, &String)| {

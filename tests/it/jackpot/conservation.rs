@@ -1,5 +1,5 @@
-//! Promise 1 (and 2, 4, 5, 8, 9): random operations on a real Redis, against a pure model, with every meter
-//! compared and the identity checked after every step; and at the end everything rebuilt from the events.
+//! Promise 1 (and 2, 4, 5, 8, 9): random operations on a real Redis, beside a pure model. After every step the test
+//! compares every meter and checks the identity. At the end it rebuilds everything from the events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::jackpot::bench::{Bench, funding, rank, sent, tier};
 use crate::jackpot::model::{Model, Prize, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 
-/// Sequences of operations tried, each on a jackpot of its own.
+/// Sequences of operations tried, each on a new jackpot.
 const CASES: u32 = 60;
 /// Operations of a sequence, at most.
 const STEPS: usize = 40;
@@ -37,7 +37,7 @@ fn stake() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..2_000_u64, 1 => Just(MAX_MINOR), 1 => MAX_MINOR / 4..=MAX_MINOR]
 }
 
-/// Mostly nothing, so that there are runs.
+/// Mostly no win, so that there are runs.
 fn drawn() -> impl Strategy<Value = u32> {
     prop_oneof![2 => Just(0), 1 => 1..5_u32]
 }
@@ -67,7 +67,7 @@ fn rules() -> impl Strategy<Value = Rules> {
     )
 }
 
-/// Two tiers whose shares are complete or not, and a rate.
+/// Two tiers whose shares are complete or not, a rate, and the steps.
 pub fn case() -> impl Strategy<Value = (Vec<Rules>, u128, Vec<Step>)> {
     let steps = prop::collection::vec(step(), 1..STEPS);
     (rules(), rules(), any::<bool>(), 0..=1_000_000_u128, steps).prop_map(
@@ -93,7 +93,7 @@ fn prize(rank: u32) -> (usize, Prize) {
 struct Case<'a> {
     bench: &'a Bench,
     model: Model,
-    /// What is known of each id: its record as last told, by generation.
+    /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
     paused: bool,
@@ -172,7 +172,7 @@ impl Case<'_> {
         assert_eq!(pools, self.model.tiers.iter().map(|t| t.pool).collect::<Vec<_>>());
     }
 
-    /// What the first claim made of it, or of a redraw's.
+    /// Expects the outcome of the first claim, or of that of a redraw.
     fn expect_outcome(&mut self, record: &Record, rank: u32) {
         if rank == 0 {
             assert_eq!(record.state, State::Lost);
@@ -335,7 +335,7 @@ fn try_on(flavour: Flavour) {
         .enable_all()
         .build()
         .expect("a runtime");
-    // A container is removed on the runtime, also when this test ends.
+    // The removal of a container needs the runtime, also at the end of this test.
     let _entered = runtime.enter();
     let redis = Arc::new(runtime.block_on(TestRedis::of(flavour)));
     let config = Config {

@@ -1,4 +1,4 @@
-//! Definitions as the API takes and shows them: what can't work is refused, every version can be read.
+//! Definitions as the API takes and shows them: what cannot work is refused, and every version can be read.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn grand(change: &Value) -> Value {
     json!([tier("grand", 1_000_000, change)])
 }
 
-/// What can't work, the field that says so, and the nearest that can.
+/// Definitions that cannot work, the field that the refusal names, and the nearest definition that works.
 fn refused() -> Vec<(Value, &'static str, Value)> {
     let capped = |change: Value| {
         let mut change = change;
@@ -65,7 +65,8 @@ fn refused() -> Vec<(Value, &'static str, Value)> {
             "odds.ranks[0].prize.pool.take.share_ppm",
             json!({"tiers": capped(json!({"min_payout": 50})), "odds": share(500_000)}),
         ),
-        // Without a cap the largest pool is 2^53 - 1; a share of it that is rounded down to nothing is none either.
+        // Without a cap the largest pool is 2^53 - 1. A share of it that is rounded down to nothing does not work
+        // either.
         (
             json!({"tiers": grand(&json!({"min_payout": most})), "odds": share(999_999)}),
             "odds.ranks[0].prize.pool.take.share_ppm",
@@ -91,7 +92,7 @@ fn refused() -> Vec<(Value, &'static str, Value)> {
             "tiers",
             json!({"tiers": [tier("grand", 1, &json!({}))]}),
         ),
-        // Half a millionth of a unit a play is nothing, however many there are.
+        // Half a millionth of a unit for each play is nothing, however many plays there are.
         (
             json!({"contribution": {"rate_ppm": 1}, "max_stake": 1, "tiers": [tier("grand", 500_000, &json!({}))]}),
             "contribution.rate_ppm",
@@ -212,7 +213,7 @@ async fn a_stake_below_the_smallest_is_refused_and_what_was_taken_before_is_answ
                 assert_eq!(answer.body["errors"][0]["field"], field);
             }
         }
-        // The limit rises: what was taken below it is answered as before.
+        // The limit rises: entries that were taken below it are answered as before.
         let mut raised = change.clone();
         raised["min_stake"] = json!(50);
         assert_eq!(
@@ -253,7 +254,7 @@ async fn a_cap_below_the_pool_waits_for_the_next_take_also_while_paused() {
         (lower.status, &lower.body["pending"]["tiers"][0]["cap"]),
         (StatusCode::OK, &json!(10))
     );
-    // Neither does the next pause put it in force.
+    // The next pause does not put it in force either.
     act(&service, path, "resume").await;
     act(&service, path, "pause").await;
     let shown = service.get(path).await.body;
@@ -273,7 +274,7 @@ async fn a_cap_below_the_pool_waits_for_the_next_take_also_while_paused() {
         (&shown["pending"], &shown["tiers"][0]["cap"]),
         (&Value::Null, &json!(10))
     );
-    // One that holds what is in the pool is in force at once.
+    // A definition that can hold what is in the pool is in force at once.
     act(&service, path, "pause").await;
     let lower = put(always(&json!({"min_payout": 1, "cap": 1}))).await;
     assert_eq!(
@@ -304,7 +305,7 @@ async fn anyone_reads_each_version_that_was_ever_in_force() {
         (head["n"].as_u64()? >= 5).then_some(())
     })
     .await;
-    // As when the records that needed them are dropped.
+    // As after the records that needed them were dropped.
     let socket = service.data_dir().join("redis/redis.sock");
     let mut redis = connection(&format!("redis+unix://{}", socket.display())).await;
     for version in 1..=3 {
@@ -423,7 +424,7 @@ async fn a_jackpot_whose_file_names_what_is_there_is_defined_and_keeps_its_defin
     write(&jackpots, "filed.toml", &text("lobby"));
     service.set("JACKPOT__JACKPOTS__DIRECTORY", jackpots.to_str().expect("text"));
     for room in ["lobby", "nowhere"] {
-        // What a file says of a jackpot that is there counts for nothing, so that it may name what is not.
+        // A file about an existing jackpot has no effect, so that it may name what does not exist.
         write(&jackpots, "filed.toml", &text(room));
         assert!(service.stop().await.success());
         service.restart().await;

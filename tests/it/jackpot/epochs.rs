@@ -1,4 +1,5 @@
-//! Epochs over restores and installations: no draw is foreseen, and nothing of a lost future is taken for what came after.
+//! Epochs over restores and installations: no draw is foreseen, and nothing of a lost future is mistaken for what came
+//! after.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ async fn wipe(kit: &Kit) {
     kit.bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
 }
 
-/// The ledger is that of before: epoch 1 is open in it. Its seed, and those of the epochs after it, were published since.
+/// The ledger is an older one, in which epoch 1 is open. Its seed, and those of the epochs after it, were published
+/// since.
 async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let (bench, id) = (&kit.bench, &kit.bench.id);
@@ -160,7 +162,7 @@ async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
     assert_eq!(histories.len(), 2);
 }
 
-/// As the same number with another content does.
+/// An event of another history stops the stream, as the same number with another content does.
 async fn an_event_of_another_history_stops_the_stream(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let (bench, id) = (&kit.bench, &kit.bench.id);
@@ -200,7 +202,8 @@ async fn two_installations_with_one_secret_and_one_id_share_no_seed() {
     assert_eq!(commitments.len(), 4);
 }
 
-/// Each restore waits for a second to pass: one after the other would take as many seconds as there are jackpots.
+/// Each restore waits for a second to pass. One after the other, the restores would take as many seconds as there are
+/// jackpots.
 #[tokio::test]
 async fn many_jackpots_that_are_lost_together_wait_for_one_second_together() {
     const JACKPOTS: usize = 12;

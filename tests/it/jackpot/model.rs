@@ -1,5 +1,5 @@
-//! A small pure model of a jackpot's money, written from the contract alone: wide integers, no carry, no script.
-//! It keeps exact millionths and derives every meter from them.
+//! A small pure model of a jackpot's money, written from the contract alone: wide integers, no carry, no script. It
+//! keeps exact millionths and derives every meter from them.
 
 const MICRO: u128 = 1_000_000;
 const MAX: u128 = 9_007_199_254_740_991;
@@ -14,7 +14,7 @@ pub struct Rules {
     pub cap: Option<u128>,
 }
 
-/// A tier's money. Pool and reserve in exact millionths, of which whole units are shown.
+/// A tier's money. Pool and reserve are exact millionths, shown as whole units.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tier {
     pub pool: u128,
@@ -28,7 +28,7 @@ pub struct Tier {
     pub wins: u128,
 }
 
-/// How much a prize takes.
+/// The part of the pool that a prize takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Prize {
     All,
@@ -124,7 +124,7 @@ impl Tier {
         self.pool_micro %= MICRO;
         self.pool += whole;
         if let Some(excess) = rules.cap.and_then(|cap| self.pool.checked_sub(cap)) {
-            // A pool that was above its cap before stays; what comes on top of it overflows.
+            // A pool that was above its cap before stays; any amount above that overflows.
             let excess = excess.min(whole);
             self.pool -= excess;
             self.overflow += excess;
@@ -150,7 +150,7 @@ impl Tier {
         contributed <= MAX && contributed + funded <= MAX
     }
 
-    /// Promise 1, in millionths: what came in is what is there and what was paid.
+    /// Promise 1, in millionths: what came in, minus what is there and what was paid; always 0.
     pub fn balance(&self) -> i128 {
         let held =
             (self.pool + self.reserve + self.overflow + self.paid) * MICRO + self.pool_micro + self.reserve_micro;

@@ -1,4 +1,5 @@
-//! A pool that somebody changed by hand is not played with: the script that reads it knows what it last wrote.
+//! The service does not play with a pool that was changed by hand: the script that reads the pool knows the last value
+//! that a script wrote.
 
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::store::StoreError;
@@ -11,7 +12,7 @@ use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 
-/// So that no comparison with the ledger is in time: the scripts alone see it.
+/// No comparison with the ledger comes in time, so that only the scripts see the change.
 const NEVER_COMPARED: [(&str, &str); 1] = [("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "86400")];
 
 async fn raw<T: redis::FromRedisValue>(redis: &LocalServer, command: &[&str]) -> T {
@@ -31,7 +32,7 @@ async fn taken(redis: &LocalServer, id: &str) -> u64 {
     raw(redis, &["HLEN", &key(id, "seen:a")]).await
 }
 
-/// Suspended by the service itself, with a reason that names both values.
+/// The service suspended the jackpot, with a reason that names both values.
 async fn assert_reason(service: &Service, id: &str, values: [&str; 2]) {
     let reason = eventually(PATIENCE, "the suspension is audited", async || {
         let audit = service.get("/v1/audit").await.body;
@@ -81,7 +82,7 @@ async fn a_pool_that_was_raised_by_hand_is_not_played_with_and_suspends_at_once(
     )
     .await;
 
-    // Put right, an operator resumes it.
+    // Once the value is right again, an operator resumes the jackpot.
     raw::<u64>(&redis, &["DECRBY", &pool, "100000"]).await;
     let resumed = service
         .post("/v1/jackpots/raised/resume", json!({"reason": "put right"}))
@@ -120,7 +121,7 @@ fn damage<T: std::fmt::Debug>(result: Result<T, ScriptError>) -> String {
     }
 }
 
-/// Every script that decides by a pool; each refuses, and leaves all as it was.
+/// Every script that decides by a pool refuses, and leaves everything as it was.
 #[tokio::test]
 async fn no_script_decides_by_a_pool_that_none_wrote() {
     let bench = Bench::with(&json!({})).await;
@@ -143,7 +144,7 @@ async fn no_script_decides_by_a_pool_that_none_wrote() {
         assert_eq!(bench.dump().await, before);
         bench.raw::<i64>(redis::cmd("DECRBY").arg(&pool).arg(by)).await;
     }
-    // What it last wrote by itself can't be changed unseen either.
+    // A change of the last written value does not stay unseen either.
     let field = format!("{}:pool", tiers[0].tier);
     bench
         .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(1))

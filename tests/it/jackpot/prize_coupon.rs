@@ -1,4 +1,4 @@
-//! Coupons as prizes of a draw, on a real Redis: whoever dies in between, an entry gets its unit once.
+//! Coupons as prizes of a draw, on a real Redis: an entry gets its unit once, whichever process dies in between.
 
 use std::sync::Arc;
 

@@ -183,7 +183,7 @@ async fn records_stay_while_an_entry_among_them_is_pending() {
     };
     assert_eq!(rotate().await, Rotated::Opened(2));
     let state = &bench.operate.views.registry.known(&bench.id).keys.state;
-    // It looks at the clock, and that is all.
+    // The call looks at the clock and does nothing else.
     let dump = async || {
         let mut dump = bench.dump().await;
         dump.remove(state);

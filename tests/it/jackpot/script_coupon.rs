@@ -1,4 +1,4 @@
-//! `lua/jackpot/coupon.lua` on a real Redis: what a coupon said of an entry's request, recorded.
+//! `lua/jackpot/coupon.lua` on a real Redis: it records a coupon's answer to the request of an entry.
 
 use jackpot::jackpot::ledger::event::{ClaimResult, Kind};
 use jackpot::jackpot::scripts::{self, Finished, Granted, ScriptError};

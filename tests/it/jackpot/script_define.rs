@@ -46,7 +46,7 @@ async fn a_definition_is_put_only_on_the_version_that_was_expected() {
     assert!(matches!(put, Err(PlayError::PreconditionFailed)), "{put:?}");
 }
 
-/// A PUT as one instance sends it, having read the jackpot as it is now.
+/// A PUT as one instance sends it after it has read the jackpot as it is now.
 async fn draft(bench: &Bench) -> (Fence, Option<u64>) {
     let (known, view) = bench.fresh().await;
     (known.fence(&view), Some(view.last_version))
@@ -294,7 +294,7 @@ async fn a_rotation_drops_many_definitions_in_steps() {
         many.arg(version).arg("{}");
     }
     bench.raw::<()>(&mut many).await;
-    // As if they had been put: the next one is 9,000 and in force when the generation is opened.
+    // As if so many definitions had been put: the next one is 9,000 and in force when the generation is opened.
     bench
         .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("last_version").arg(8_999))
         .await;

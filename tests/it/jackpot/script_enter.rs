@@ -68,7 +68,7 @@ async fn the_first_claims_of_a_call_are_made_in_sequence() {
     bench.assert_rebuilds().await;
 }
 
-/// Every text of a record may read like a mark of its own.
+/// Any text of a record may look like one of the record's own marks.
 #[tokio::test]
 async fn names_that_look_like_marks_are_no_marks() {
     for name in ["p", "n", "w"] {

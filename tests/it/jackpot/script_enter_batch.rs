@@ -1,4 +1,4 @@
-//! `lua/jackpot/enter_batch.lua` on a real Redis: each reply, and that nothing is written where it refuses.
+//! `lua/jackpot/enter_batch.lua` on a real Redis: each reply, and that a refusal writes nothing.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ fn paid(record: &Record) -> Option<(u64, u64, usize)> {
 async fn a_batch_is_its_entries_in_sequence() {
     let bench = Bench::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({"min_payout": 2}))]})).await;
     bench.take("before", 0).await;
-    // The first takes both units; the second finds one, retries twice and ends; the fourth takes the two behind it.
+    // The first takes both units. The second finds one, retries twice and ends. The fourth takes its own unit and the
+    // two before it.
     let prizes = [(1, "0 1;1 0;"), (2, "0 1;2 2;3 0;"), (4, "0 3;1 1;2 0;")];
     let found = taken(call_whole(&bench, &four(), &prizes).await);
     assert_eq!(found.record.to_text().split(' ').count(), 6);
@@ -56,7 +57,7 @@ async fn a_repeat_answers_as_before_and_changes_nothing() {
     bench.fund("f", 500).await;
     let first = taken(call_whole(&bench, &four(), &[(2, "0 1;1 0;"), (3, HALF_AND_SEVEN)]).await);
     let before = bench.dump().await;
-    // Also drawn otherwise, as under a definition of later.
+    // The same with other draws, as under a later definition.
     for prizes in [&[][..], &[(1, "0 1;1 0;")]] {
         let BatchReply::Found(again) = call_whole(&bench, &four(), prizes).await else {
             panic!("it is known")
@@ -135,7 +136,7 @@ async fn what_would_pass_the_largest_amount_is_refused_whole() {
     let bench = Bench::with(&json!({})).await;
     bench.fund("f", MAX_MINOR - 3).await;
     let before = bench.dump().await;
-    // Though the first would take all: what came in is bounded, not what is there.
+    // This holds although the first entry would take all: the bound is on what came in, not on what is there.
     let refused = call_whole(&bench, &four(), &[(1, "0 1;1 0;")]).await;
     assert!(matches!(refused, BatchReply::Refused(Refusal::TooLarge)), "{refused:?}");
     assert_eq!(bench.dump().await, before);
@@ -145,7 +146,7 @@ async fn what_would_pass_the_largest_amount_is_refused_whole() {
     bench.assert_rebuilds().await;
 }
 
-/// A jackpot with a unit in it and a definition that waits: five units an entry, and a tier in front of the other.
+/// A jackpot with a unit in it and a waiting definition: five units for each entry, and another tier in front.
 async fn waiting() -> (Bench, Definition, String) {
     let bench = Bench::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({}))]})).await;
     bench.take("live", 0).await;
@@ -239,7 +240,7 @@ async fn a_record_of_a_batch_stays_as_long_as_those_of_entries() {
     bench.assert_rebuilds().await;
 }
 
-/// A prize that is not for money leaves its entry pending, and what ends pending entries knows it by its derived id.
+/// A prize that is not money leaves its entry pending. The scripts that end pending entries know it by its derived id.
 #[tokio::test]
 async fn what_is_not_for_money_is_left_pending_and_ended_by_the_usual_scripts() {
     let bench = Bench::with(&json!({})).await;
@@ -276,7 +277,7 @@ async fn a_share_and_a_fixed_prize_obey_their_guards() {
     bench.fund("f", 197).await;
     let prizes = [(1, "0 2;1 0;"), (2, "0 2;1 0;"), (3, HALF_AND_SEVEN), (4, "0 1;1 0;")];
     let found = taken(call_whole(&bench, &four(), &prizes).await);
-    // 198: half is 99, below the minimum; 199 the same; 200: half is 100; 101 behind it: all.
+    // 198: half is 99, below the minimum. 199: the same. 200: half is 100. After it 101: all.
     assert!(matches!(found.winners[0].state, State::Ended { .. }));
     assert!(matches!(found.winners[1].state, State::Ended { .. }));
     assert_eq!(paid(&found.winners[2]), Some((100, 1, 0)));

@@ -70,7 +70,7 @@ async fn a_run_with_repeats_in_it_is_taken_without_them() {
     bench.assert_rebuilds().await;
 }
 
-/// The name of a call is made of its first entry, which here was taken by an earlier one.
+/// The name of a call comes from its first entry, which an earlier call took here.
 #[tokio::test]
 async fn a_call_that_begins_with_a_repeat_leaves_the_records_of_the_first_alone() {
     let bench = Bench::with(&json!({})).await;
@@ -111,7 +111,7 @@ async fn a_run_that_does_not_fit_is_taken_as_far_as_it_goes() {
     bench.assert_rebuilds().await;
 }
 
-/// Behind a paid claim a run begins; when nothing follows it, the event must not tell of it.
+/// A run begins after a paid claim. When nothing follows the claim, the event must not contain the run.
 #[tokio::test]
 async fn a_refusal_right_behind_a_paid_claim_leaves_no_run() {
     let bench = Bench::with(&json!({})).await;

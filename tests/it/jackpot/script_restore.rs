@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 type Hash = BTreeMap<String, String>;
 
-/// A jackpot as its raw keys tell it, all but the events.
+/// A jackpot as its raw keys hold it, without the events.
 #[derive(Debug, Clone, PartialEq)]
 struct Raw {
     state: Hash,
@@ -62,7 +62,7 @@ async fn raw(bench: &Bench) -> Raw {
     }
     Raw {
         state: {
-            // Of the Redis that there is: a restore counts the age anew.
+            // These fields are of the present Redis: a restore counts the age anew.
             let mut state = hash(bench, &keys.state).await;
             state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
             state
@@ -160,7 +160,7 @@ async fn end(bench: &Bench, token: &str, state: &RestoredState) -> RestoreEnded 
     end_with(bench, token, state, &begins(bench, state.epoch + EPOCH_GAP)).await
 }
 
-/// An epoch of this number, in a history that is named like it.
+/// An epoch of this number, in a history that has the same number in its name.
 fn begins(bench: &Bench, epoch: u64) -> Begins {
     Begins {
         history: format!("{epoch:016x}"),
@@ -243,7 +243,7 @@ async fn a_restored_jackpot_is_what_it_was() {
     ];
     expected.state.extend(new.map(|(name, value)| (name.to_owned(), value)));
     let events = bench.events().await;
-    // No epoch is open again: that of before is closed.
+    // A restore opens no epoch again: the earlier one is closed.
     let epochs = expected.parts.get_mut(&Part::Epochs).expect("epochs");
     let mut closed = Epoch::parse(2, &epochs["2"]).expect("readable");
     assert_eq!(closed.closed_ms, None);

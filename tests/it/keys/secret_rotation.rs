@@ -1,4 +1,5 @@
-//! The draw secret rotates: what was begun under the old one is finished under it, what is new opens under the new one.
+//! The draw secret rotates: what was begun under the old secret is finished under it, and new epochs open under the new
+//! one.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
     let mut service = service_on(proxy.url(), &[]).await;
     create(&service, redrawing(JACKPOT)).await;
     let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
-    // Rank 1 has refused it, and nobody could claim what the redraw won.
+    // Rank 1 has refused the entry, and nobody could claim what the redraw won.
     proxy.lose_reply_and_go_down(&["EVAL", &owed], 0);
     enter_unavailable(&service, JACKPOT, &owed).await;
     service.kill9();
@@ -95,7 +96,7 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
         "{shown:?}"
     );
 
-    // Nothing needs the old one any more, and its epoch stays published.
+    // Nothing needs the old secret any more, and its epoch stays published.
     assert!(service.stop().await.success(), "{}", service.log());
     service.set(PREVIOUS, "");
     service.restart().await;

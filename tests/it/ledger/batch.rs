@@ -1,4 +1,4 @@
-//! The ledger's side of a batch: what is made of its event is what its entries one by one would make.
+//! The ledger's side of a batch: its event has the same effect as the events of its entries one by one.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,14 @@ pub fn eventful(cap: u64) -> Value {
             rank(4, &json!({"fixed": {"tier": "mini", "amount": 3}}))]}})
 }
 
-/// Entries of a few stakes, from the least.
+/// Entries with a few stakes, from the least on.
 pub fn entries(count: u64) -> Vec<Sent> {
     (0..count)
         .map(|i| sent(&format!("p{}", i % 7), i % 5 * 37 + 1))
         .collect()
 }
 
-/// A jackpot on which these entries were played one by one: its events, and those with the entries as one batch.
+/// Plays these entries one by one on a jackpot. Returns its events, and the same with the entries as one batch.
 async fn both(definition: &Value, waiting: Option<&Value>, sent: &[Sent], forced: &[(usize, u32)]) -> [Vec<Fields>; 2] {
     let bench = Bench::with(definition).await;
     bench.fund("first", 30).await;
@@ -97,11 +97,11 @@ fn claims(events: &[Event]) -> Vec<Claim> {
     all
 }
 
-/// The books without what tells one event from several.
+/// The books without what differs between one event and several.
 fn comparable(books: &Books) -> Books {
     let mut books = books.clone();
     (books.n, books.at_ms) = (0, 0);
-    // A batch keeps records of itself and of its winners alone.
+    // A batch keeps records only of itself and of its winners.
     (books.records, books.older_records) = Default::default();
     books.pending.values_mut().for_each(|pending| pending.entered_ms = 0);
     books
@@ -333,10 +333,10 @@ async fn a_batch_gives_the_rows_of_its_entries() {
         (ids, pools, receipt.claim_order, row.sequence, row.rank)
     };
     let payouts = |batch: &Batch| batch.rows.payouts.iter().map(payout).collect::<Vec<_>>();
-    // Some 25 of 90, as chance has it.
+    // About 25 of 90, by chance.
     assert!(payouts(&singles).len() > 8);
     assert_eq!(payouts(&singles), payouts(&batch));
-    // One by one, an entry that was refused at first gets its outcome in a row of its own.
+    // Played one by one, an entry that was refused at first gets its outcome in a separate row.
     let index = |batch: &Batch| {
         let rows = batch.rows.index.entries.iter();
         let mut rows: BTreeMap<_, _> = rows
@@ -361,7 +361,7 @@ async fn a_batch_gives_the_rows_of_its_entries() {
             *sums.entry((posting.tier.clone(), posting.account)).or_default() +=
                 posting.amount * 1_000_000 + posting.micro;
         }
-        // What went in and came out again within a batch is in no posting of it.
+        // No posting of a batch has what went in and came out again within the batch.
         sums.retain(|_, sum| *sum != 0);
         sums
     };

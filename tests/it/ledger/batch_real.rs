@@ -43,7 +43,7 @@ async fn enter(bench: &Bench) -> Vec<Arc<Batch>> {
     batches
 }
 
-/// Every entry of the batch as it is looked up, through the stream or through SQL.
+/// Every entry of the batch as a look-up finds it, through the stream or through SQL.
 async fn looked_up(kit: &Kit, play: &Play, batch_id: &str) -> Vec<(Sent, Record)> {
     let mut all = Vec::new();
     for index in 1..=COUNT {
@@ -86,7 +86,7 @@ async fn batches_reach_their_tables_and_every_entry_is_found(db: LedgerDb) {
     for missing in ["b1:0", "b1:151", "b1:01", "b1:99999999999999999999", "b4:1"] {
         assert!(play.look_up(&kit.bench.id, missing).await.is_err(), "{missing}");
     }
-    // The same when the stream has nothing of it any more.
+    // The same once the stream has nothing of it any more.
     kit.settings.trim_margin_events = 0;
     kit.bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(1))

@@ -1,4 +1,4 @@
-//! A coupon on a Redis of its own, a ledger, and projectors between them.
+//! A coupon on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl CouponKit {
         kit
     }
 
-    /// An empty ledger beside a coupon that is there.
+    /// An empty ledger beside an existing coupon.
     pub async fn of(db: LedgerDb, bench: CouponBench) -> Self {
         let mut settings = db.settings();
         settings.reconcile_interval_s = 0;
@@ -88,7 +88,7 @@ impl CouponKit {
         }
     }
 
-    /// The coupons as another instance knows them that has just started.
+    /// The coupons as known to another instance that has just started.
     pub fn other_instance(&self) -> Coupons {
         Coupons {
             registry: Arc::new(Registry::new(self.bench.store.clone())),
@@ -96,7 +96,7 @@ impl CouponKit {
         }
     }
 
-    /// As this instance knows them.
+    /// The coupons as known to this instance.
     pub fn coupons(&self) -> Coupons {
         Coupons {
             registry: Arc::clone(&self.registry),
@@ -121,7 +121,7 @@ impl CouponKit {
         self.projector_of(self.other_instance(), false).finish().await;
     }
 
-    /// This instance, which restores what is lost.
+    /// This instance projects everything, and restores what is lost.
     pub async fn heal(&self) {
         self.projector_of(self.coupons(), true).finish().await;
     }
@@ -144,7 +144,7 @@ impl CouponKit {
         rows.expect("rows").iter().map(row).collect()
     }
 
-    /// Rows of the coupon in an order of their own.
+    /// Rows of the coupon in this order, every column as text.
     pub async fn table(&self, table: &str, columns: &str, order: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
         let own = match table {
@@ -153,7 +153,7 @@ impl CouponKit {
             _ => format!("kind = 'coupon' AND id = '{}'", self.id),
         };
         let columns = columns.join(", ");
-        // By the table's columns, not by the texts that are read of them.
+        // By the table's columns, not by the texts that the query makes of them.
         let order: Vec<_> = order.split(' ').map(|name| format!("{table}.{name}")).collect();
         let order = order.join(", ");
         self.rows(format!("SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"))
@@ -187,19 +187,19 @@ impl CouponKit {
         assert_eq!(changed.expect("changed"), 1, "{sql}");
     }
 
-    /// In Redis, also when not all of it can be read.
+    /// The status in Redis, also when not all of the coupon can be read.
     pub async fn status(&self) -> Status {
         let state = self.bench.hash(&self.bench.keys.state).await;
         Status::parse(&state["status"]).expect("a status")
     }
 
-    /// The last comparison.
+    /// The report of the last comparison.
     pub async fn report(&self) -> Report {
         let row = self.table("reconciliations", "report", "n").await.remove(0);
         serde_json::from_str(&row[0]).expect("a report")
     }
 
-    /// All that Redis holds of the coupon, but the stream and what is of one Redis alone.
+    /// All that Redis holds of the coupon, without the stream and without what belongs to one Redis only.
     pub async fn contents(&self) -> Vec<BTreeMap<String, String>> {
         let keys = &self.bench.keys;
         let mut all = Vec::new();
@@ -214,7 +214,7 @@ impl CouponKit {
         all
     }
 
-    /// Redis' stream is in SQL, all of it and each event once; the chain is whole, the books are those of the events, and
+    /// SQL has all of Redis' stream, and each event once. The chain is whole, the books are those of the events, and
     /// the issues are in their order.
     pub async fn assert_complete(&self) {
         let (mut hash, mut books) = (ChainHash::of(&format!("coupon:{}", self.id)), Books::default());
@@ -272,8 +272,8 @@ impl CouponKit {
     }
 }
 
-/// All that can happen to a coupon but its end and a restore. At the end one is in the line behind a dead letter that
-/// went back, and one is dead.
+/// Everything that can happen to a coupon, except its end and a restore. At the end one request is in the queue behind
+/// a dead letter that went back, and one is dead.
 pub async fn live(bench: &CouponBench) {
     let far = json!({"stock": 4, "per_user": 2, "starts_at": "2100-01-01T00:00:00Z"});
     let two = json!({"stock": 4, "per_user": 2});

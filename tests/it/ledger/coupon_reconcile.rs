@@ -1,5 +1,5 @@
-//! A coupon's Redis beside its ledger: what agrees is clean under load, what does not suspends it, and when it agrees
-//! again it is open.
+//! A coupon in Redis beside its ledger: agreement is clean under load, and a difference suspends the coupon. When both
+//! agree again, it is open.
 
 use std::cell::Cell;
 
@@ -21,7 +21,7 @@ on_both_databases!(
     a_key_that_cannot_be_read_is_found,
 );
 
-/// A reconciliation that somebody asks for, while a projector reads.
+/// A requested reconciliation, while a projector reads.
 async fn reconcile(kit: &CouponKit, projector: &mut Projector<Coupons>) -> Reconciled {
     let ended = Cell::new(false);
     let coupons = kit.coupons();
@@ -87,7 +87,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
 }
 
-/// It suspends the coupon and says why; what is put right opens it again.
+/// The fault suspends the coupon with a reason; its repair opens the coupon again.
 async fn assert_found(kit: &CouponKit, fault: &str) {
     kit.project().await;
     assert_eq!(kit.status().await, Status::Suspended);
@@ -185,7 +185,7 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
     kit.bench.raw::<()>(&mut rename(&away, users)).await;
     assert_opened(&kit).await;
 
-    // What answers repeats: all of it gone, while the counts stay as they were.
+    // The records that answer repeats are all gone, while the counts stay as they were.
     let (requests, aside) = (&kit.bench.keys.requests, format!("{}:aside", kit.bench.keys.requests));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
     kit.bench.raw::<()>(&mut rename(requests, &aside)).await;

@@ -51,7 +51,7 @@ async fn a_redis_that_lost_all_is_rebuilt_as_it_was(db: LedgerDb) {
         .iter()
         .filter(|row| row[0] == "restore" && row[1] == kit.id.to_string());
     assert_eq!(restored.count(), 2, "{audit:?}");
-    // And it goes on as if nothing had been: repeats are known, who is in the line is served first.
+    // The coupon goes on as if nothing had happened: repeats are known, and the requests in the queue are served first.
     let repeats = [
         ("a", "u1"),
         ("c", "u1"),
@@ -129,7 +129,7 @@ async fn a_lost_coupon_never_issues(db: LedgerDb) {
     kit.bench.now("a", "u1").await;
     kit.projector_of(kit.coupons(), false).finish().await;
     wipe(&kit).await;
-    // Another instance has heard of it from the ledger alone.
+    // Another instance has it from the ledger alone.
     let started = kit.other_instance();
     let known = started
         .registry

@@ -1,4 +1,4 @@
-//! The projector of coupons: every kind of event reaches its tables once, in any batches; what contradicts stops it.
+//! The projector of coupons: every kind of event reaches its tables once, in any batches. A contradiction stops it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ async fn instances_that_take_it_from_each_other_write_each_event_once(db: Ledger
         if round > 0 {
             kit.bench.void(&format!("r{round}-1")).await;
         }
-        // Both look at all leases in each round: whoever comes when the other's has ended takes over.
+        // Both look at all leases in each round. The one that comes when the other's lease has ended takes over.
         tokio::join!(first.catch_up(), second.catch_up());
     }
     drop(first);

@@ -1,4 +1,4 @@
-//! The index of entries by player follows the events with a cursor of its own, and misses nothing in the end.
+//! The index of entries by player follows the events with a separate cursor, and misses nothing in the end.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ on_both_databases!(
     an_index_ahead_of_its_events_is_damage,
 );
 
-/// For what takes about a second.
+/// Deadline of what takes about a second.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The cursors of events and index.
@@ -72,7 +72,7 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
     assert_eq!(kit.indexed().await, after_a_crash, "as without a crash");
 }
 
-/// Plays until a commit leaves its entries to a later write of the index; how many entries there are.
+/// Plays until a commit leaves its entries to a later write of the index; returns the number of entries.
 async fn until_some_wait(kit: &Kit, projector: &mut Projector<Jackpots>) -> usize {
     let mut played = 0;
     eventually(DEADLINE, "entries wait for the index", async || {

@@ -1,4 +1,4 @@
-//! A jackpot on a Redis of its own, a ledger, and projectors between them.
+//! A jackpot on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Kit {
         kit
     }
 
-    /// An empty ledger beside a jackpot that is there.
+    /// An empty ledger beside an existing jackpot.
     pub async fn of(db: LedgerDb, redis: Arc<TestRedis>, bench: Bench) -> Self {
         let settings = db.settings();
         let ledger = Ledger::open(&settings, db.data_dir()).await.expect("a ledger");
@@ -87,7 +87,7 @@ impl Kit {
         }
     }
 
-    /// What another instance would have that has just started.
+    /// What another instance has that has just started.
     pub fn other_instance(&self) -> Operate {
         let views = Views::new(self.bench.store.clone(), MasterSecret::new(SECRET));
         Operate::new(self.bench.store.clone(), Arc::new(views))
@@ -177,7 +177,7 @@ impl Kit {
         all
     }
 
-    /// As it is served.
+    /// The receipt as the service serves it.
     pub async fn receipt(&self, payout_id: &str) -> Receipt {
         let row = Queries::new(self.ledger.sql.clone(), 7)
             .payout(payout_id)
@@ -206,7 +206,7 @@ impl Kit {
         assert_eq!(changed.expect("changed"), 1, "{sql}");
     }
 
-    /// The events of a jackpot in SQL; each once, and the chain whole.
+    /// The events of a jackpot in SQL, each of them once, and their chain whole.
     pub async fn events_of(&self, id: &Id) -> Vec<Event> {
         let sql = format!("SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = '{id}' ORDER BY n");
         let rows = sqlx::query(AssertSqlSafe(sql))
@@ -226,7 +226,7 @@ impl Kit {
         events
     }
 
-    /// Redis' stream is in SQL, all of it and nothing else; and Redis is what the events say.
+    /// SQL has all of Redis' stream and nothing else, and Redis holds what the events say.
     pub async fn assert_complete(&self) {
         let events = self.events_of(&self.bench.id).await;
         let stream = self.bench.events().await;

@@ -81,7 +81,7 @@ async fn in_sql(ledger: &Ledger) -> Option<Uuid> {
     ledger.sql.store().await.expect("an answer").store
 }
 
-/// As after a start that died: nobody's.
+/// Sets the store's id as a start that died would leave it; nobody holds it.
 async fn set_sql(ledger: &Ledger, store: &str) {
     let update = sqlx::query("UPDATE ledger SET store_id = $1").bind(store);
     assert_eq!(ledger.sql.execute(update).await.expect("changed"), 1);
@@ -113,7 +113,7 @@ async fn the_first_start_names_the_store_everywhere(db: LedgerDb) {
     assert_eq!(place.file(), Some(id.to_string()));
     ledger.claim(&place.store).await.expect("again");
     assert_eq!(in_sql(&ledger).await, Some(id), "nothing changes");
-    // A fresh instance on the same Redis gets its file by it.
+    // A fresh instance on the same Redis gets its file from the names in Redis and SQL.
     std::fs::remove_file(place.data.path().join("store.id")).expect("removed");
     ledger.claim(&place.store).await.expect("they agree");
     assert_eq!(place.file(), Some(id.to_string()));
@@ -122,12 +122,12 @@ async fn the_first_start_names_the_store_everywhere(db: LedgerDb) {
 async fn a_start_that_died_between_two_writes_is_finished(db: LedgerDb) {
     let (settings, place) = (db.settings(), Place::new().await);
     let ledger = open(&settings, db.data_dir(), &place).await;
-    // Behind its first write, in Redis.
+    // It died after its first write, in Redis.
     let id = Uuid::from_u128(7);
     place.set_name(&format!("{} {id}", ledger.sql.ledger_id())).await;
     ledger.claim(&place.store).await.expect("finished");
     assert_eq!((in_sql(&ledger).await, place.file()), (Some(id), Some(id.to_string())));
-    // Behind its second, in SQL.
+    // It died after its second write, in SQL.
     std::fs::remove_file(place.data.path().join("store.id")).expect("removed");
     ledger.claim(&place.store).await.expect("finished");
     assert_eq!((in_sql(&ledger).await, place.file()), (Some(id), Some(id.to_string())));
@@ -164,7 +164,7 @@ async fn an_adopt_that_died_is_refused_until_it_is_run_again(db: LedgerDb) {
     ledger.claim(&place.store).await.expect("the first start");
     let old = in_sql(&ledger).await.expect("named");
     ledger.sql.close().await;
-    // Behind its first write, in Redis: SQL is still the old pair's.
+    // It died after its first write, in Redis: SQL is still the old pair's.
     let to = Uuid::from_u128(5);
     let ledger = open(&settings, db.data_dir(), &place).await;
     place
@@ -173,7 +173,7 @@ async fn an_adopt_that_died_is_refused_until_it_is_run_again(db: LedgerDb) {
     let text = refusal(&ledger, &place.store).await;
     assert!(text.contains("run it again"), "{text}");
     assert_eq!(in_sql(&ledger).await, Some(old));
-    // Behind its second, in SQL.
+    // It died after its second write, in SQL.
     let adoption = ledger.adopt(&place.store).await.expect("adopted").expect("an adopt");
     assert_eq!(
         (adoption.from, adoption.to),
@@ -206,7 +206,7 @@ async fn a_redis_of_before_names_is_tied(db: LedgerDb) {
     ledger.claim(&place.store).await.expect("it names the ledger");
     let id = in_sql(&ledger).await.expect("named");
     assert_eq!(place.name().await, Some(format!("{} {id}", ledger.sql.ledger_id())));
-    // A second one of before, on a Redis of its own: the ledger is taken.
+    // A second Redis from before the claim also names this ledger, which is taken.
     let other = Place::new().await;
     other.set_name(ledger.sql.ledger_id()).await;
     let here = Ledger {
@@ -253,7 +253,7 @@ async fn a_running_instance_names_a_lost_redis_and_leaves_another_alone(db: Ledg
     assert!(write.expect_err("taken").to_string().contains("belongs to store"));
 }
 
-/// PostgreSQL alone: SQLite is one instance's.
+/// Only on PostgreSQL: a SQLite ledger belongs to one instance.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_first_starts_with_a_redis_each_one_wins() {
     let db = LedgerDb::postgres().await;

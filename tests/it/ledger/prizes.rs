@@ -97,7 +97,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
 async fn a_restored_jackpot_still_knows_who_got_which_unit(db: LedgerDb) {
     let kit = kit(db).await;
     let before = played(&kit).await;
-    // One more that nobody finished: a restored jackpot has it pending, and its coupon says no.
+    // One more entry that nobody finished: the restored jackpot has it pending, and its coupon refuses.
     kit.bench.take("late", 2).await;
     kit.project().await;
     let keys: Vec<String> = kit

@@ -32,7 +32,8 @@ on_both_databases!(
     batches_of_any_size_give_the_same_rows,
 );
 
-/// All that can happen to a jackpot, but a restore; one entry is pending at the end, and one definition waits.
+/// Everything that can happen to a jackpot, except a restore. At the end one entry is pending, and one definition
+/// waits.
 pub async fn live(bench: &Bench) {
     bench.fund("fund", 500).await;
     bench.take("win", 1).await;
@@ -127,7 +128,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     assert_eq!(kit.table("reconciliations", "clean").await, [["1"]]);
 }
 
-/// Those of each event and tier sum to zero, and all of a tier to what its meters hold.
+/// The postings of each event and tier sum to zero. All postings of a tier sum to what its meters hold.
 async fn assert_postings(kit: &Kit) {
     let (mut events, mut accounts) = (BTreeMap::<_, i64>::new(), BTreeMap::<_, i64>::new());
     for row in kit.table("postings", "n tier account amount micro").await {
@@ -159,7 +160,7 @@ async fn assert_postings(kit: &Kit) {
     }
 }
 
-/// In the order of the claims, each signed by a published key.
+/// The payouts are in the order of the claims, each signed by a published key.
 async fn assert_payouts(kit: &Kit) {
     let columns = "claim_order payout_id entry_id player_id tier amount currency pool_before pool_after event_id";
     let rows = kit.table("payouts", columns).await;

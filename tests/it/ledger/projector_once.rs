@@ -1,4 +1,4 @@
-//! Each event is in the ledger once, whatever becomes of the projectors that read it.
+//! Each event is in the ledger once, whatever happens to the projectors that read it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ on_both_databases!(
     a_few_busy_jackpots_do_not_hold_up_the_others,
 );
 
-/// Losers, winners and refused ones in some calls.
+/// Plays losers, winners and refused entries in `calls` calls.
 async fn play(bench: &Bench, name: &str, calls: usize) {
     for call in 0..calls {
         let entries = (0..7_u32).map(|i| entry(&format!("{name}-{call}-{i}"), if i == 3 { 2 } else { i % 2 }));
@@ -37,13 +37,13 @@ async fn play(bench: &Bench, name: &str, calls: usize) {
 
 async fn a_projector_that_dies_anywhere_loses_and_repeats_nothing(db: LedgerDb) {
     let mut kit = Kit::with(db, &json!({})).await;
-    // The next one need not wait for the end of a dead one's lease.
+    // The next projector need not wait until the lease of a dead one ends.
     kit.settings.lease_ms = 0;
     let (mut died, mut ended) = (0, 0);
     for round in 0..60 {
         play(&kit.bench, &format!("r{round}"), 3).await;
         let mut projector = kit.projector();
-        // Up to the time of a whole round: it dies before, in or behind a transaction.
+        // Up to the time of a whole round: the projector dies before, in or after a transaction.
         let life = Duration::from_micros(100 + round * 2_731 % 25_000);
         match tokio::time::timeout(life, projector.round()).await {
             Ok(round) => ended += usize::from(round.is_ok()),
@@ -159,13 +159,13 @@ fn leases(kit: &Kit, holder: &str, lease_ms: u64) -> Leases {
     Leases::of(JACKPOT, kit.ledger.sql.clone(), holder.to_owned(), lease_ms)
 }
 
-/// Whether somebody else may take the stream.
+/// Whether another instance may take the stream.
 async fn is_free(kit: &Kit) -> bool {
     let places = leases(kit, "another", 0).places().await.expect("an answer");
     places[0].free
 }
 
-/// As a restore does.
+/// A restore, for example, takes longer than a lease.
 async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let own = leases(&kit, "own", 2_000);
@@ -206,7 +206,7 @@ async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
     ledger.sql.close().await;
 }
 
-/// A replica that was promoted and lacks the last transactions, under a projector that goes on.
+/// A promoted replica lacks the last transactions, and the projector goes on.
 async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
     let mut kit = Kit::with(db, &json!({})).await;
     (kit.settings.entry_index_days, kit.settings.trim_margin_events) = (0, 0);

@@ -1,4 +1,4 @@
-//! An event that can't be applied stops its stream, loudly, and no other one.
+//! An event that cannot be applied stops its stream, loudly, and no other one.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ on_both_databases!(
 
 type Stream = Vec<(String, BTreeMap<String, String>)>;
 
-/// Writes the events of the stream anew, changed.
+/// Rewrites the stream with changed events.
 async fn rewrite(bench: &Bench, change: impl FnOnce(&mut Stream)) {
     let key = &bench.operate.views.registry.known(&bench.id).keys.events;
     let mut events: Stream = bench.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
@@ -44,7 +44,7 @@ fn set(events: &mut Stream, at: usize, field: &str, value: &str) {
     events[at].1.insert(field.to_owned(), value.to_owned());
 }
 
-/// Two jackpots of five events each, of which `projected` are in the ledger.
+/// Two jackpots with five events each. `projected`: the ledger has them.
 async fn two(db: LedgerDb, projected: bool) -> (Kit, Bench) {
     let kit = Kit::with(db, &json!({})).await;
     let good = Bench::on(kit.redis.clone(), &json!({})).await;
@@ -59,7 +59,7 @@ async fn two(db: LedgerDb, projected: bool) -> (Kit, Bench) {
     (kit, good)
 }
 
-/// Its stream is stopped at event `n` because of `reason`, and the other one goes on; a restore repairs it.
+/// The stream is stopped at event `n` because of `reason`, and the other one goes on. A restore repairs it.
 async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     let id = &kit.bench.id;
     good.take("goes-on", 0).await;
@@ -82,7 +82,7 @@ async fn assert_stopped(kit: &Kit, good: &Bench, n: u64, reason: &str) {
     assert_eq!(good.snapshot().await.status.as_str(), "open");
 
     kit.restore(Replace::Ahead).await.expect("rebuilt");
-    // Clients were answered what it does not hold any more: an operator opens it.
+    // Clients got answers that it does not hold any more, so an operator must open it.
     assert_eq!(kit.bench.snapshot().await.status, Status::Paused);
     let (reason, by) = ("repaired".to_owned(), operator());
     let open = kit.bench.operate.set_status(id, Status::Open, reason, &by).await;
@@ -135,7 +135,7 @@ async fn another_event_under_the_last_number_does(db: LedgerDb) {
     .await;
 }
 
-/// Also while it is being read, and though each event follows from the one before.
+/// It does so also while it is read, even though each event follows from the one before.
 async fn another_history_that_has_gone_on_does(db: LedgerDb) {
     let (kit, good) = two(db, true).await;
     let mut reading = kit.projector_of(&kit.bench.operate, false);
@@ -175,7 +175,7 @@ async fn another_redis_for_a_moment_stops_nothing_for_good(db: LedgerDb) {
         kit.bench.raw::<u64>(redis::cmd("COPY").arg(key).arg(kept)).await;
     }
     rewrite(&kit.bench, |events| set(events, 4, "at", "1700000000000")).await;
-    // Another instance than the one that looks below: it has seen an event of the other Redis.
+    // This is another instance than the one below: it has seen an event of the other Redis.
     kit.projector().finish().await;
     assert!(kit.place(&kit.bench.id, "stopped").await.contains("another one"));
     for (key, kept) in &right {

@@ -27,7 +27,7 @@ async fn length(bench: &Bench) -> u64 {
     bench.raw(redis::cmd("XLEN").arg(key)).await
 }
 
-/// Whole nodes of the stream are trimmed: small ones.
+/// Makes the nodes of the stream small, because only whole nodes are trimmed.
 async fn small_nodes(bench: &Bench) {
     bench
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(5))
@@ -48,7 +48,7 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     assert!(left <= MARGIN + 10, "{left} are left");
     projector.finish().await;
     kit.assert_complete().await;
-    // Its event is gone from Redis, and it is answered all the same.
+    // Its event is gone from Redis, and a look-up still finds it.
     let play = play(&kit);
     let found = play.look_up(&kit.bench.id, "e3").await.expect("remembered");
     assert_eq!((&found.sent, found.sequence), (&None, 4));

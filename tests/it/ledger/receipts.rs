@@ -1,4 +1,4 @@
-//! Receipts stay checkable with what `/v1/keys` serves, whatever becomes of the keys that signed them.
+//! Receipts stay checkable with what `/v1/keys` serves, whatever happens to the keys that signed them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use utoipa::OpenApi;
 
 use crate::support::{eventually, http_client};
 
-/// By which a rotated key must sign.
+/// Time within which a rotated key must sign.
 const FOLLOWED: Duration = Duration::from_secs(2);
 
-/// A server with `/v1/keys` alone, its keys followed.
+/// A server with only `/v1/keys`, which follows its keys.
 struct Keys {
     directory: TempDir,
     settings: Settings,
@@ -85,7 +85,7 @@ impl Keys {
         .await;
     }
 
-    /// Waits until the server says these ids, in this order: it keeps the ledger's keys for a second.
+    /// Waits until the server answers with these ids, in this order. It keeps the ledger's keys for a second.
     async fn until_served(&self, ids: &[&str]) {
         eventually(Duration::from_secs(5), "the keys are served", async || {
             let served = self.served().await;
@@ -157,7 +157,7 @@ async fn a_receipt_stays_checkable_after_rotation_and_without_its_seed() {
     let served = keys.served().await;
     assert_eq!((old.verify(&served), new.verify(&served)), (Ok(()), Ok(())));
 
-    // Another key alone: the seeds of both are gone, and another instance starts with what is left.
+    // Only a third key is left: the seeds of the two others are gone, and another instance starts with what is left.
     std::fs::remove_file(keys.file().path()).expect("removed");
     let third = keys.file().rotate().expect("rotated");
     keys.until_it_signs(third.id()).await;

@@ -1,4 +1,4 @@
-//! Redis beside the ledger: what agrees is clean under load, and one unit that does not is found.
+//! Redis beside the ledger: agreement is clean under load, and a difference of one unit is found.
 
 use std::cell::Cell;
 
@@ -62,7 +62,7 @@ async fn last_report(kit: &Kit) -> (bool, Report) {
     (row[0] == "1", serde_json::from_str(&row[1]).expect("a report"))
 }
 
-/// A reconciliation that somebody asks for, while a projector reads.
+/// A requested reconciliation, while a projector reads.
 async fn reconcile(kit: &Kit, projector: &mut Projector<Jackpots>) -> Reconciled {
     let ended = Cell::new(false);
     let jackpots = Jackpots {
@@ -112,7 +112,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     assert_eq!(kit.metric("reconciliation_mismatches_total", &kit.bench.id), "");
 }
 
-/// Each meter, one after the other: it is found, said with both values, and play stops.
+/// Changes each meter in turn: the report names it with both values, and play stops.
 async fn assert_found(db: LedgerDb, busy: bool) {
     let mut kit = Kit::with(db, &json!({})).await;
     kit.settings.reconcile_interval_s = 0;
@@ -133,7 +133,7 @@ async fn assert_found(db: LedgerDb, busy: bool) {
         let (clean, report) = last_report(&kit).await;
         assert!(!clean);
         let faults = report.faults().join("; ");
-        // The last look is at Redis as it stands: both remainders come in one.
+        // The last look is at Redis as it stands, where both remainders come in one.
         let standing = if *meter == "reserve_micro" { "pool_micro" } else { meter };
         let name = if busy { meter } else { standing };
         assert!(
@@ -187,7 +187,7 @@ async fn a_status_by_hand_is_found(db: LedgerDb) {
     assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
 }
 
-/// A change by hand, and how to take it back; what a report says of it.
+/// What a report says of a change by hand, the change, and how to take it back.
 type ByHand = (&'static str, redis::Cmd, redis::Cmd);
 
 async fn by_hand(kit: &Kit) -> Vec<ByHand> {
@@ -195,7 +195,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
     let state: std::collections::BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
     let set = |field: &str, value: &str| redis::cmd("HSET").arg(&keys.state).arg(field).arg(value).to_owned();
     let mut all = Vec::new();
-    // Versions, epoch and commitment are in the fence of every call: with another one nothing is played.
+    // Versions, epoch and commitment are in the fence of every call: with another value nothing is played.
     for (field, value) in [
         ("tiers", "grand 0 777777;"),
         ("next", "9"),
@@ -227,7 +227,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         let (away, back) = aside(key);
         all.push((name, away, back));
     }
-    // One record of many.
+    // The change is in one record of many.
     let record: Vec<String> = kit.bench.raw(redis::cmd("HRANDFIELD").arg(&keys.seen_a)).await;
     let text: String = kit
         .bench
@@ -251,7 +251,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
     all
 }
 
-/// Idle and busy, each by itself: it is named, and play stops.
+/// Makes each change alone, idle and busy: the report names it, and play stops.
 async fn all_that_decides_is_compared(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     live(&kit.bench).await;

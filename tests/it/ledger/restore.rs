@@ -32,7 +32,7 @@ on_both_databases!(
 
 type Copy = Vec<(String, Vec<u8>)>;
 
-/// All of Redis, as a backup has it.
+/// Copies all of Redis, as a backup does.
 async fn copy(kit: &Kit) -> Copy {
     let mut copy = Vec::new();
     for key in kit.bench.raw::<Vec<String>>(redis::cmd("KEYS").arg("*")).await {
@@ -42,7 +42,7 @@ async fn copy(kit: &Kit) -> Copy {
     copy
 }
 
-/// What Redis holds of the jackpot itself, but for what a restore changes.
+/// What Redis holds of the jackpot itself, without what a restore changes.
 async fn state(kit: &Kit) -> BTreeMap<String, String> {
     let known = kit.bench.operate.views.registry.known(&kit.bench.id);
     let mut state: BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&known.keys.state)).await;
@@ -64,7 +64,7 @@ async fn bring_back(kit: &Kit, copy: &Copy) {
     }
 }
 
-/// Restored as of event `n` of the ledger, and everything works as if nothing had been.
+/// The jackpot was restored `restores` times, and everything works as if nothing had happened.
 async fn assert_whole(kit: &Kit, restores: u64) {
     kit.assert_complete().await;
     let bench = &kit.bench;
@@ -134,14 +134,14 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     bring_back(&kit, &older).await;
     kit.heal().await;
     assert_whole(&kit, 1).await;
-    // A seed may be known to everybody by now: no epoch is open again, and the next has a number that none had.
+    // A seed may be public by now: no epoch is opened again, and the next has a number that none had.
     let after = kit.bench.operate.epochs(&kit.bench.id).await.expect("readable");
     assert_eq!((after.len(), &after[0]), (3, &epochs[0]));
     assert_eq!((epochs[1].closed_ms, &after[1].opening), (None, &epochs[1].opening));
     assert!(after[1].closed_ms.is_some() && after[2].closed_ms.is_none());
     assert_eq!(kit.bench.snapshot().await.epoch, after[2].epoch);
     assert!(after[2].epoch > 1_700_000_000, "{}", after[2].epoch);
-    // A copy from before the restore is older than all that came with it, however many events it has.
+    // A copy from before the restore is older than everything that came with it, however many events it has.
     bring_back(&kit, &older).await;
     kit.heal().await;
     assert_whole(&kit, 2).await;
@@ -170,7 +170,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     );
     kit.heal().await;
     assert_whole(&kit, 1).await;
-    // Lost again, before the ledger has the event of the restore that this instance has seen.
+    // Redis is lost again before the ledger has the restore's event, which this instance has seen.
     kit.project().await;
     let older = copy(&kit).await;
     wipe(&kit).await;
@@ -238,7 +238,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     assert_eq!(kit.bench.dump().await.len(), 0);
     let done = kit.restore(Replace::Lost).await.expect("rebuilt");
     assert_eq!((done.mark, done.records), (Mark::new(1, 3).expect("a mark"), 1));
-    // Any instance finds that out by itself, also one whose projector does not read the stream.
+    // Any instance notices, also one whose projector does not read the stream.
     let mut reading = kit.projector_of(&started, false);
     reading.catch_up().await;
     let mut watching = kit.projector_of(&kit.bench.operate, false);
@@ -296,7 +296,7 @@ async fn a_jackpot_that_no_script_can_read_is_rebuilt(db: LedgerDb) {
     }
 }
 
-/// Two definitions got one version, before and after a loss that an instance has not noticed.
+/// Two definitions got the same version, before and after a loss that an instance has not noticed.
 #[tokio::test]
 async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
     let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;

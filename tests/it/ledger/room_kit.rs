@@ -1,4 +1,4 @@
-//! A room on a Redis of its own, a ledger, and projectors between them.
+//! A room on a private Redis, a ledger, and projectors between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl RoomKit {
         }
     }
 
-    /// The rooms as another instance knows them that has just started.
+    /// The rooms as known to another instance that has just started.
     pub fn other_instance(&self) -> Rooms {
         Rooms {
             registry: Arc::new(Registry::new(self.bench.store.clone())),
@@ -74,7 +74,7 @@ impl RoomKit {
         }
     }
 
-    /// As this instance knows them.
+    /// The rooms as known to this instance.
     pub fn rooms(&self) -> Rooms {
         Rooms {
             registry: Arc::clone(&self.registry),
@@ -99,7 +99,7 @@ impl RoomKit {
         self.projector_of(self.other_instance(), false).finish().await;
     }
 
-    /// This instance, which restores what is lost.
+    /// This instance projects everything, and restores what is lost.
     pub async fn heal(&self) {
         self.projector_of(self.rooms(), true).finish().await;
         self.bench.learn_order().await;
@@ -122,7 +122,7 @@ impl RoomKit {
         done
     }
 
-    /// Rows of the room in an order of their own, every column as text.
+    /// Rows of the room in the order of their events, every column as text.
     pub async fn table(&self, table: &str, columns: &str) -> Vec<Texts> {
         let columns: Vec<_> = columns.split(' ').map(|name| format!("CAST({name} AS TEXT)")).collect();
         let columns = columns.join(", ");
@@ -141,19 +141,19 @@ impl RoomKit {
         self.table("streams", column).await[0][0].clone()
     }
 
-    /// In Redis, also when not all of it can be read.
+    /// The status in Redis, also when not all of the room can be read.
     pub async fn status(&self) -> Status {
         let state = self.bench.hash(&self.bench.keys.state).await;
         Status::parse(&state["status"]).expect("a status")
     }
 
-    /// The last comparison.
+    /// The report of the last comparison.
     pub async fn report(&self) -> Report {
         let row = self.table("reconciliations", "report").await.remove(0);
         serde_json::from_str(&row[0]).expect("a report")
     }
 
-    /// Redis' stream is in SQL, all of it and each event once; the chain is whole, the books are those of the events, and
+    /// SQL has all of Redis' stream, and each event once. The chain is whole, the books are those of the events, and
     /// Redis is what they say.
     pub async fn assert_complete(&self) {
         let id = &self.bench.id;
@@ -212,7 +212,8 @@ pub fn sha256(tickets: &[Ticket]) -> String {
     hex::encode(hash.finalize())
 }
 
-/// All that can happen to a room but a restore: its opening is moved, two join, it opens, and their list is published.
+/// Everything that can happen to a room, except a restore: its opening is moved, two join, it opens, and their list is
+/// published.
 pub async fn live(bench: &RoomBench) {
     let opens = |at: &str| json!({"opens_at": at, "session_s": 400});
     bench.define(&opens("2100-01-01T00:00:00Z")).await;

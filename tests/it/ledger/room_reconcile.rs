@@ -1,4 +1,5 @@
-//! A room's Redis beside its ledger: what agrees is clean, what does not suspends it, and when it agrees again it is open.
+//! A room in Redis beside its ledger: agreement is clean, and a difference suspends the room. When both agree again, it
+//! is open.
 
 use std::cell::Cell;
 
@@ -21,7 +22,7 @@ on_both_databases!(
     a_key_that_cannot_be_read_is_found,
 );
 
-/// A reconciliation that somebody asks for, while a projector reads.
+/// A requested reconciliation, while a projector reads.
 async fn reconcile(kit: &RoomKit, projector: &mut Projector<Rooms>) -> Reconciled {
     let ended = Cell::new(false);
     let rooms = kit.rooms();
@@ -70,7 +71,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
 }
 
-/// It suspends the room and says why; what is put right opens it again.
+/// The fault suspends the room with a reason; its repair opens the room again.
 async fn assert_found(kit: &RoomKit, fault: &str) {
     kit.project().await;
     assert_eq!(kit.status().await, Status::Suspended);

@@ -1,5 +1,5 @@
-//! Redis rebuilt from the ledger, after it lost all or some of a room: what operators said is there again, tickets are not,
-//! and nobody comes in before every pass that may be out has expired.
+//! Redis rebuilt from the ledger, after it lost all or some of a room. What operators set is there again, tickets are
+//! not. Nobody comes in before every pass that may still be valid has expired.
 
 use jackpot::ledger::restore::{Replace, RestoreError};
 use jackpot::room::scripts::{self, Define, ScriptError, Visit, VisitReply, Wanted};
@@ -25,7 +25,7 @@ on_both_databases!(
     a_room_that_has_opened_does_not_open_again,
 );
 
-/// What of the state operators decide.
+/// The fields of the state that operators decide.
 async fn told(kit: &RoomKit) -> Vec<Option<String>> {
     let fields = "json version status puts capacity session waiting_timeout rate opens_at \
                   collected_sha256";
@@ -52,7 +52,7 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
         assert_eq!(told(&kit).await, before);
         kit.assert_complete().await;
         let restored = kit.bench.snapshot().await;
-        // Whoever published the seed in the time that was lost knows nothing of this one.
+        // A reader of the seed that was published in the lost time knows nothing of this one.
         assert_ne!(
             (&restored.order.nonce, &restored.order.commitment),
             (&order.nonce, &order.commitment)
@@ -74,7 +74,7 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
 
 async fn nobody_comes_in_before_the_passes_that_are_out_have_expired(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"capacity": 1, "session_s": 30})).await;
-    // Those of the definition before may be out yet.
+    // Passes of the definition before may still be valid.
     kit.bench.define(&json!({"capacity": 1, "session_s": 5})).await;
     let lost = kit.bench.joined(["u1", "u2"]).await;
     let known = kit.bench.tick().await.passes;
@@ -120,7 +120,7 @@ async fn nobody_comes_in_before_the_passes_that_are_out_have_expired(db: LedgerD
     );
 }
 
-/// A longer session was put, and lost before the ledger had it: an instance knows of the passes.
+/// A longer session was put, and lost before the ledger had it; an instance knows its passes.
 async fn sessions_that_the_ledger_does_not_know_are_waited_for(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"session_s": 5})).await;
     kit.project().await;
@@ -139,7 +139,7 @@ async fn sessions_that_the_ledger_does_not_know_are_waited_for(db: LedgerDb) {
         kit.project().await;
         assert!(kit.report().await.clean);
         kit.assert_complete().await;
-        // The ledger has it from then on, whoever restores.
+        // From then on the ledger has it, whichever instance restores.
         kit.wipe().await;
         kit.restore(Replace::Lost).await.expect("rebuilt");
         assert!(kit.bench.snapshot().await.hold_ms >= Some(hold_ms));
@@ -155,7 +155,7 @@ async fn a_room_that_has_not_opened_is_not_held(db: LedgerDb) {
     kit.heal().await;
     assert_eq!(kit.bench.snapshot().await.hold_ms, None, "nobody was ever let in");
     kit.project().await;
-    // It was opened, which the ledger does not know, but an instance has seen that there was something.
+    // The room was opened, which the ledger does not know; an instance has seen that there was something.
     kit.bench.define(&json!({"opens_at": null})).await;
     kit.registry.observe(&kit.bench.id, kit.bench.snapshot().await.mark);
     kit.wipe().await;
@@ -194,8 +194,8 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     assert!(visited.hold_ms.is_some() && visited.counts.active == 0, "{visited:?}");
 }
 
-/// No event is lost, so that nothing is restored; each instance that knows of more passes makes the room wait, and once
-/// all of them were heard nothing does.
+/// No event is lost, so that nothing is restored. Each instance that knows more passes makes the room wait. Once the
+/// room knows all of them, nothing makes it wait.
 async fn an_older_copy_with_all_events_is_waited_for_once(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"capacity": 2, "session_s": 20})).await;
     kit.project().await;
@@ -250,7 +250,7 @@ async fn a_lost_room_lets_nobody_in(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({})).await;
     kit.projector_of(kit.rooms(), false).finish().await;
     kit.wipe().await;
-    // Another instance has heard of it from the ledger alone.
+    // Another instance has it from the ledger alone.
     let started = kit.other_instance();
     let known = started
         .registry

@@ -1,4 +1,4 @@
-//! The projector of rooms: every kind of event reaches its tables once; what contradicts stops it.
+//! The projector of rooms: every kind of event reaches its tables once. A contradiction stops it.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     assert_eq!(kit.metric("ledger_lag_events"), "0");
 }
 
-/// An event as nobody's script would write it.
+/// Appends an event that no script would write.
 async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
     let keys = &kit.bench.keys;
     let n: u64 = kit
@@ -84,7 +84,7 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
         .raw(redis::cmd("HINCRBY").arg(&keys.state).arg("n").arg(1))
         .await;
     let history: String = kit.bench.raw(redis::cmd("HGET").arg(&keys.state).arg("history")).await;
-    // A restore begins another one.
+    // A restore begins another history.
     let begins = fields.contains(&("type", "restore"));
     let mut event = redis::cmd("XADD");
     event.arg(&keys.events).arg(format!("{n}-{n}"));
@@ -152,7 +152,7 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     let mut kit = RoomKit::with(db, &json!({})).await;
     kit.settings.trim_margin_events = MARGIN;
     kit.settings.reconcile_interval_s = 30;
-    // Whole nodes of the stream are trimmed: small ones.
+    // Makes the nodes of the stream small, because only whole nodes are trimmed.
     let mut small = redis::cmd("CONFIG");
     small.arg("SET").arg("stream-node-max-entries").arg(5);
     kit.bench.raw::<()>(&mut small).await;
@@ -193,7 +193,7 @@ async fn instances_that_take_it_from_each_other_write_each_event_once(db: Ledger
     let mut second = kit.projector_of(kit.other_instance(), false);
     for capacity in 3..23 {
         kit.bench.define(&json!({"capacity": capacity})).await;
-        // Both look at all leases in each round: whoever comes when the other's has ended takes over.
+        // Both look at all leases in each round. The one that comes when the other's lease has ended takes over.
         tokio::join!(first.catch_up(), second.catch_up());
     }
     drop(first);

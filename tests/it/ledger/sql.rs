@@ -1,4 +1,4 @@
-//! The SQL database: who may open it, what survives, what a caller is told when it is away.
+//! The SQL database: who may open it, what survives, and the error when it is away.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -155,7 +155,7 @@ async fn sqlite_is_for_one_instance() {
         text.contains("in use by another instance") && text.contains(&std::process::id().to_string()),
         "{text}"
     );
-    // By another name it is the same file.
+    // The link is another name of the same file.
     let link = db.data_dir().join("link.sqlite");
     std::os::unix::fs::symlink(db.data_dir().join("ledger.sqlite"), &link).expect("a link");
     let by_link = settings(&format!("sqlite://{}", link.display()));
@@ -276,7 +276,7 @@ async fn no_error_shows_the_password() {
         let error = Sql::open(&settings(&url), data.path())
             .await
             .expect_err("it can't be opened");
-        // The one that has it where a mode belongs quotes the mode.
+        // The URL with the secret in place of a mode is left out, because its error quotes the mode.
         if !url.contains("sslmode") {
             assert!(!format!("{error} {error:?}").contains("hidden"), "{error:?}");
         }

@@ -1,4 +1,4 @@
-//! The way out of a stream that an event stops: nothing that was answered is forgotten or paid again.
+//! The way out of a stream that an event stops. Nothing that was answered is forgotten or paid again.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ async fn place(kit: &Kit, bench: &Bench) -> (u64, String) {
     (n, kit.place(&bench.id, "stopped").await)
 }
 
-/// The lease of its stream, as the command line takes it.
+/// Takes the lease of its stream, as the command line does.
 async fn lease(kit: &Kit, bench: &Bench) -> (Leases, i64) {
     let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
     let places = leases.places().await.expect("places");
@@ -107,7 +107,7 @@ async fn plan(kit: &Kit, bench: &Bench, token: i64) -> (Found<Jackpots>, Option<
         .expect("found")
 }
 
-/// Skips what is stuck; its lines.
+/// Skips the stuck event; returns the command's lines.
 async fn skip(kit: &Kit, bench: &Bench, n: u64) -> Vec<String> {
     let (leases, token) = lease(kit, bench).await;
     let (found, plan) = plan(kit, bench, token).await;
@@ -129,7 +129,7 @@ async fn skip(kit: &Kit, bench: &Bench, n: u64) -> Vec<String> {
     lines
 }
 
-/// All of it is in SQL, follows, and agrees with Redis, record by record.
+/// All of it is in SQL, each event follows from the one before, and SQL agrees with Redis, record by record.
 async fn assert_right(kit: &Kit, bench: &Bench) -> Vec<Event> {
     let events = kit.events_of(&bench.id).await;
     assert_eq!(
@@ -151,7 +151,7 @@ async fn assert_clean(kit: &Kit, bench: &Bench) {
     assert_eq!(rows[0][0], "1", "{}", rows[0][1]);
 }
 
-/// What a client is answered when it repeats all entries: nothing is taken twice.
+/// What a client is answered when it repeats all entries. Nothing is taken twice.
 async fn repeats(bench: &Bench) -> Vec<String> {
     let mut all = Vec::new();
     for (id, rank) in ENTRIES {
@@ -173,7 +173,7 @@ async fn payouts(kit: &Kit, bench: &Bench) -> Vec<Vec<String>> {
     kit.rows(sql).await
 }
 
-/// Restored from SQL alone, it answers as before.
+/// The jackpot answers as before when it is restored from SQL alone.
 async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
     let before = repeats(bench).await;
     let restorer = Restorer::new(kit.ledger.sql.clone(), bench.store.clone());
@@ -219,7 +219,7 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
     }
     kit.project().await;
     for (bench, n, missing) in stuck {
-        // The last one that is missing is not seen before another event follows.
+        // A missing last event is not noticed before another event follows.
         bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
         kit.project().await;
         assert_eq!(place(&kit, &bench).await.0, n - 1, "stuck at {n}, missing: {missing}");
@@ -230,8 +230,8 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
         assert!(matches!(events[at].kind, Kind::Skipped(_)));
         assert_clean(&kit, &bench).await;
         assert_survives_a_restore(&kit, &bench).await;
-        // Each that was paid is known as paid; who can't be read has no receipt, or one that says so where a later event
-        // paid.
+        // Each paid entry is known as paid. An entry that cannot be read has no receipt, or one that says so where a
+        // later event paid.
         let rows = payouts(&kit, &bench).await;
         let same = |row: &Vec<String>, paid: &Vec<String>| {
             row[..2] == paid[..2] && row[3..] == paid[3..] && (row[2] == paid[2] || row[2] == "unknown")
@@ -298,7 +298,7 @@ async fn assert_verifies(kit: &Kit, bench: &Bench, n: u64) {
 async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     let bench = story(&kit).await;
-    // A pool that was raised by hand, 1,000 that nobody paid in; the next event takes it for the pool's own.
+    // The pool was raised by hand: 1,000 that nobody paid in. The next event takes them for the pool's own.
     let pool = format!("jp:{{{}}}:pool:grand", bench.id);
     bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
     let meters = format!("jp:{{{}}}:meters", bench.id);
@@ -379,7 +379,7 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     assert!(found.stuck.is_none() && nothing.is_none());
     leases.release().await.expect("given back");
     assert_eq!(kit.everything().await, before);
-    // A plan of a holder that lost its lease changes nothing.
+    // The plan of a holder that lost its lease changes nothing.
     bench.enter(&[entry("w9", 3)]).await;
     rewrite(&bench, |events| {
         let last = events.len() - 1;

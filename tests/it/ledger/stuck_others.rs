@@ -23,7 +23,7 @@ on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
 
 type Stream = Vec<(String, BTreeMap<String, String>)>;
 
-/// Nothing of an event is left but its number.
+/// Leaves nothing of an event but its number.
 fn rubbish(fields: &mut BTreeMap<String, String>) {
     fields.clear();
     fields.insert("n".to_owned(), "\u{0}".to_owned());
@@ -78,12 +78,13 @@ async fn coupon(db: LedgerDb, n: u64) {
     let sequences = kit.table("coupon_issues", "sequence", "sequence").await;
     assert_eq!(sequences.len() as u64, books.sequence, "every unit has its row");
     let before = kit.contents().await;
-    // As if an instance had seen one event more: a coupon that agrees with the ledger is open, and not replaced else.
+    // As if an instance had seen one event more. Otherwise a coupon that agrees with the ledger is open and is not
+    // replaced.
     let mark = kit.bench.snapshot().await.mark;
     let seen = Mark::new(mark.restores(), mark.n() + 1).expect("a mark");
     kit.restore(Replace::Seen(seen)).await.expect("rebuilt");
     let after = kit.contents().await;
-    // Requests, users, the line and the dead letters.
+    // Requests, users, the queue and the dead letters.
     assert_eq!(after[1..], before[1..], "event {n}");
 }
 

@@ -1,5 +1,5 @@
-//! Texts that clients and operators send: what no database, log or terminal takes is refused at the edge, and an event
-//! that holds such a text all the same is applied, on both databases alike.
+//! Texts that clients and operators send. The edge refuses what no database, log or terminal takes. An event that holds
+//! such a text all the same is applied, on both databases alike.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
     let path = format!("/v1/jackpots/{JACKPOT}/adjustments");
     let answer = service.post(&path, adjustment("a1", "a\u{0}b")).await;
     let status = answer.status;
-    // The ledger's turn, and another entry behind it.
+    // The ledger must go on: another adjustment follows, and it must get there.
     let good = service.post(&path, adjustment("a2", "all is well")).await;
     eventually(PATIENCE, "the ledger has what came behind it", async || {
         let entered = enter(&service, JACKPOT, "e1").await;
@@ -51,7 +51,7 @@ async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
     assert_eq!(again.status, StatusCode::OK, "{}", again.text);
 }
 
-/// Events of an earlier build: it took such reasons.
+/// Events of an earlier build, which took such reasons.
 async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
     let kit = Kit::with(db, &json!({})).await;
     kit.bench.fund("f1", 7).await;
@@ -79,7 +79,7 @@ async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
     kit.project().await;
     assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
     kit.assert_complete().await;
-    // The chained body has the very text, the column what both databases take.
+    // The chained body has the exact text, the column what both databases take.
     let funded = events
         .iter()
         .find(|(_, fields)| fields["type"] == "adjust")

@@ -1,4 +1,4 @@
-//! While Redis or all instances are away nobody can ask: the line is there afterwards.
+//! While Redis or all instances are away, nobody can ask. The queue is there afterwards.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
         bench.pass(800).await;
         assert_eq!(bench.tick().await.counts.abandoned, 0);
     }
-    // The second is not seen in that time either.
+    // The second user is not seen in that time either.
     let kept = look_at(&bench, [tickets[0], tickets[2]]).await;
     assert_eq!(kept.iter().map(ahead).collect::<Vec<_>>(), [0, 2]);
     bench.pass(300).await;
@@ -51,7 +51,7 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
     assert_eq!(bench.tick().await.counts.abandoned, 3, "by then it is as ever");
 }
 
-/// Otherwise the order would go to whoever joins again first.
+/// Otherwise the first to join again would get the best place.
 #[tokio::test]
 async fn the_order_before_the_opening_outlasts_an_outage() {
     let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
@@ -70,7 +70,7 @@ async fn the_order_before_the_opening_outlasts_an_outage() {
         places.iter().map(ahead).collect::<Vec<_>>(),
         (0..10).collect::<Vec<_>>()
     );
-    // One that lasts until it opens.
+    // This outage lasts until the room opens.
     bench.away(40).await;
     let places = look_at(&bench, tickets.iter().copied()).await;
     let expected: Vec<_> = (0..10).map(|i| i < 3).collect();
@@ -84,7 +84,7 @@ async fn an_empty_line_and_a_clock_that_goes_back_are_no_outage() {
     bench.pass(61).await;
     let visited = bench.tick().await;
     assert_eq!((visited.counts.abandoned, visited.counts.waiting), (1, 0));
-    // Nobody waits for long.
+    // For a long time nobody waits.
     bench.away(200).await;
     let [_, waits] = bench.joined(["a", "c"]).await.try_into().expect("two");
     bench.tick().await;
@@ -119,7 +119,7 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
             (&json!("waiting"), &json!(position))
         );
     }
-    // Each instance steps a room where somebody waits, so that nothing else looks like this.
+    // Each instance steps a room where somebody waits, so that nothing else looks like an outage.
     let stepped = async || bench.hash(&bench.keys.state).await["stepped"].clone();
     let before = stepped().await;
     eventually(PATIENCE, "its worker steps", async || {
@@ -128,7 +128,7 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
     .await;
 }
 
-/// As a call leaves one that failed, or that no replica confirmed.
+/// Leaves the room as after a call that failed, or that no replica confirmed.
 fn doubt(bench: &RoomBench) {
     drop(bench.known.visiting());
 }
@@ -138,7 +138,7 @@ async fn steps_of_callers_that_were_not_confirmed_are_no_steps() {
     let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 20})).await;
     let joined = bench.joined(["a", "b"]).await;
     let stepped = async || bench.hash(&bench.keys.state).await["stepped"].clone();
-    // Each time nothing is confirmed for two seconds, while an instance steps all the time.
+    // Each time nothing is confirmed for two seconds, while an instance keeps stepping.
     for _ in 0..2 {
         bench.away(2).await;
         let before = stepped().await;
@@ -150,7 +150,8 @@ async fn steps_of_callers_that_were_not_confirmed_are_no_steps() {
         bench.tick().await;
         assert_ne!(stepped().await, before, "the next one is");
     }
-    // One doubt after the other, as while a shard has no replica: an outage, whoever steps meanwhile.
+    // One doubt follows the other, as while a shard has no replica. This is an outage, whichever instance steps
+    // meanwhile.
     for _ in 0..9 {
         bench.away(3).await;
         doubt(&bench);
@@ -179,7 +180,7 @@ async fn in_doubt_nobody_comes_in_out_of_the_line() {
     let visited = bench.tick().await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
     assert!(is_in(&look_at(&bench, [waits.ticket]).await[0]));
-    // Where nobody waits there is nobody to be passed over.
+    // Where nobody waits, nobody can be passed over.
     let empty = RoomBench::with(&json!({"capacity": 1})).await;
     doubt(&empty);
     let joined = empty.joined(["a", "b"]).await;

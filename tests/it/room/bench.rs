@@ -24,10 +24,10 @@ use serde_json::{Value, json};
 use crate::support::given::{SECRET, standalone};
 use crate::support::redis::TestRedis;
 
-/// For which records of ended tickets are kept.
+/// How long records of ended tickets are kept.
 pub const RETENTION_MS: u64 = 600_000;
 
-/// A room of its own.
+/// One room, with an id that no other test uses.
 pub struct RoomBench {
     pub id: Id,
     pub store: Store,
@@ -50,14 +50,14 @@ impl RoomBench {
         Self::on(Arc::new(TestRedis::start().await), change).await
     }
 
-    /// The same on a server that is there.
+    /// The same on a server that already runs.
     pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
         let bench = Self::without(redis).await;
         assert_eq!(bench.define(change).await, Defined::Created(1));
         bench
     }
 
-    /// The keys of a room that was not defined.
+    /// A bench for a room that is not defined.
     pub async fn without(redis: Arc<TestRedis>) -> Self {
         let id = Id::parse(&TestRedis::id("room")).expect("an id");
         let directory = tempfile::tempdir().expect("a directory");
@@ -77,7 +77,7 @@ impl RoomBench {
         }
     }
 
-    /// Puts a definition, having read the version that is there.
+    /// Reads the version in Redis, then puts a definition.
     pub async fn define(&self, change: &Value) -> Defined {
         let version: Option<u64> = self.raw(redis::cmd("HGET").arg(&self.keys.state).arg("version")).await;
         let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
@@ -108,7 +108,7 @@ impl RoomBench {
         put.map(|(_, defined)| defined)
     }
 
-    /// Joins are by the order that the room has now.
+    /// Reads the order that the room has now; later joins use it.
     pub async fn learn_order(&self) {
         let nonce: Option<String> = self
             .raw(redis::cmd("HGET").arg(&self.keys.state).arg("order_nonce"))
@@ -121,7 +121,7 @@ impl RoomBench {
         OrderSeed::of(&MasterSecret::new(SECRET), &self.id, &self.nonce.lock().expect("whole"))
     }
 
-    /// Gives all who joined before the opening their order under the last nonce.
+    /// Gives all users who joined before the opening their order under the last nonce.
     pub async fn reorder(&self) {
         let (seed, nonce) = (self.seed(), self.nonce.lock().expect("whole").clone());
         let orders = self.collected().await.items.into_iter();
@@ -130,7 +130,7 @@ impl RoomBench {
         reorder.await.expect("a reply");
     }
 
-    /// A join of this user, with a new ticket.
+    /// A join of this user with a new ticket.
     pub fn join(&self, user: &str) -> Visit {
         let ticket = Ticket::random().expect("random");
         Visit::Join {
@@ -164,7 +164,7 @@ impl RoomBench {
         }
     }
 
-    /// One visit, of a ticket that is there.
+    /// One visit of an existing ticket.
     pub async fn one(&self, visit: Visit) -> Seen {
         seen(self.visit(&[visit]).await.replies.remove(0))
     }
@@ -225,13 +225,13 @@ impl RoomBench {
         self.raw(redis::cmd("HGETALL").arg(key)).await
     }
 
-    /// Members of a sorted set by score.
+    /// Members of a sorted set, by score.
     pub async fn sorted(&self, key: &str) -> Vec<(String, i64)> {
         self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
             .await
     }
 
-    /// Lets time pass for this room alone: each time that Redis keeps of it goes back by so many seconds.
+    /// Lets time pass for this room alone: moves each time that Redis keeps of it back by `seconds`.
     pub async fn pass(&self, seconds: u64) {
         self.let_pass(seconds, "").await;
     }
@@ -241,8 +241,8 @@ impl RoomBench {
         self.let_pass(seconds, "1").await;
     }
 
-    /// Puts Redis' clock on, or back when negative, as far as this room sees it. Times that operators set stay those of
-    /// that clock.
+    /// Moves Redis' clock forward, or back when negative, as far as this room sees it. Times that operators set stay
+    /// those of that clock.
     pub async fn jump(&self, seconds: i64) {
         let state = self.hash(&self.keys.state).await;
         for (field, ms) in [("ahead", seconds), ("opens", -seconds), ("opens_at", -seconds)] {
@@ -275,7 +275,7 @@ impl RoomBench {
             .collect()
     }
 
-    /// The last event, which is of this type.
+    /// The last event, which must be of this type.
     pub async fn last_event(&self, kind: &str) -> BTreeMap<String, String> {
         let (of, fields) = self.events().await.pop().expect("an event");
         assert_eq!(of, kind);
@@ -308,7 +308,7 @@ pub fn is_in(seen: &Seen) -> bool {
     matches!(seen.place, Place::Admitted { .. })
 }
 
-/// Of one who is in: the end of the session.
+/// The end of the session of a user who is in.
 pub fn end_of(seen: &Seen) -> i64 {
     match seen.place {
         Place::Admitted { end_ms, .. } => end_ms,
@@ -316,7 +316,7 @@ pub fn end_of(seen: &Seen) -> i64 {
     }
 }
 
-/// Of one who waits: how many are ahead.
+/// The number of users ahead of one who waits.
 pub fn ahead(seen: &Seen) -> u64 {
     match seen.place {
         Place::Waiting { ahead } => ahead,
@@ -324,7 +324,7 @@ pub fn ahead(seen: &Seen) -> u64 {
     }
 }
 
-/// How it ended, of one that has.
+/// How an ended ticket ended.
 pub fn ended(seen: &Seen) -> End {
     match seen.place {
         Place::Ended { how, .. } => how,

@@ -1,4 +1,4 @@
-//! A clock of Redis that is put back or jumps: no pass is good again, nobody is let in beyond the capacity, and the room
+//! Redis' clock is put back or jumps. No pass becomes good again, nobody is let in beyond the capacity, and the room
 //! goes on at its pace.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn refused() -> (u16, String, bool) {
 
 const TAKEN: (u16, String, bool) = (201, String::new(), false);
 
-/// A service on a Redis that goes by this clock, with a jackpot `behind` the room `door`.
+/// A service on a Redis by this clock, with a jackpot `behind` the room `door`.
 async fn behind_a_door(clock: &Arc<ShiftedClock>, capacity: u64, session_s: u64) -> (TestRedis, Service) {
     let redis = TestRedis::by(clock).await;
     let service = service_on(redis.url(), &[]).await;
@@ -32,7 +32,7 @@ async fn behind_a_door(clock: &Arc<ShiftedClock>, capacity: u64, session_s: u64)
     (redis, service)
 }
 
-/// How many of these tickets, each of its user, may play now.
+/// Number of these tickets with which their users may play now.
 async fn playing(service: &Service, round: &str, tickets: &[(String, Value)]) -> usize {
     let mut taken = 0;
     for (user, ticket) in tickets {
@@ -74,7 +74,7 @@ async fn five_seconds_back_revive_no_pass() {
             playing(&service, &format!("new-{round}"), &second).await,
         );
         assert_eq!(both, (0, 5), "{round}");
-        // An instance that saw nothing of it.
+        // A restarted instance saw nothing of the jump.
         service.restart().await;
     }
 }
@@ -103,7 +103,7 @@ async fn an_hour_forward_and_back_revives_no_pass_of_one_who_left() {
     service.restart().await;
     let entered = enter(&service, "behind", "e1", "gone", &gone["pass"]).await;
     assert_eq!(entered, refused());
-    // Whoever comes now plays.
+    // A user who comes now plays.
     let comes = joined(&service, "door", "comes").await;
     assert_eq!(enter(&service, "behind", "e2", "comes", &comes["pass"]).await, TAKEN);
 }
@@ -131,7 +131,7 @@ async fn a_room_whose_clock_was_put_back_goes_on() {
     );
 }
 
-/// A room on a Redis that goes by this clock.
+/// A room on a Redis by this clock.
 async fn room(clock: &Arc<ShiftedClock>, change: &Value) -> RoomBench {
     RoomBench::on(Arc::new(TestRedis::by(clock).await), change).await
 }
@@ -149,7 +149,7 @@ async fn what_began_in_a_jump_ends_in_its_time_behind_it() {
     let back = bench.tick().await;
     assert!(back.now_ms >= ahead_of_time, "its time does not go back");
     assert!(back.now_ms < ahead_of_time + 30_000, "nor on by itself");
-    // A place that is left is for the next, once the rate allows.
+    // A freed place goes to the next user, once the rate allows.
     bench.one(Visit::Leave(b.ticket)).await;
     assert_eq!(bench.tick().await.counts.active, 1);
     bench.pass(40).await;
@@ -185,7 +185,7 @@ async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
     bench.known.hear_passes(5);
     let waits = bench.one(bench.join("a")).await;
     clock.set_s(HOUR_S);
-    // A step an hour behind the last one: as after an outage everybody has the whole time to be seen.
+    // This step is an hour after the last one. As after an outage, everybody has the whole time to be seen.
     bench.known.hear_passes(9);
     let visited = bench.tick().await;
     assert_eq!((visited.counts.waiting, visited.counts.abandoned), (1, 0));
@@ -202,7 +202,7 @@ async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
     assert_eq!((visited.counts.abandoned, visited.counts.expired), (1, 1));
 }
 
-/// What an instance has seen counts, also where the node that is asked now knows nothing of it.
+/// The time that an instance has seen counts, also where the node that is asked now does not know it.
 #[tokio::test]
 async fn the_time_that_an_instance_has_seen_is_not_gone_with_a_node() {
     let clock = Arc::new(ShiftedClock::new());

@@ -1,4 +1,5 @@
-//! The door of an instance: passes checked in memory, those taken back known in time, and nobody let in without knowing.
+//! The door of an instance: it checks passes in memory, knows in time which were taken back, and lets nobody in without
+//! knowing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,10 +29,11 @@ use crate::support::redis::TestRedis;
 
 /// The signing key of an instance.
 pub const KEY: &str = "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f";
-/// No pass is good for longer after it was taken back, and a margin for a machine that runs other tests.
+/// No pass is good for longer than this after it was taken back. It includes a margin for a machine that runs other
+/// tests.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
-/// An instance without HTTP.
+/// An instance of the rooms, without HTTP.
 pub struct Instance {
     pub rooms: Rooms,
     door: Door,
@@ -74,7 +76,7 @@ impl Instance {
         assert!(put.expect("defined").created);
     }
 
-    /// Lets a user in; the ticket and its pass.
+    /// Lets a user in; returns the ticket and its pass.
     pub async fn admit(&self, id: &Id, user: &str) -> (TicketNow, String) {
         let now = self.rooms.join(id, &user_id(user)).await.expect("joined");
         let Place::Admitted { end_ms, .. } = now.seen.place else {
@@ -123,7 +125,7 @@ async fn who_left_at_one_instance_is_refused_at_the_other() {
         .await;
         instance.check(&id, "bob", &stays).await.expect("he stays");
     }
-    // An instance that begins now knows it from its first check on.
+    // An instance that starts now knows it from its first check on.
     let third = Instance::on(redis.url(), &sql, KEY).await;
     let refused = third.check(&id, "ann", &pass).await.expect_err("she left");
     assert!(matches!(refused, DoorError::Expired(_)), "{refused}");
@@ -165,8 +167,8 @@ async fn a_pass_is_over_with_its_session_by_the_clock_of_redis() {
     .await;
     let snapshot = instance.rooms.snapshot(&id).await.expect("read");
     assert!(snapshot.now_ms >= end_ms - 1_000, "not much too early: {snapshot:?}");
-    // The room lets the next user in once it knows the end too, and that user's pass is good. This session is longer: on a
-    // busy machine one second may be over before the check.
+    // Once the room knows the end too, it lets the next user in, whose pass is good. This session is longer, because on
+    // a busy machine one second may be over before the check.
     let longer = definition(&json!({"capacity": 1, "session_s": 600}));
     let put = instance.rooms.define(&id, &longer, Wanted::Any, &operator()).await;
     assert!(!put.expect("defined").created);
@@ -202,7 +204,7 @@ async fn without_redis_nobody_is_let_in_on_what_is_more_than_a_second_old() {
         Some(())
     })
     .await;
-    // What is wrong whoever left is still told.
+    // A mistake that does not depend on who left is still named.
     let refused = instance.check(&id, "bob", &pass).await.expect_err("not his");
     assert!(matches!(refused, DoorError::Required(NoPass::OtherPlayer)), "{refused}");
     proxy.pass();
@@ -291,7 +293,7 @@ async fn behind_a_loss_of_redis_what_was_taken_back_before_is_still_known() {
         let set = redis::cmd("HSET").arg(&keys.state).arg(field).arg(0).clone();
         set.exec_async(&mut connection).await.expect("HSET");
     }
-    // Who comes now waits until every pass that may be out has expired.
+    // A user who comes now waits until every pass that may be valid has expired.
     let waits = instance.rooms.join(&id, &user_id("next")).await.expect("joined");
     assert!(matches!(waits.seen.place, Place::Waiting { .. }), "{waits:?}");
     assert_eq!(waits.eta_s, None);
@@ -307,7 +309,7 @@ async fn behind_a_loss_of_redis_what_was_taken_back_before_is_still_known() {
         .expect("his pass is good until it expires");
 }
 
-/// More than an instance once remembered; then it refused every pass that was made before the last of them.
+/// More passes than an instance once remembered. It then refused every pass that was made before the last of them.
 #[tokio::test]
 async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
     const MANY: u64 = 130_000;
@@ -317,7 +319,7 @@ async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
     let (now, pass) = instance.admit(&bench.id, "stays").await;
     let (gone, taken_back) = instance.admit(&bench.id, "gone").await;
     instance.rooms.leave(&bench.id, gone.seen.ticket).await.expect("left");
-    // As if so many others had come in and left in the next seconds.
+    // As if this many others had come in and left in the next seconds.
     let fill = redis::Script::new(
         "for i = 1, ARGV[1] do
            redis.call('ZADD', KEYS[2], 1000 + i, string.format('%032x', i) .. ARGV[2])

@@ -1,4 +1,4 @@
-//! Memory is full: nobody joins, and nobody is kept from staying or leaving.
+//! Memory is full: nobody joins, and everybody can stay or leave.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ async fn in_one_call_with_joins_the_others_are_answered() {
     limit(&mut redis.connection().await, 1).await;
     let rooms = &instance.rooms;
     let (one, two) = (Id::parse("one").expect("an id"), Id::parse("two").expect("an id"));
-    // The first call is in flight while the others come: those go out together.
+    // The first call is in flight while the others come, so that those go out together.
     let (_, refused, looked, also) = tokio::join!(
         rooms.look(&id, now.seen.ticket),
         rooms.join(&id, &one),

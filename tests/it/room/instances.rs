@@ -1,4 +1,4 @@
-//! Rooms of whole services: the case of ten places, and two instances of which one is killed.
+//! Rooms of whole services: the case of ten places, and two instances, one of them killed.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn behind_those_who_abandoned_and_those_who_expired_the_last_ten_come_in()
         (admitted.len() == 10).then_some(admitted)
     })
     .await;
-    // By Redis' clock: when nothing stood in their way any longer.
+    // The time, by Redis' clock, from which nothing stood in their way.
     let mut free_ms = 0;
     for (tickets, how) in [(silent, "abandoned"), (first, "expired")] {
         for ticket in tickets {
@@ -87,7 +87,7 @@ async fn a_pass_of_one_instance_is_good_at_the_other_until_its_user_leaves() {
     let ticket = joined(&pair.one, "shared", "ann").await;
     let taken = enter(&pair.other, "behind", "e1", "ann", &ticket["pass"]).await;
     assert_eq!(taken.0, 201, "{taken:?}");
-    // The same ticket, whoever is asked; the pass of the other one, signed with its own key.
+    // Both instances answer with the same ticket. The pass of the other one is signed with its own key.
     let there = joined(&pair.other, "shared", "ann").await;
     assert_eq!(there["ticket"], ticket["ticket"]);
     let taken = enter(&pair.one, "behind", "e2", "ann", &there["pass"]).await;

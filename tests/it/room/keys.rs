@@ -1,4 +1,4 @@
-//! The keys that passes are signed with: those of others, retired ones, and a database that does not say which there are.
+//! The keys that sign passes: keys of other instances, retired keys, and a database that does not say which keys exist.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ async fn a_retired_key_makes_no_new_passes_and_none_that_lasts() {
     let Place::Admitted { end_ms, .. } = now.seen.place else {
         panic!("{now:?}");
     };
-    // Of another instance, which then rotates its key.
+    // The keys of another instance, which then rotates its key.
     let load = || SigningKeys::load("", directory.path()).expect("keys");
     let old = load();
     signing::publish(&sql, &old).await.expect("published");
@@ -104,15 +104,15 @@ async fn a_retired_key_makes_no_new_passes_and_none_that_lasts() {
     }
     let new = pass::sign(&load().current(), PASS, &claims(iat + 100, exp + 100));
     instance.check(&room, "ann", &new).await.expect("the new key signs");
-    // Put back, it signs again.
+    // After the key is put back, it signs again.
     signing::publish(&sql, &old).await.expect("published");
     let back = signing::all_published(&sql).await.expect("read");
     let back = back.iter().find(|one| one.key.id() == stolen.public().id());
     assert_eq!(back.expect("it is there").retired_ms, None);
 }
 
-/// Others bring names of keys all the time. A pass of a new key is good at its first use all the same, and the database is
-/// asked about once a second.
+/// Strangers bring names of keys all the time. A pass of a new key is good at its first use all the same. The service
+/// asks the database about once a second.
 #[tokio::test]
 async fn a_new_key_is_honoured_though_strangers_ask_for_unknown_ones() {
     let (redis, db) = (TestRedis::start().await, LedgerDb::sqlite());
@@ -143,7 +143,7 @@ async fn a_new_key_is_honoured_though_strangers_ask_for_unknown_ones() {
         let (other, good) = pass_of(0x63);
         signing::publish(&sql, &other).await.expect("published");
         instance.check(&room, "ann", &good).await.expect("it is in the ledger");
-        // One that was unknown before it was published is known some seconds later.
+        // A key that was unknown before it was published is known some seconds later.
         signing::publish(&sql, &keys).await.expect("published");
         eventually(PATIENCE, "the key is known", async || {
             instance.check(&room, "ann", &pass).await.ok()
@@ -157,7 +157,7 @@ async fn a_new_key_is_honoured_though_strangers_ask_for_unknown_ones() {
         "{} readings in {at_most} s",
         instance.rooms.tokens.readings()
     );
-    // Asked for again and again, one unknown key costs no reading each.
+    // Repeated requests with one unknown key do not cost a reading each.
     let (forged, before, began) = (pass_of(0x84).1, instance.rooms.tokens.readings(), Instant::now());
     for _ in 0..200 {
         unknown(instance.check(&room, "ann", &forged).await);

@@ -10,7 +10,7 @@ use jackpot_core::ids::Id;
 const MINUTE_MS: i64 = 60_000;
 const AWAY_MS: i64 = 5_000;
 const STEPPED_EVERY_MS: i64 = 1_000;
-/// For how long leaving once counts against a user; with more than five of it nobody joins.
+/// How long one leave counts against a user. A user with more than five times this cannot join.
 const LEFT_MS: i64 = 10_000;
 
 /// What an operator may choose; times in ms.
@@ -35,11 +35,11 @@ pub enum Stand {
 pub struct Model {
     pub rules: Rules,
     pub open: bool,
-    /// By Redis' clock, which may be put back; all other times are the room's, which is never.
+    /// By Redis' clock, which may be put back. All other times are by the room's clock, which never goes back.
     pub opens: i64,
     pub opened: bool,
     pub hold: i64,
-    /// Nobody is abandoned before: a step was long after the one before.
+    /// Nobody is abandoned before this time: a step came long after the one before.
     pub grace: i64,
     pub stepped: i64,
     pub passes_until: i64,
@@ -50,10 +50,10 @@ pub struct Model {
     pub tickets: BTreeMap<Ticket, (Id, Stand)>,
     /// The ticket that a user has; before the opening also one that is over.
     pub users: BTreeMap<Id, Ticket>,
-    /// By number: ticket, end of the pass, and when it was taken back.
+    /// By number: ticket, end of the pass, and when the pass was taken back.
     pub revoked: BTreeMap<u64, (Ticket, i64, i64)>,
     pub collected: Vec<Ticket>,
-    /// Of users who left: up to when that counts against them.
+    /// By user who left: the time up to which that counts against the user.
     pub busy: BTreeMap<Id, i64>,
     /// Times of all admissions since there is a rate.
     pub admissions: Vec<i64>,
@@ -87,7 +87,7 @@ impl Model {
         }
     }
 
-    /// Puts rules; `false`: the room has opened, and an opening would be set again.
+    /// Puts rules; `false` when the room has opened and an opening would be set again.
     pub fn define(&mut self, rules: Rules, now: i64, wall: i64) -> bool {
         let was_open = self.opened || wall >= self.opens;
         if !was_open {
@@ -105,7 +105,7 @@ impl Model {
         true
     }
 
-    /// One call, at this time of the room and of Redis' clock, of one who knows of so many passes.
+    /// One call at room time `now` and time `wall` of Redis' clock, by an instance that knows `known` passes.
     pub fn visit(&mut self, now: i64, wall: i64, known: u64, visits: &[Visit]) -> Vec<VisitReply> {
         self.opened |= wall >= self.opens;
         if known > self.passes {
@@ -130,7 +130,7 @@ impl Model {
         answers.collect()
     }
 
-    /// Gives those who joined before the opening another order.
+    /// Gives another order to the users who joined before the opening.
     pub fn reorder(&mut self, seed: &OrderSeed) {
         for ticket in &self.collected {
             if let Some((_, Stand::Waiting { order, .. })) = self.tickets.get_mut(ticket) {
@@ -140,7 +140,7 @@ impl Model {
     }
 
     fn reap(&mut self, now: i64, wall: i64) {
-        // Before the opening the last one of each user stays, by which it is known that he had his chance.
+        // Before the opening the last ticket of each user stays, as the record that the user had a chance.
         let kept = self.opens + now - wall + self.retention;
         let (opened, users) = (self.opened, &self.users);
         self.tickets.retain(|ticket, (user, stand)| match stand {
@@ -189,7 +189,7 @@ impl Model {
         }
     }
 
-    /// Who waits, the next first.
+    /// The tickets that wait, the next first.
     pub fn line(&self) -> Vec<Ticket> {
         let mut line: Vec<_> = self
             .tickets
@@ -234,7 +234,7 @@ impl Model {
         }
     }
 
-    /// Does one visit; the ticket that it is about, or how long the user has to wait for one.
+    /// Does one visit; returns its ticket, or how long the user has to wait for one.
     fn one(&mut self, now: i64, visit: &Visit) -> Result<Option<Ticket>, u64> {
         let timeout = self.rules.timeout;
         Ok(match visit {
@@ -293,7 +293,7 @@ impl Model {
         if busy > 5 * LEFT_MS {
             return Err(u64::try_from(busy - 5 * LEFT_MS).expect("later"));
         }
-        // Whoever had a place before the opening does not get another chance.
+        // A user who had a place before the opening does not get another chance.
         let had = self.users.insert(user.clone(), ticket).is_some();
         self.joins += 1;
         let mut order_of = i64::try_from(self.joins).expect("few");

@@ -1,5 +1,5 @@
-//! A cluster with `replicated` durability loses the primary of a room, and its replica, in charge now, has none: nothing can
-//! be confirmed. What users ask is applied all the same, and nobody loses a place for it.
+//! A cluster with `replicated` durability loses the primary of a room. Its replica, now in charge, has no replica, so
+//! nothing can be confirmed. What users ask is applied all the same, and nobody loses a place for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +44,7 @@ async fn number(cluster: &mut TestCluster, field: &str) -> u64 {
     text.parse().expect("a number")
 }
 
-/// Asks for each ticket all the time, as impatient pages do, until told to stop.
+/// Asks for each ticket all the time, as impatient pages do, until `stop` is set.
 fn ask(service: &Service, tickets: &[Value], stop: &Arc<AtomicBool>) -> JoinSet<()> {
     let mut asking = JoinSet::new();
     for ticket in tickets {
@@ -90,7 +90,7 @@ async fn heavy_nobody_is_abandoned_while_no_replica_confirms_that_he_asked() {
         (cluster.node_of(&state).await.url() != before).then_some(())
     })
     .await;
-    // Longer than anybody may be silent.
+    // Longer than a user may be silent.
     let until = Instant::now() + Duration::from_secs(2 * TIMEOUT_S);
     sleep_until(until).await;
     assert_eq!(
@@ -99,7 +99,7 @@ async fn heavy_nobody_is_abandoned_while_no_replica_confirms_that_he_asked() {
         "all of them asked all the time"
     );
 
-    // One goes away now: while nothing is confirmed this does no harm, afterwards it counts.
+    // One user goes away now. While nothing is confirmed this does no harm; afterwards it counts.
     stop.store(true, Ordering::Relaxed);
     while let Some(asked) = asking.join_next().await {
         asked.expect("it asked");

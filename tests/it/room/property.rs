@@ -1,5 +1,5 @@
-//! Random visits, definitions, stops, losses, passing time and jumps of the clock: after each call the raw keys and the answers are what the
-//! model says, and what is promised holds.
+//! Random visits, definitions, stops, losses, passing time and jumps of the clock. After each call the raw keys and the
+//! answers are what the model says, and the promises hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::support::redis::TestRedis;
 #[derive(Debug, Clone)]
 enum Act {
     Join(u8),
-    /// Of a ticket by its place among all there were.
+    /// A ticket, by its place among all that there were.
     Look(usize),
     Renew(usize),
     Leave(usize),
@@ -43,10 +43,10 @@ enum Op {
     },
     /// Seconds.
     Pass(u64),
-    /// Redis' clock is put on, or back, by so many seconds.
+    /// Redis' clock jumps forward, or back when negative, by so many seconds.
     Jump(i64),
     Suspend(bool),
-    /// This instance has seen so many more passes than there are.
+    /// This instance has seen this many passes more than there are.
     Lose(u64),
 }
 
@@ -54,7 +54,7 @@ enum Op {
 enum Opens {
     Stays,
     Never,
-    /// Seconds from now.
+    /// The opening in seconds from now.
     In(i64),
 }
 
@@ -86,19 +86,19 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The room and its model, whose time is that of the room and what has been let pass.
+/// The room and its model. The model's time is the room's, plus the time that was let pass.
 struct Both {
     bench: RoomBench,
     model: Model,
     passed_ms: i64,
-    /// By which Redis' clock was put on and back.
+    /// Sum of the jumps of Redis' clock.
     jumped_ms: i64,
-    /// The time of the room at the last visit, when that was sent, and what was let pass and put on since.
+    /// The room's time at the last visit, when that was sent, and the time let pass and jumped since.
     shown: (i64, Instant, i64),
     tickets: Vec<Ticket>,
 }
 
-/// What a PUT says, by a clock that is so far behind that of the model.
+/// The body of a PUT, by a clock that is `passed_ms` behind that of the model.
 fn document(rules: &Rules, passed_ms: i64) -> serde_json::Value {
     json!({"capacity": rules.capacity, "session_s": rules.session / 1_000, "waiting_timeout_s": rules.timeout / 1_000,
         "admissions_per_minute": rules.rate, "opens_at": rules.opens_at.map(|at| rfc3339(at - passed_ms))})
@@ -163,7 +163,7 @@ impl Both {
                 let events = self.bench.events().await;
                 let last = &events.last().expect("an event").1;
                 let time = |field: &str| last[field].parse::<i64>().expect("a time");
-                // What changes nothing has no event, nor has what is refused.
+                // A call that changes nothing has no event, nor has a refused one.
                 if events.len() > before {
                     let times = (time("clock") + self.passed_ms, time("at") + by_ms);
                     assert!(self.model.define(rules, times.0, times.1), "{defined:?}");
@@ -183,7 +183,7 @@ impl Both {
                 self.bench.pass(*seconds).await;
                 let ms = i64::try_from(*seconds).expect("few") * 1_000;
                 self.passed_ms += ms;
-                // The room was stepped all the time.
+                // An instance stepped the room all the time.
                 self.model.stepped += ms;
                 self.shown.2 += ms;
             }
@@ -262,7 +262,7 @@ impl Both {
         self.shown = (now, sent, 0);
     }
 
-    /// What is to hold whatever the model does.
+    /// The promises, which hold whatever the model does.
     fn promises(&self, before: &Model) {
         let (model, rules) = (&self.model, &self.model.rules);
         assert!(
@@ -379,7 +379,7 @@ impl Both {
     }
 }
 
-/// The same answer, where so much more time has passed.
+/// The same answer, `by` ms later.
 fn later(reply: VisitReply, by: i64) -> VisitReply {
     let later = |mut seen: Seen| {
         seen.joined_ms = seen.joined_ms.map(|at| at + by);

@@ -1,4 +1,4 @@
--- For tests: lets time pass for one room, by taking it off every time that Redis keeps of it.
+-- For tests: lets time pass for one room. It subtracts the time from every time that Redis keeps of the room.
 --
 -- KEYS  the eleven of the room (lua/room/state.lua)
 -- ARGV  1 ms  2 '1': nobody stepped the room meanwhile, as when Redis or all instances are away

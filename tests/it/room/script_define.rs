@@ -93,7 +93,7 @@ async fn a_room_opens_once() {
     assert_eq!(bench.define(&json!({"opens_at": null})).await, Defined::Changed(3));
     assert_eq!(bench.snapshot().await.defined, 2, "by that it opened");
     assert_eq!(bench.define(&again).await, Defined::Refused(DefineRefusal::Opened));
-    // One that was taken away is over with that; one that never had any, too.
+    // A room whose opening was taken away has opened with that; so has one that never had an opening.
     let bench = RoomBench::with(&moved).await;
     assert_eq!(bench.define(&json!({"opens_at": null})).await, Defined::Changed(2));
     assert_eq!(bench.snapshot().await.opens_ms, None);

@@ -1,4 +1,4 @@
-//! Bounds: more than one call does, memory that is full, keys that somebody else wrote.
+//! Bounds: more work than one call does, memory that is full, keys that another program wrote.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::room::bench::{RoomBench, ended, is_in, seen, users};
 use crate::support::redis::TestRedis;
 
-/// Joins of so many users, in as many calls as it takes.
+/// Joins of `count` users, in as many calls as needed.
 async fn crowd(bench: &RoomBench, count: usize) -> Vec<scripts::Seen> {
     let mut all = Vec::new();
     for part in users(1, count).chunks(MAX_VISITS) {
@@ -59,7 +59,7 @@ async fn who_is_over_is_told_so_though_a_call_did_not_come_to_it() {
     let bench = RoomBench::with(&json!({"capacity": 300, "session_s": 100, "waiting_timeout_s": 50})).await;
     let all = crowd(&bench, 700).await;
     bench.pass(101).await;
-    // The last by score: 256 of each kind are reaped before.
+    // These are the last by score: 256 of each kind are reaped before them.
     let (last_in, last_waiting) = (all[299].ticket, all[699].ticket);
     let visits = [
         Visit::Renew(last_in),
@@ -111,7 +111,7 @@ async fn records_and_passes_that_are_over_go_in_parts() {
     assert_eq!(left, 0);
 }
 
-/// More than one call of Redis takes arguments.
+/// More than the arguments that one call of Redis takes.
 #[tokio::test]
 async fn thousands_without_a_record_go_and_hold_up_nobody() {
     const GHOSTS: usize = 10_000;
@@ -121,7 +121,7 @@ async fn thousands_without_a_record_go_and_hold_up_nobody() {
         let mut add = redis::cmd("ZADD");
         add.arg(key);
         for ghost in 0..GHOSTS {
-            // In front of all others, and seen not long ago.
+            // These are in front of all others, and were seen not long ago.
             let score = if key == &bench.keys.waiting {
                 -1
             } else {
@@ -259,7 +259,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
         let join = bench.join("restless");
         let ticket = bench.one(join.clone()).await.ticket;
         bench.one(Visit::Leave(ticket)).await;
-        // A repeat leaves nobody, and does not count.
+        // A repeated leave removes nobody and does not count.
         bench.one(Visit::Leave(ticket)).await;
         joins.push(join);
     }
@@ -277,7 +277,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     assert!(!is_in(&waits));
     bench.one(Visit::Leave(waits.ticket)).await;
     wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
-    // A time that no clock of ours made counts as the longest.
+    // A time that no clock of the service made counts as the longest.
     let now_ms = bench.tick().await.now_ms;
     let mut set = redis::cmd("HSET");
     set.arg(&bench.keys.users)
@@ -286,7 +286,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     bench.raw::<()>(&mut set).await;
     let wait = wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
-    // Of a user who is gone nothing stays.
+    // Nothing stays of a user who is gone.
     bench
         .raw::<()>(redis::cmd("HDEL").arg(&bench.keys.users).arg("restless"))
         .await;
@@ -300,7 +300,7 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     assert_eq!(bench.hash(&bench.keys.users).await.len(), 0);
 }
 
-/// Instances remember each of them until it expires.
+/// Instances remember each such pass until it expires.
 #[tokio::test]
 async fn with_very_many_passes_taken_back_nobody_is_admitted() {
     const MOST: u64 = 1_000_000;

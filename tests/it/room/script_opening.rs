@@ -1,4 +1,4 @@
-//! A room before its opening, and who comes in when it opens.
+//! A room before its opening, and the users who come in when it opens.
 
 use jackpot::room::scripts::{self, Reordered, Seen, Visit, VisitReply};
 use jackpot::room::ticket::Ticket;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::room::bench::{RoomBench, ahead, is_in, seen, users};
 
-/// For three, in a hundred seconds.
+/// A room for three that opens in a hundred seconds.
 fn opening() -> Value {
     opens_in(100)
 }
@@ -57,13 +57,13 @@ async fn before_the_opening_the_seed_orders_and_nobody_comes_in() {
     for (i, seen) in (0..).zip(&places[3..]) {
         assert_eq!(ahead(seen), i);
     }
-    // Whoever leaves: the next in the seed's order.
+    // After a user leaves, the next in the seed's order comes in.
     bench.one(Visit::Leave(order[1])).await;
     assert!(is_in(&bench.one(Visit::Look(order[3])).await));
     assert!(bench.tick().await.unpublished);
 }
 
-/// Otherwise anybody could leave and come back until his place is the first.
+/// Otherwise a user could leave and come back until his place is the first.
 #[tokio::test]
 async fn before_the_opening_everybody_has_one_chance() {
     let bench = RoomBench::with(&opening()).await;
@@ -79,7 +79,7 @@ async fn before_the_opening_everybody_has_one_chance() {
         assert!(back.new && back.ticket != held.ticket, "a new ticket");
         assert_eq!(ahead(&back), 5, "round {round}: behind all who stayed");
     }
-    // Whoever was not seen has had his chance too.
+    // A user who was not seen has had his chance too.
     let held = bench.one(bench.join("again")).await;
     bench
         .raw::<()>(
@@ -100,7 +100,7 @@ async fn before_the_opening_everybody_has_one_chance() {
         (first.ticket, next.ticket),
         "the one that was made first is on the list"
     );
-    // Neither the records nor the users of those who are over outlast their time.
+    // Neither the records nor the users of tickets that are over outlast their time.
     bench.pass(101).await;
     bench.settle().await;
     bench.pass(1_100).await;
@@ -145,7 +145,7 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
     assert_eq!(bench.snapshot().await.collected, 0);
 }
 
-/// In the order of this seed.
+/// The tickets in the order of the room's seed.
 fn ordered(bench: &RoomBench, joined: &[Seen]) -> Vec<Ticket> {
     let mut order: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();
     order.sort_by_key(|ticket| bench.seed().order(*ticket));
@@ -187,7 +187,7 @@ async fn an_opening_that_is_moved_has_an_order_of_its_own_and_one_that_is_taken_
     );
     assert!(!bench.tick().await.unordered);
     assert_eq!(ahead(&bench.one(bench.join("left")).await), 12, "he had his chance");
-    // What does not set another opening changes nothing of the order, nor does a repeat of what did.
+    // A PUT that does not set another opening leaves the order as it is, and so does a repeat of one that did.
     later["capacity"] = json!(4);
     bench.define(&later).await;
     bench.pass(101).await;
@@ -237,8 +237,8 @@ async fn nobody_comes_in_before_all_have_their_order() {
     assert!(publish(&bench, 8, &"b".repeat(64)).await);
 }
 
-/// The record by which it is known that a user had his chance stays, others are dropped in their time: whoever joins and
-/// leaves again and again fills nothing.
+/// The record that a user has had a chance stays; others are dropped in their time. A user who joins and leaves again
+/// and again fills nothing.
 #[tokio::test]
 async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     let bench = RoomBench::with(&opens_in(5_000)).await;
@@ -246,7 +246,7 @@ async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     for _ in 0..20 {
         let held = bench.one(bench.join("a")).await;
         bench.one(Visit::Leave(held.ticket)).await;
-        // As often as a user may.
+        // A user leaves as often as allowed.
         bench.pass(10).await;
     }
     assert_eq!(bench.hash(&bench.keys.tickets).await.len(), 21);
@@ -268,14 +268,14 @@ async fn when_all_have_left_only_what_is_needed_is_kept_until_the_opening() {
     assert!(bench.hash(&bench.keys.tickets).await.is_empty());
 }
 
-/// A clock may be put right, or be that of another node.
+/// An operator may set the clock right, or another node may have another clock.
 #[tokio::test]
 async fn what_has_opened_stays_open_when_the_clock_goes_back() {
     let bench = RoomBench::with(&opening()).await;
     let joined = bench.joined(["a", "b", "c", "d"]).await;
     bench.pass(101).await;
     assert_eq!(bench.tick().await.counts.active, 3);
-    // The hour before that step.
+    // As if the clock now showed the hour before that step.
     let mut back = redis::cmd("HINCRBY");
     back.arg(&bench.keys.state).arg("opens").arg(3_600_000);
     bench.raw::<i64>(&mut back).await;

@@ -1,4 +1,4 @@
-//! Who comes in, in which order and how many: the story of the issue, rates, crowds.
+//! Who comes in, in which order and how many: the case of the issue, rates, crowds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ async fn a_rate_holds_in_any_minute() {
     bench.pass(19).await;
     assert_eq!(admitted().await, 3);
     bench.pass(1).await;
-    // The first is 60 s old and some ms, or is so in a moment.
+    // The first is 60 s old and some ms, or will be in a moment.
     crate::support::wait::eventually(std::time::Duration::from_secs(10), "the fourth", async || {
         (admitted().await == 4).then_some(())
     })
@@ -108,7 +108,7 @@ async fn a_rate_holds_in_any_minute() {
     // Raised: what was admitted in the last minute counts.
     bench.define(&rule(Some(5))).await;
     assert_eq!(admitted().await, 6 + 2);
-    // Lowered: nobody, until less than that were admitted within a minute.
+    // Lowered: nobody is admitted until fewer than that were admitted within a minute.
     bench.define(&rule(Some(1))).await;
     assert_eq!(admitted().await, 8);
     bench.pass(30).await;
@@ -148,7 +148,7 @@ async fn joins_at_once_give_each_user_one_ticket_and_fill_the_room_exactly() {
     for caller in 0..CALLERS {
         let bench = Arc::clone(&bench);
         callers.spawn(async move {
-            // As another instance: it has heard nothing. Half of them in calls of many.
+            // The joins come from another instance, which knows nothing yet; half of them in calls of many.
             let known = jackpot::room::known::Known::new(&bench.id);
             let mut joins: Vec<_> = users(1, USERS).iter().map(|user| bench.join(user)).collect();
             joins.rotate_left(caller * 7 % USERS);

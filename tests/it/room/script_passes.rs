@@ -60,7 +60,7 @@ async fn where_passes_were_lost_nobody_comes_in_until_the_last_has_expired() {
     let places: Vec<_> = visited.replies.into_iter().map(crate::room::bench::seen).collect();
     assert_eq!(places.iter().map(is_in).collect::<Vec<_>>(), [true, true, false, true]);
     assert_eq!(ahead(&places[2]), 0);
-    // The same loss is told once: the hold stays where it is.
+    // The same loss counts once: the hold stays where it is.
     assert_eq!(bench.tick().await.hold_ms, Some(hold_ms));
     bench.pass(50).await;
     bench.one(Visit::Look(places[2].ticket)).await;

@@ -1,4 +1,4 @@
-//! `lua/room/visit.lua` on a real Redis: who comes, waits, comes in and goes.
+//! `lua/room/visit.lua` on a real Redis: users come, wait, come in and go.
 
 use jackpot::room::scripts::{End, Place, Visit, VisitReply};
 use jackpot::room::status::Status;
@@ -82,7 +82,7 @@ async fn the_same_join_sent_twice_says_the_same() {
         assert!(now.insert(time.to_owned(), state[time].clone()).is_some());
     }
     assert_eq!(now, state, "but for the time");
-    // Also when it is over by then, and the user has another.
+    // The same when the ticket is over by then, and the user has another.
     let ticket = seen(first.replies[1].clone()).ticket;
     bench.one(Visit::Leave(ticket)).await;
     let late = bench.one(visits[1].clone()).await;
@@ -121,7 +121,7 @@ async fn who_leaves_makes_room_and_within_a_call_each_sees_what_came_of_it() {
     let again = bench.visit(&[Visit::Leave(a.ticket), Visit::Look(a.ticket)]).await;
     assert_eq!(again.replies, [visited.replies[1].clone(), visited.replies[1].clone()]);
     assert_eq!(bench.dump().await, before);
-    // Who left may come again, with another ticket, behind those who wait.
+    // A user who left may come again, with another ticket, behind everyone who waits.
     let anew = bench.one(bench.join("a")).await;
     assert!(anew.ticket != a.ticket && ahead(&anew) == 1);
 }
@@ -138,7 +138,7 @@ async fn a_renewal_is_for_those_who_are_in() {
     assert_eq!(visited.replies[2], visited.replies[0]);
     assert!(matches!(&visited.replies[1], VisitReply::NotAdmitted(seen) if ahead(seen) == 0));
     assert_eq!(visited.passes, 2);
-    // A session that was made shorter is not cut by its renewal.
+    // A renewal does not cut a session when sessions were made shorter.
     bench.define(&json!({"capacity": 1, "session_s": 1})).await;
     assert_eq!(end_of(&bench.one(Visit::Renew(a.ticket)).await), end_of(&renewed));
     bench.one(Visit::Leave(a.ticket)).await;

@@ -1,4 +1,4 @@
-//! What docs/how-to/waiting-rooms.md shows of checking a pass is run, as it stands there, against a service.
+//! The code of docs/how-to/waiting-rooms.md that checks a pass runs as it stands there, against a service.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::room::page::kit::{SHOP, link, open, room, service, signed};
 
-/// The documented function, called with what is given on the command line: what the pass says as JSON, or why not.
+/// Calls the documented function with the arguments of the command line. Prints what the pass says as JSON, or why it
+/// is refused.
 const CALL: &str = r"
 import json, sys
 origin, token, room, user = sys.argv[1:]
@@ -32,7 +33,7 @@ fn snippet() -> String {
     python.to_owned()
 }
 
-/// A Python that has `PyJWT`: that of the checks of the API, or the machine's.
+/// A Python that has `PyJWT`: that of the API checks, or the machine's.
 fn python() -> PathBuf {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/api/bin/python");
     let has_it = |program: &Path| {
@@ -90,7 +91,7 @@ async fn the_documented_check_takes_a_pass_and_nothing_else() {
     for token in [join, place] {
         assert_eq!(refused(&origin, token, "lobby", "bob").await, "InvalidTokenError");
     }
-    // Of the service's own key: over by a second, of another issuer, of another type.
+    // Tokens of the service's own key: over by a second, of another issuer, of another type.
     let now = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs()).expect("in range");
     let claims = |iss: &str, exp: i64| Claims {
         iss: iss.to_owned(),

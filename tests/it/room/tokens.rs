@@ -1,4 +1,4 @@
-//! Passes beside an independent library of JSON Web Tokens, with another implementation of Ed25519 in it.
+//! Passes beside an independent library of JSON Web Tokens, which has another implementation of Ed25519.
 
 use jackpot::room::pass::{self, Claims, PASS};
 use jackpot::signing::SigningKeys;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::room::http::kit::{create, definition, joined, renew, said};
 use crate::support::service::Service;
 
-/// What the library signs and checks with.
+/// The key with which the library signs and checks.
 struct Ed25519(Vec<u8>);
 
 impl Signer<Vec<u8>> for Ed25519 {
@@ -108,7 +108,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     );
     let other = decode::<Value>(pass, &key, &validation("other")).expect_err("another room");
     assert_eq!(other.kind(), &ErrorKind::InvalidAudience);
-    // A back end that checks the audience and no type takes no token of the waiting page for a pass, or the other way.
+    // A back end that checks the audience and no type takes no token of the waiting page for a pass, or the reverse.
     let origins = json!({"return_origins": ["https://shop.example"]});
     assert_eq!(
         service.put("/v1/rooms/lobby", definition(1, &origins)).await.status,
@@ -147,7 +147,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     let refused = decode::<Value>(changed, &key, &validation("lobby")).expect_err("another signature");
     assert_eq!(refused.kind(), &ErrorKind::InvalidSignature);
 
-    // Behind a rotation a renewed pass has the new key, and the old one is still published.
+    // After a rotation a renewed pass has the new key, and the old one is still published.
     let rotated = service.command(&["key", "rotate-signing"]);
     assert!(rotated.status.success(), "{rotated:?}");
     crate::support::eventually(crate::fault::support::PATIENCE, "the new key signs", async || {
@@ -173,7 +173,7 @@ fn we_take_what_another_library_makes_with_our_key() {
     let token = encode(&header, &claims, &EncodingKey::from_ed_der(&seed)).expect("signed");
     let opened: Claims = pass::open(|kid| keys.find(kid), PASS, &token).expect("ours");
     assert_eq!((opened.sub.as_str(), opened.exp), ("ann", 2));
-    // And the other way round the two make the same text.
+    // In the other direction, the two make the same text.
     let ours = pass::sign(&keys.current(), PASS, &opened);
     let key = DecodingKey::from_ed_components(&keys.public()[0].x()).expect("32 bytes");
     let mut lasting = validation("lobby");

@@ -1,4 +1,4 @@
-//! Who is let in though nobody asks, behind an outage; and what a PUT leaves that changed nothing.
+//! Users who are let in after an outage although nobody asks, and what a PUT leaves that changed nothing.
 
 use jackpot::room::error::RoomError;
 use jackpot::room::scripts::Wanted;
@@ -14,7 +14,7 @@ use crate::support::given::operator;
 use crate::support::ledger_db::LedgerDb;
 use crate::support::redis::TestRedis;
 
-/// How soon: `room::silent` tells, by its own tests.
+/// The tests of `room::silent` check how soon this happens.
 #[tokio::test]
 async fn behind_an_outage_who_is_due_is_let_in_though_nobody_asks() {
     let redis = own_redis(&[]).await;

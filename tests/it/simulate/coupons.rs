@@ -1,5 +1,5 @@
-//! `jackpot simulate --coupons`, as its user sees it: a crowd against a private service that is killed, and a service
-//! that somebody else plays with, which it must notice.
+//! `jackpot simulate --coupons`, as a user sees it. A crowd meets a private service that is killed. In another service
+//! another client takes a unit, which the run must notice.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::fault::support::embedded;
 use crate::support::eventually;
 
-/// A run in a debug build, beside others.
+/// Time limit of a run in a debug build, beside others.
 const LIMIT: Duration = Duration::from_mins(1);
 
 fn command(directory: &Path, line: &str) -> Command {
@@ -80,7 +80,7 @@ fn a_line_is_served_though_the_service_and_redis_are_killed() {
     assert!(numbers["line_latency"]["max_us"].is_u64());
 }
 
-/// Somebody else takes a unit: what users were told is not all that was issued.
+/// Another client takes a unit: the users' answers are not all that was issued.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_does_not_add_up_is_violated() {
     let (service, _) = embedded(&[("JACKPOT__LEDGER__RECONCILE_INTERVAL_S", "1")]).await;

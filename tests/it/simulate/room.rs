@@ -1,5 +1,5 @@
-//! `jackpot simulate --room`, as its user sees it: a crowd goes through a private service that is killed, and a service
-//! where somebody else takes a place, which it must notice.
+//! `jackpot simulate --room`, as a user sees it. A crowd goes through a private service that is killed. In another
+//! service another client takes a place, which the run must notice.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::eventually;
 use crate::support::service::Service;
 
-/// A run in a debug build, beside others.
+/// Time limit of a run in a debug build, beside others.
 const LIMIT: Duration = Duration::from_mins(1);
 
 fn command(directory: &Path, line: &str) -> Command {
@@ -122,7 +122,7 @@ fn a_rate_is_kept() {
     );
 }
 
-/// Somebody else joins: places and counts are not those that the users of the run were told.
+/// Another client joins: places and counts are not those in the answers to the users of the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_does_not_add_up_is_violated() {
     let service = Service::start().await;

@@ -1,4 +1,4 @@
-//! Calls meet what servers do: forget scripts, die, freeze, become replicas, fill up.
+//! Calls to servers that forget scripts, die, freeze, become replicas or fill up.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -252,7 +252,7 @@ async fn a_replicated_answer_waits_for_the_replica() {
     store.close().await;
 }
 
-/// Counts how often it runs: what no script of ours may do, and so shows each repeat.
+/// The script counts how often it runs, which no script of ours may do, and so shows each repeat.
 #[tokio::test]
 async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
     let primary = Server::start(&SAFE).ready();
@@ -282,7 +282,7 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
         async move { info.contains("blocked_clients:0").then_some(()) }
     })
     .await;
-    // One that is confirmed late says what it did, which it did once.
+    // A call that is confirmed late answers what it did, which it did once.
     let late = async {
         eventually("it was applied", || {
             let now: i64 = redis::cmd("GET").arg("jp:{a}:k").query(&mut beside).unwrap();
@@ -294,7 +294,7 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
             (applied.elapsed() > Duration::from_millis(700)).then_some(())
         })
         .await;
-        // The connection goes too: what was applied is remembered all the same.
+        // The connection is cut too, and the store still remembers what was applied.
         let mut kill = redis::cmd("CLIENT");
         kill.arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes");
         kill.exec(&mut beside).unwrap();

@@ -1,4 +1,4 @@
-//! A server that would lose money is refused, with what to set.
+//! The store refuses a server that would lose money, and names the setting to change.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A cluster of real nodes: frozen ones, failovers, slots that move.
+//! A cluster of real nodes: some freeze, primaries fail over, slots move.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -170,8 +170,8 @@ async fn the_replica_of_a_frozen_primary_is_found() {
     store.close().await;
 }
 
-/// The old primary answers us all the while. Forgetting its peers makes it deaf to them for a minute (they are on its
-/// list of banned nodes): it hears neither of the promotion nor of anybody else's slots, as if it were cut off.
+/// The old primary answers us all the while. After it forgets its peers, it ignores them for a minute (they are on its
+/// list of banned nodes). It misses the promotion and everybody else's slots, as if it were cut off.
 #[tokio::test]
 async fn an_isolated_primary_is_left_for_its_promoted_replica() {
     let cluster = Nodes::start("60000").await;

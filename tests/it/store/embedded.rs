@@ -99,7 +99,7 @@ async fn a_server_that_ends_at_once_shows_its_log() {
 
 const OWNED_DIRECTORY: &str = "JACKPOT_TEST_OWNED_DIRECTORY";
 
-/// Another process that owns a private server; the test that starts it names itself, and so runs [`own`] in it.
+/// Another process that owns a private server. The test that starts it passes its own name, and so runs [`own`] in it.
 struct Owner(Child);
 
 impl Owner {
@@ -131,7 +131,7 @@ impl Drop for Owner {
     }
 }
 
-/// Kills a server that nobody owns, should the test fail before someone adopts it.
+/// Kills a server that nobody owns, if the test fails before someone adopts it.
 struct Orphan(u32);
 
 impl Drop for Orphan {
@@ -244,7 +244,7 @@ async fn a_server_that_is_just_ending_does_not_fail_the_start() {
     if let Ok(dir) = std::env::var(OWNED_DIRECTORY) {
         return own(&dir).await;
     }
-    // The moment of its end falls elsewhere in each round: before, while and after it is found.
+    // The server ends at another moment in each round: before, while and after it is found.
     for head_start in [0, 1, 10, 100, 1_000] {
         let dir = TempDir::new().unwrap();
         let (owner, pid) = Owner::start(

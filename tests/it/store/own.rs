@@ -1,4 +1,4 @@
-//! Calls over the calling thread's own connection: the same repeats as over the shared one, and nothing left behind.
+//! Calls over the calling thread's own connection: they repeat as over the shared one, and leave nothing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

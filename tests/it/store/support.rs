@@ -1,4 +1,4 @@
-//! Real servers for the tests of the store: started on free ports, ended with the test.
+//! Real servers for the tests of the store: they start on free ports and end with the test.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::wait;
 
-/// Longest wait for anything that a test waits for.
+/// Longest wait of a test for any condition.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// By how much a limit may be passed on a machine that runs other tests at the same time.
 pub const MARGIN_MS: u64 = 3_000;
@@ -50,7 +50,7 @@ impl Server {
         Self::start_with(port, TempDir::new().unwrap(), &all)
     }
 
-    /// With all arguments given, for one that must not have a plain port.
+    /// Starts a server with exactly these arguments, for one that must not have a plain port.
     pub fn start_with(port: u16, dir: TempDir, args: &[&str]) -> Self {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let (child, serving) = spawn(dir.path(), &args);
@@ -103,7 +103,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server; the receiver hears of it when its log says that it serves.
+/// Starts a server; the receiver gets a message when its log says that it serves.
 fn spawn(dir: &Path, args: &[String]) -> (Child, Receiver<()>) {
     let mut child = Command::new("redis-server")
         .args(args)

@@ -1,4 +1,4 @@
-//! TLS: a server whose certificate our authority signed is taken, another is not.
+//! TLS: the store accepts a server whose certificate our authority signed, and no other.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What every capability promises, on jackpots, coupons, rooms and a toy that only these tests have: a fourth capability
-//! in a folder of its own ([`toy`]) and a folder of Lua (`lua/`), which registers with one line.
+//! What every capability promises, on jackpots, coupons, rooms and a toy that only these tests have. The toy is a
+//! fourth capability in a separate folder ([`toy`]) and a folder of Lua (`lua/`), and registers with one line.
 
 mod cases;
 mod process;

@@ -1,4 +1,4 @@
-//! A service with toys, as a process of its own that can be killed: the test binary, started again.
+//! A service with toys, as a separate process that can be killed: the test binary, started again.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +31,7 @@ pub fn program(data: &Path) -> PathBuf {
     path
 }
 
-/// In the process that is the service: the service itself, with one more line in its list of capabilities.
+/// In the process that is the service, this is the service itself, with one more line in its list of capabilities.
 #[test]
 fn a_service_with_a_fourth_capability_serves_and_stops() -> ExitCode {
     if std::env::var_os(SERVES).is_some() {

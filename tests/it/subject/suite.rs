@@ -19,7 +19,7 @@ use crate::support::ledger_db::LedgerDb;
 use crate::support::redis::TestRedis;
 use crate::support::service::{Caller, PROGRAM, Service};
 
-/// Longest wait for anything that a test waits for.
+/// Longest wait of a test for any condition.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Callers at the same time, and so the requests that a kill cuts.
 const CALLERS: u64 = 4;
@@ -42,15 +42,15 @@ pub trait Case: 'static {
     fn definition(id: &str, change: u64) -> Value;
     /// A request that makes an event of the capability's own: path and body. Each number is another event.
     fn event(id: &str, number: u64) -> (String, Value);
-    /// How many such events the subject has had.
+    /// The number of these events that the subject has had.
     fn count(subject: &Value) -> u64;
-    /// What of a subject is the same after Redis was lost.
+    /// The part of a subject that is the same after Redis was lost.
     fn lasting(subject: &Value) -> Value {
         subject.clone()
     }
     /// Adds to a value in Redis that the ledger has too.
     fn tamper(id: &str, by: i64) -> Cmd;
-    /// A request that opens a suspended subject, where the service does not.
+    /// A request that opens a suspended subject, if the service does not open it.
     fn resume(_: &str) -> Option<(String, Value)> {
         None
     }
@@ -206,7 +206,7 @@ pub async fn puts_keep_their_preconditions<C: Case>(db: LedgerDb) {
     assert_eq!(rows[1]["before"], Value::Null);
 }
 
-/// What the callers were told before a kill.
+/// What callers got acknowledged before a kill.
 #[derive(Default)]
 struct Told {
     /// Numbers of requests so far.

@@ -1,7 +1,8 @@
-//! A real browser without a window: Chromium, driven by chromedriver as the `WebDriver` standard has it.
+//! A real browser without a window: Chromium, driven by chromedriver as the `WebDriver` standard describes.
 //!
-//! The few commands that are needed are sent by hand. Of the crates for it one has a licence that `deny.toml` refuses, the
-//! other makes `serde_json` keep the order of fields in the program under test, which it does not do where it is used.
+//! The tests send the few commands that they need by hand. Of the two crates for it, one has a licence that `deny.toml`
+//! refuses. The other makes `serde_json` keep the order of fields in the program under test, which it does not do in a
+//! normal build.
 
 use std::fs::File;
 use std::io;
@@ -17,10 +18,10 @@ use tempfile::TempDir;
 use super::service::processes_in;
 use super::{eventually, http_client};
 
-/// For the driver and for the browser, each, on a loaded machine.
+/// For the start of the driver, and for that of the browser, on a loaded machine.
 const START_DEADLINE: Duration = Duration::from_mins(1);
 
-/// For a page to be there and to stay for as long as a click takes.
+/// Time for a page to be there and to stay as long as a click takes.
 const CLICK_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Names that the browser has on PATH.
@@ -35,27 +36,27 @@ const NEEDED: &str = "chromium and chromedriver are needed on PATH: apt-get inst
 pub enum Scripts {
     /// They may.
     On,
-    /// They may not, as a user can set it.
+    /// They may not, as a user can set it in a browser.
     Off,
 }
 
 /// How the standard names a reference to an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with a profile of its own. Nothing of it is left when this goes.
+/// A browser with a profile of its own. Dropping it removes everything.
 pub struct Browser {
     client: reqwest::Client,
-    /// Where the driver takes commands for this browser.
+    /// The address at which the driver takes commands for this browser.
     session: String,
     chromedriver: Child,
     directory: TempDir,
 }
 
 impl Browser {
-    /// Starts one.
+    /// Starts a browser.
     ///
     /// # Panics
-    /// When it isn't installed, saying what to install, or does not start.
+    /// When the browser isn't installed, saying what to install, or does not start.
     pub async fn start(scripts: Scripts) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("jackpot-browser-")
@@ -145,7 +146,7 @@ impl Browser {
         self.done(Method::POST, "/url", json!({"url": url})).await;
     }
 
-    /// Where it is.
+    /// The present address.
     pub async fn url(&self) -> String {
         let url = self.done(Method::GET, "/url", Value::Null).await;
         url.as_str().expect("an address").to_owned()
@@ -157,14 +158,14 @@ impl Browser {
         title.as_str().expect("a title").to_owned()
     }
 
-    /// What the first element that fits shows; `None`: there is none, or the page is just being changed.
+    /// The text of the first element that fits. `None`: there is none, or the page is changing.
     pub async fn text(&self, css: &str) -> Option<String> {
         let path = format!("{}/text", self.element(css).await?);
         let text = self.command(Method::GET, &path, Value::Null).await.ok()?;
         Some(text.as_str()?.to_owned())
     }
 
-    /// Clicks on the first element that fits, once there is one; also on a page that is just loaded again.
+    /// Clicks on the first element that fits, once there is one; also on a page that is loading again.
     pub async fn click(&self, css: &str) {
         eventually(CLICK_DEADLINE, css, async || {
             let path = format!("{}/click", self.element(css).await?);
@@ -173,13 +174,13 @@ impl Browser {
         .await;
     }
 
-    /// What a script in the page gives back: the test's own, which no setting keeps from running.
+    /// Runs a script in the page and returns its result. The script is the test's own, and no setting stops it.
     pub async fn ask(&self, script: &str) -> Value {
         let script = json!({"script": script, "args": []});
         self.done(Method::POST, "/execute/sync", script).await
     }
 
-    /// The lines of its console since the last look, violations of policies among them as `SEVERE`.
+    /// The lines of its console since the last call. Violations of policies are among them as `SEVERE`.
     pub async fn console(&self) -> Vec<Value> {
         let lines = self.done(Method::POST, "/se/log", json!({"type": "browser"})).await;
         lines.as_array().expect("lines").clone()
@@ -195,7 +196,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Not by asking it, which would wait for the answer: all that it started is killed.
+        // A request would wait for the answer, so all processes that the driver started are killed.
         let _ = kill_process_group(Pid::from_child(&self.chromedriver), Signal::KILL);
         let _ = self.chromedriver.wait();
         for pid in processes_in(self.directory.path()) {
@@ -210,7 +211,7 @@ fn spawn(directory: &Path, log: &Path) -> io::Result<Child> {
     Command::new("chromedriver")
         .arg("--port=0")
         .current_dir(directory)
-        // Where the browser would keep what is not in its profile.
+        // The browser would keep files here that are not in its profile.
         .env("HOME", directory)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)

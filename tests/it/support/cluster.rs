@@ -1,4 +1,5 @@
-//! A cluster of three primaries, made of local processes: there is no container image that could be broken as well.
+//! A cluster of three primaries, made of local processes: no container image has a cluster that could be broken as
+//! well.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::TcpListener;
@@ -12,12 +13,12 @@ use super::local::{LocalServer, connect};
 
 const NODES: usize = 3;
 const FORM_DEADLINE: Duration = Duration::from_secs(30);
-/// How often other ports are tried when someone took one between the check and the start.
+/// Number of tries with other ports, when someone took one between the check and the start.
 const START_ATTEMPTS: usize = 5;
-/// A node that does not answer for so long is seen as failed by the others, in milliseconds.
+/// Milliseconds without an answer after which the other nodes see a node as failed.
 const NODE_TIMEOUT_MS: &str = "2000";
 
-/// Three nodes that cover all slots. The processes end when this goes.
+/// Three nodes that cover all slots. Dropping this ends the processes.
 pub struct TestCluster {
     nodes: Vec<LocalServer>,
 }
@@ -37,7 +38,8 @@ impl TestCluster {
         cluster
     }
 
-    /// The same with a replica for each node, in step with it; a node that is gone fails nobody else's slots.
+    /// The same with a replica for each node, in step with it. A node that is gone does not fail the slots of the
+    /// others.
     ///
     /// # Panics
     /// As [`start`](Self::start).
@@ -101,7 +103,7 @@ impl TestCluster {
         self.nodes.iter().map(|node| node.url().to_owned()).collect()
     }
 
-    /// The node that clients reach by `url`; asks nobody, so also while one is frozen.
+    /// The node that clients reach by `url`. This asks no node, so it works while one is frozen.
     ///
     /// # Panics
     /// When no node has that URL.
@@ -114,7 +116,7 @@ impl TestCluster {
     pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
         let mut living = None;
         for node in &self.nodes {
-            // Some may have been killed.
+            // Some nodes may have been killed.
             living = living.or(connect(node.url()).await.ok());
         }
         let mut living = living.expect("a node answers");

@@ -1,4 +1,4 @@
-//! What tests of jackpots begin with: settings, definitions, entries, adjustments.
+//! Fixtures of the tests of jackpots: settings, definitions, entries, adjustments.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub fn standalone(url: &str) -> Redis {
     }
 }
 
-/// A tier as JSON, changed by what is given.
+/// A tier as JSON, changed by `change`.
 pub fn tier(name: &str, share_ppm: u32, change: &Value) -> Value {
     let mut tier =
         json!({"tier": name, "share_ppm": share_ppm, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null});
@@ -68,7 +68,7 @@ fn merge(into: &mut Value, change: &Value) {
     }
 }
 
-/// A definition as the scripts may meet it: also one that was taken before definitions that can't work were refused.
+/// A definition as the scripts may meet it, also one from before definitions that cannot work were refused.
 pub fn definition(document: Value) -> Definition {
     Definition::stored(serde_json::from_value(document).expect("well formed")).expect("valid")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Above every limit of the service itself: an answer that takes longer is a hang.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 
-/// A client that gives up on a hang. Built with TLS compiled in, it wants a provider chosen first, even for plain HTTP.
+/// A client that gives up on a hang. It has TLS compiled in, and so needs a provider first, even for plain HTTP.
 ///
 /// # Panics
 /// When the client cannot be set up.
@@ -14,7 +14,7 @@ pub fn http_client() -> reqwest::Client {
     client(None)
 }
 
-/// The same of another client, who comes from this address, such as 127.0.0.2.
+/// The same for another client, at this address, such as 127.0.0.2.
 ///
 /// # Panics
 /// When the client cannot be set up.

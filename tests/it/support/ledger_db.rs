@@ -36,7 +36,7 @@ pub fn stream_row((kind, id): (&str, &str), (n, hash): (u64, &str)) -> String {
     )
 }
 
-/// An empty database of one kind, with a data directory of its own. Both go when this goes.
+/// An empty database of one kind, with a data directory of its own. Dropping this removes both.
 pub struct LedgerDb {
     data: TempDir,
     server: Option<TestPostgres>,

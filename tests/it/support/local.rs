@@ -17,7 +17,7 @@ const START_DEADLINE: Duration = Duration::from_secs(20);
 /// Far above what a loaded machine needs: a test must not fail because others run beside it.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A server process with its files in a directory that goes when this goes.
+/// A server process, with its files in a directory that is removed with it.
 pub struct LocalServer {
     program: &'static str,
     arguments: Vec<String>,
@@ -28,7 +28,7 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts `program` on a unix socket, durable and without eviction, as the service itself would; `extra` are
+    /// Starts `program` on a unix socket, durable and without eviction, as the service itself would. `extra` are
     /// further arguments (`["--maxmemory", "32mb"]`), which win.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl LocalServer {
         Self::on_socket_by(None, program, extra).await
     }
 
-    /// The same, going by this clock.
+    /// The same by this clock.
     ///
     /// # Errors
     /// When the program cannot be started.

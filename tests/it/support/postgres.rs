@@ -15,7 +15,7 @@ const VARIABLE: &str = "JACKPOT_TEST_POSTGRES_URL";
 /// Name and tag; `scripts/images.sh` makes it where it cannot be pulled.
 const IMAGE: (&str, &str) = ("postgres", "15");
 
-/// A fresh database, perhaps on a server that other tests use too. Kept by the test: both go when this is dropped.
+/// A fresh database, perhaps on a server that other tests use too. Dropping this removes it, and a server of its own.
 pub struct TestPostgres {
     url: String,
     backend: Backend,
@@ -90,7 +90,7 @@ impl TestPostgres {
             .await?;
         let address = (container.get_host().await?, container.get_host_port_ipv4(PORT).await?);
         let url = format!("postgres://postgres:{PASSWORD}@{}:{}/postgres", address.0, address.1);
-        // Not by its log: the image starts a server for itself first, which says the same.
+        // The log does not show it: the image first starts a server for itself, which logs the same.
         let options: PgConnectOptions = url.parse().expect("a URL made here is one");
         eventually(START_DEADLINE, "the container's PostgreSQL answers", async || {
             answers(&options).await.then_some(())
@@ -123,7 +123,7 @@ impl Drop for TestPostgres {
             return;
         };
         let (server, database) = (server.clone(), database.clone());
-        // A runtime of its own: the test's may be the one that runs this, and must not block.
+        // A separate runtime, because the test's own may be the one that runs this, and must not block.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.map(|runtime| runtime.block_on(drop_database(&server, &database)))

@@ -14,19 +14,19 @@ use tempfile::TempDir;
 use super::postgres::answers;
 use super::{eventually, free_port};
 
-/// Of the superuser `postgres`, on every server that tests start.
+/// Password of the superuser `postgres`, on every server that tests start.
 pub const PASSWORD: &str = "of-the-tests";
 
-/// For `initdb` and a start on a loaded machine.
+/// Time for `initdb`, and for a start on a loaded machine.
 pub const START_DEADLINE: Duration = Duration::from_mins(1);
 
-/// How often another port is tried when somebody took the one that was free.
+/// Number of tries with other ports, when somebody took the one that was free.
 const PORTS_TRIED: u32 = 5;
 
 /// Where Debian and others put the programs that are not on PATH.
 const INSTALLED: &str = "/usr/lib/postgresql";
 
-/// A server with its files in a directory that goes when this goes.
+/// A server, with its files in a directory that is removed with it.
 pub struct PrivatePostgres {
     programs: PathBuf,
     owner: Option<(u32, u32)>,
@@ -73,9 +73,9 @@ impl PrivatePostgres {
         format!("postgres://postgres:{PASSWORD}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Ends it as a power cut would: nobody is asked, nothing is written. Its files stay.
+    /// Ends it as a power cut would: without a request, and without a write. Its files stay.
     pub fn stop_immediate(&mut self) {
-        // Left alone, its children end when they see it gone: one that commits just then would still answer.
+        // Left alone, its children end when they see it gone. One that commits just then would still answer.
         self.freeze();
         let children = children(Pid::from_child(&self.process));
         self.process.kill().expect("a process started here can be killed");
@@ -88,7 +88,8 @@ impl PrivatePostgres {
 
     /// Starts it again on its own files and port, after [`stop_immediate`](Self::stop_immediate).
     pub async fn start_again(&mut self) {
-        // The killed one's children may hold its shared memory for a moment longer: then the new one ends at once.
+        // The killed server's children may hold its shared memory for a moment longer. Then the new server ends at
+        // once.
         eventually(START_DEADLINE, "PostgreSQL starts again", async || {
             self.process =
                 spawn(&self.programs, self.owner, self.directory.path(), self.port).expect("it started before");
@@ -156,7 +157,7 @@ fn programs() -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other(format!("no initdb and postgres on PATH or in {INSTALLED}")))
 }
 
-/// Whom it runs as: PostgreSQL refuses root. `None`: as the test itself.
+/// The user that it runs as, because PostgreSQL refuses root. `None`: the user of the test.
 fn owner() -> io::Result<Option<(u32, u32)>> {
     if !geteuid().is_root() {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! A proxy in front of Redis that loses replies, cuts connections and stalls, at a chosen command.
 //!
-//! It reads RESP far enough to know where a command and its reply end, so that exactly one reply can be lost: the
-//! server has executed the command, and the client never hears of it.
+//! It reads RESP far enough to know where a command and its reply end, so that exactly one reply can be lost. The
+//! server has then executed the command, and the client never gets the reply.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 
 use super::resp::{frame_length, is_error, is_push};
 
-/// The proxy. Connections and listener close when it goes.
+/// The proxy. Dropping it closes its connections and its listener.
 pub struct ChaosProxy {
     url: String,
     shared: Arc<Shared>,
@@ -31,7 +31,7 @@ struct Shared {
 struct Rule {
     needles: Vec<Vec<u8>>,
     pass_first: usize,
-    /// Whether that is the end of all connections.
+    /// Whether all connections end with it.
     then_down: bool,
 }
 
@@ -82,8 +82,8 @@ impl ChaosProxy {
         self.lose(needles, pass_first, false);
     }
 
-    /// The same, and from that moment on it is [`down`](Self::down): the client can neither hear of what the server
-    /// did, nor ask again.
+    /// The same, and from that moment on it is [`down`](Self::down): the client can neither get the result nor ask
+    /// again.
     pub fn lose_reply_and_go_down(&self, needles: &[&str], pass_first: usize) {
         self.lose(needles, pass_first, true);
     }
@@ -97,7 +97,7 @@ impl ChaosProxy {
         });
     }
 
-    /// How many replies were lost so far. A test asserts on it, or it proves nothing.
+    /// How many replies were lost so far. A test that does not assert on it proves nothing.
     pub fn lost(&self) -> usize {
         *self.shared.lost.borrow()
     }
@@ -130,7 +130,7 @@ async fn accept(listener: TcpListener, upstream: String, shared: Arc<Shared>) {
         if *shared.mode.borrow() == Mode::Down {
             continue;
         }
-        // The client notices a lost or failed connection; there is nobody else to tell.
+        // The client notices a lost or failed connection; nobody else needs to know.
         let (upstream, shared) = (upstream.clone(), Arc::clone(&shared));
         tokio::spawn(async move {
             if let Some(path) = upstream.strip_prefix("redis+unix://") {
@@ -143,7 +143,7 @@ async fn accept(listener: TcpListener, upstream: String, shared: Arc<Shared>) {
     }
 }
 
-/// One connection, until an end closes it or a rule says so.
+/// Carries one connection, until an end closes it or a rule does.
 async fn carry<S>(mut client: TcpStream, mut server: S, shared: &Shared) -> std::io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -1,4 +1,4 @@
-//! Where a test gets its Redis or Valkey from.
+//! The Redis or Valkey server of a test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use testcontainers::{ContainerAsync, GenericImage, ImageExt, TestcontainersError
 use super::local::{LocalServer, connect};
 use super::shifted_clock::ShiftedClock;
 
-/// Which server.
+/// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
     /// Redis 7.
@@ -44,7 +44,7 @@ impl Flavour {
     }
 }
 
-/// A server to test on. Kept by the test: a container goes when this is dropped.
+/// A server to test on. Dropping it removes its container.
 pub struct TestRedis {
     url: String,
     _backend: Backend,
@@ -69,7 +69,7 @@ impl TestRedis {
         }
     }
 
-    /// A Redis of the test's own, by whose clock the test goes.
+    /// A Redis of the test's own, by this clock.
     pub async fn by(clock: &Arc<ShiftedClock>) -> Self {
         let server = LocalServer::on_socket_by(Some(Arc::clone(clock)), "redis-server", &[])
             .await

@@ -1,4 +1,4 @@
-//! The real binary, run as a user would, that may be killed and started again.
+//! The real binary, run as a user would run it. Tests may kill it and start it again.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
     environment.iter().map(one).collect()
 }
 
-/// A running service with a data directory of its own. Nothing of it is left when this goes.
+/// A running service with a data directory of its own. Dropping it removes everything.
 pub struct Service {
     data: TempDir,
     port: u16,
@@ -44,7 +44,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// `POST` with the operator's key, which may go unanswered.
+    /// `POST` with the operator's key; an answer may not come.
     ///
     /// # Errors
     /// When the connection fails or ends before the answer.
@@ -52,7 +52,7 @@ impl Caller {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// `PUT` with the operator's key, which may go unanswered.
+    /// `PUT` with the operator's key; an answer may not come.
     ///
     /// # Errors
     /// When the connection fails or ends before the answer.
@@ -60,7 +60,7 @@ impl Caller {
         self.send(Method::PUT, path, Some(body)).await
     }
 
-    /// `GET` with the operator's key, which may go unanswered.
+    /// `GET` with the operator's key; an answer may not come.
     ///
     /// # Errors
     /// When the connection fails or ends before the answer.
@@ -68,7 +68,7 @@ impl Caller {
         self.send(Method::GET, path, None).await
     }
 
-    /// `GET` on a connection of its own, as a newcomer would.
+    /// `GET` on a new connection, as a newcomer would.
     ///
     /// # Errors
     /// When nobody accepts the connection, or it ends before the answer.
@@ -168,7 +168,7 @@ impl Service {
         service
     }
 
-    /// Starts one that must refuse to: how it ended, and its log. `data` is its data directory.
+    /// Starts one that must refuse to start; returns how it ended, and its log. `data` is its data directory.
     ///
     /// # Panics
     /// When it has not ended in 30 s.
@@ -197,7 +197,7 @@ impl Service {
             .expect("the binary that cargo built starts")
     }
 
-    /// The same while the test goes on with other things.
+    /// Runs such a command while the test goes on with other things.
     pub async fn command_beside(&self, arguments: &[&str]) -> Output {
         tokio::process::Command::from(command(self.data.path(), &self.environment, arguments))
             .output()
@@ -205,7 +205,7 @@ impl Service {
             .expect("the binary that cargo built starts")
     }
 
-    /// The key with which it is called.
+    /// The operator's key of the service.
     pub fn operator_key(&self) -> &str {
         &self.operator_key
     }
@@ -247,7 +247,7 @@ impl Service {
         }
     }
 
-    /// One request with the operator's key, which may go unanswered.
+    /// One request with the operator's key; an answer may not come.
     ///
     /// # Errors
     /// When the connection fails or ends before the answer.
@@ -309,7 +309,7 @@ impl Service {
         self.wait_until_ready().await;
     }
 
-    /// The same for one that answers and is not ready, because no jackpot can be played.
+    /// Starts it again and waits until it answers, not ready, because no jackpot can be played.
     pub async fn restart_unready(&mut self) {
         self.process = spawn(self.data.path(), self.port, &self.environment);
         self.wait_until("/healthz").await;
@@ -355,7 +355,7 @@ impl Drop for Service {
         if std::thread::panicking() {
             eprintln!("--- the service's log\n{}", self.log());
         }
-        // Dead already after kill9 or stop; its Redis may live on after kill9.
+        // The service is dead already after kill9 or stop; its Redis may live on after kill9.
         let _ = self.process.kill();
         let _ = self.process.wait();
         for pid in processes_in(self.data.path()) {
@@ -412,7 +412,7 @@ fn spawn(data: &Path, port: u16, environment: &[(String, String)]) -> Child {
         .expect("the binary that cargo built starts")
 }
 
-/// Processes whose working directory lies in `directory`: a pid file may be stale, this cannot.
+/// Processes whose working directory lies in `directory`. A pid file may be stale, and this cannot.
 pub(super) fn processes_in(directory: &Path) -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();

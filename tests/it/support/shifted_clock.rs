@@ -1,4 +1,4 @@
-//! A clock that a test sets, for a server process of its own: forwards, back, while the server runs.
+//! A clock that a test sets forward or back for a private server process, while the server runs.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt as _;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// What `cc` makes a library of; see there.
+/// Source of the library that `cc` makes; see there.
 const SHIM: &str = include_str!("shifted_clock.c");
 
 /// The clock of the processes that are started with [`environment`](Self::environment).
@@ -16,7 +16,7 @@ pub struct ShiftedClock {
 }
 
 impl ShiftedClock {
-    /// One that is right.
+    /// A clock that shows the machine's time.
     ///
     /// # Panics
     /// Without a C compiler, which linking these tests takes as well.
@@ -47,12 +47,12 @@ impl ShiftedClock {
         self.directory.path().join("shift")
     }
 
-    /// What a process is started with, so that it goes by this clock.
+    /// The environment that makes a process use this clock.
     pub fn environment(&self) -> [(&'static str, PathBuf); 2] {
         [("LD_PRELOAD", self.library()), ("JACKPOT_TEST_CLOCK", self.file())]
     }
 
-    /// From now on the clock is so many seconds ahead of the machine's (behind it when negative).
+    /// From now on the clock is this many seconds ahead of the machine's (behind it when negative).
     pub fn set_s(&self, seconds: i64) {
         // In place: the file is mapped.
         let file = OpenOptions::new().write(true).open(self.file()).expect("opened");

@@ -1,4 +1,4 @@
-//! Waiting for something to become true, with a deadline; and a port nobody uses.
+//! Waits for a condition, with a deadline; and finds a free port.
 
 use std::net::TcpListener;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Batches in an export: what their events state is recomputed, also when the chain was made anew.
+//! Batches in an export: the verifier recomputes what their events state, also when the chain was made anew.
 
 use jackpot::verify::{Place, Report};
 
@@ -59,7 +59,7 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
     let says = |n: u64, field: &str, change: &dyn Fn(&str) -> String, what: &str| {
         names(&changed(&story, n, field, change), &Place::Event(n), what);
     };
-    // A pool at the beginning of a run: it moves all the pools behind it.
+    // A pool at the beginning of a run, which moves all later pools.
     let pool = |runs: &str| {
         let (index, rest) = runs.split_once(' ').expect("a run");
         let (pool, rest) = rest.split_once(',').expect("a place");
@@ -67,7 +67,7 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
     };
     says(first, "runs", &pool, "the runs of batch 'b1'");
     says(first, "runs", &pool, "the event says otherwise");
-    // One that is said to begin where none begins.
+    // A run that is said to begin where none begins.
     let more = |runs: &str| {
         let (index, rest) = runs.split_once(' ').expect("a run");
         let place = rest.split_once(';').expect("a place").0;

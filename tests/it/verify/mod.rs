@@ -1,5 +1,5 @@
-//! Promise 13, and the checks of money and history that come with it: `jackpot verify` finds nothing wrong in what the
-//! scripts wrote, and names the place of whatever was changed.
+//! Promise 13, and the checks of money and history that come with it. `jackpot verify` finds nothing wrong in what the
+//! scripts wrote, and names the place of every change.
 
 mod batch;
 mod pre_queue;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use story::{Story, play};
 
-/// Whether something is wrong there, and says so.
+/// The report names something wrong at `place`, in these words.
 fn names(report: &Report, place: &Place, what: &str) {
     let found = report
         .problems
@@ -21,7 +21,7 @@ fn names(report: &Report, place: &Place, what: &str) {
     assert!(found, "{place}: {what}\n{report}");
 }
 
-/// That this change of the story is named.
+/// The report names this change of the story.
 fn tampered(story: &Story, change: impl FnOnce(&mut Story), place: &Place, what: &str) {
     let mut story = story.clone();
     change(&mut story);
@@ -81,7 +81,7 @@ async fn a_changed_history_is_named_at_its_first_event() {
         &Place::Event(n),
         "repeated or out of order",
     );
-    // Whoever has the key and the database can chain and sign another history: a head that was kept tells.
+    // A party with the key and the database can chain and sign another history. A head that was kept reveals it.
     let mut other = story.clone();
     other.edit(1, |fields| {
         fields.insert("request_id".to_owned(), "another".to_owned());
@@ -123,7 +123,7 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
         story.verify()
     };
     let paid = story.find(|body| body.contains(",paid,") && body.contains("\"count\":\"1\""));
-    // An amount, and with it the meters so that they still sum to zero.
+    // An amount is changed, and with it the meters, so that they still sum to zero.
     let more = |claims: &str| {
         let mut parts = claims.split(',').map(str::to_owned).collect::<Vec<_>>();
         parts[5] = (parts[5].parse::<u64>().expect("an amount") + 1).to_string();
@@ -162,7 +162,7 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     );
     let report = closed(&story, call, &|_| String::new(), "claims");
     names(&report, &Place::Event(call), "it claims rank 0 on attempt 0");
-    // What was contributed, and an attempt that was left out.
+    // A changed contribution, and an attempt that was left out.
     let stakes = |block: &str| block.replacen(" 500 ", " 99500 ", 1);
     let entry = story.find(|body| body.contains(" 500 "));
     names(
@@ -238,7 +238,7 @@ async fn receipts_seeds_and_the_end_of_the_file_are_checked() {
     let text = story.text();
     let half = verify(&text.as_bytes()[..text.len() / 2], Trusted::default()).expect("an export");
     assert!(half.problems.iter().any(|p| p.what.contains("cut off")), "{half}");
-    // Without keys of the auditor's own it says so, and with others nothing is taken for signed.
+    // Without the auditor's own keys the report says so, and with other keys nothing counts as signed.
     let alone = verify(text.as_bytes(), Trusted::default()).expect("an export");
     assert!(alone.is_right() && alone.unchecked[0].contains("taken from the export itself"));
     let none = Trusted {

@@ -1,4 +1,4 @@
-//! The list of those who joined a room before its opening: `jackpot verify` recomputes their order from the published
+//! The list of users who joined a room before its opening. `jackpot verify` recomputes their order from the published
 //! seed, and names the first line that is wrong.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ struct List {
 }
 
 impl List {
-    /// Of so many.
+    /// A list of `count` tickets.
     fn of(count: u64) -> Self {
         let tickets: Vec<_> = (1..=count).map(|_| Ticket::random().unwrap()).collect();
         let seed = seed();
@@ -64,7 +64,7 @@ impl List {
         }
     }
 
-    /// That this change is found in this line.
+    /// The report finds this change in this line.
     fn tampered(&self, change: impl FnOnce(&mut Self), line: u64, what: &str) {
         let mut list = self.clone();
         change(&mut list);
@@ -77,7 +77,7 @@ impl List {
         assert!(found.order.is_empty() && found.to_string().contains(&format!("line {line}")));
     }
 
-    /// States what the list has.
+    /// Writes number and hash of the tickets into the heading.
     fn close(&mut self) {
         let tickets: Vec<_> = self.lines[1..]
             .iter()
@@ -132,7 +132,7 @@ fn the_order_follows_from_the_seed() {
 fn a_room_that_nobody_joined_before_has_an_empty_order() {
     let found = List::of(0).verify();
     assert!(found.is_right() && found.order.is_empty(), "{found}");
-    // The SHA-256 of nothing, as anybody knows it.
+    // This is the well-known SHA-256 of nothing.
     assert!(found.heading.sha256.starts_with("e3b0c44298fc1c14"));
 }
 
@@ -175,7 +175,7 @@ fn who_kept_the_commitment_finds_a_seed_that_was_changed() {
     );
     let open = list.verify().to_string();
     assert!(open.contains("--commitment") && open.contains("--sha256"), "{open}");
-    // Whoever has the service can state another seed with its own commitment.
+    // A party that has the service can state another seed with its own commitment.
     let other = OrderSeed::of(&MasterSecret::new([0x60; 32]), &room(), NONCE);
     let mut list = list;
     list.lines[0]["seed"] = json!(other.reveal());
@@ -191,7 +191,7 @@ fn who_kept_the_commitment_finds_a_seed_that_was_changed() {
 #[test]
 fn who_has_the_published_hash_finds_a_list_that_was_changed() {
     let published = List::of(5).lines[0]["sha256"].as_str().expect("a hash").to_owned();
-    // A list of others, right in itself.
+    // A list of other tickets, which is right on its own.
     let other = List::of(6);
     assert!(other.verify().is_right());
     let found = other.verify_with(None, Some(&published));

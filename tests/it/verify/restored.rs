@@ -1,4 +1,4 @@
-//! What `jackpot verify` says of an export that goes over restores: epochs, nonces and histories.
+//! What `jackpot verify` says about an export that spans restores: epochs, nonces and histories.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ async fn restored_twice(db: LedgerDb) -> Story {
     let mut events: Vec<BTreeMap<String, String>> = parsed.collect();
     events.sort_by_key(|fields| fields["n"].parse::<u64>().expect("a number"));
     let mut story = export_of(bench, events).await;
-    // Ranks were given, not drawn: without seeds the draws are not looked at.
+    // Ranks were given, not drawn. Without seeds the draws are not checked.
     for line in &mut story.lines {
         if line["kind"] == "epoch" {
             line["seed"] = Value::Null;
@@ -85,7 +85,7 @@ async fn an_export_over_two_restores_is_right_and_nothing_comes_twice(db: Ledger
         &set("epoch_nonce", of(1, "epoch_nonce")),
         "has the nonce of epoch 1",
     );
-    // A number that is not above all that may have been used in the lost future.
+    // A number that is not above all numbers that the lost future may have used.
     let near = of(second, "closed").parse::<u64>().expect("a number") + 1;
     tampered(second, &set("epoch", near.to_string()), "neither 1,000 above");
     tampered(second, &set("epoch", "99999999999".to_owned()), "neither 1,000 above");

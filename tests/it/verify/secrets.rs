@@ -96,7 +96,7 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     assert!(told.contains("of epochs with a published seed: 3"), "{told}");
     assert!(told.contains("epochs      4 under 2 secrets"), "{told}");
     println!("{told}");
-    // The ledger itself, with both secrets; then another nonce in the export.
+    // First the ledger itself, with both secrets; then another nonce in the export.
     assert!(service.stop().await.success());
     let ledger = service.command(&["verify", "--ledger"]);
     assert_eq!(ledger.status.code(), Some(0), "{}", text(&ledger));

@@ -90,7 +90,7 @@ async fn one_by_one(bench: &Bench, play: &Play, prefix: &str) {
     }
 }
 
-/// Many entries in one call, the way combined and batched entries come. What it leaves pending stays so.
+/// Many entries in one call, as combined and batched entries come. Entries that it leaves pending stay pending.
 async fn one_call(bench: &Bench, call: u64) {
     let (_, view) = bench.fresh().await;
     let entry = |i: u64| {
@@ -100,7 +100,7 @@ async fn one_call(bench: &Bench, call: u64) {
     };
     let entries = (0..25).map(entry).collect::<Vec<_>>();
     bench.enter(&entries).await;
-    // A repeat in front of new ones: lines of the block that were not taken.
+    // A repeat in front of new entries: lines of the block that were not taken.
     let again = [entries[0].clone(), entry(100 + call)];
     bench.enter(&again).await;
 }
@@ -207,7 +207,7 @@ impl Story {
         Some(line)
     }
 
-    /// Chains all events and signs the head, as whoever has the key and the database could.
+    /// Chains all events and signs the head, as a party with the key and the database could.
     pub fn close(&mut self) {
         let mut place = (0, ChainHash::first(&self.id));
         for line in self.lines.iter_mut().filter(|line| line["kind"] == "event") {
@@ -236,7 +236,7 @@ impl Story {
         serde_json::from_value(line).expect("a head")
     }
 
-    /// Where the line of an event is.
+    /// Index of the line of an event.
     pub fn event(&self, n: u64) -> usize {
         let found = self
             .lines
@@ -245,21 +245,21 @@ impl Story {
         found.expect("an event")
     }
 
-    /// The first event whose body is such.
+    /// Number of the first event whose body fits `is`.
     pub fn find(&self, is: impl Fn(&str) -> bool) -> u64 {
         let mut events = self.lines.iter().filter(|line| line["kind"] == "event");
         let found = events.find(|line| is(line["body"].as_str().expect("a body")));
         found.expect("such an event")["n"].as_u64().expect("n")
     }
 
-    /// All events whose bodies are such.
+    /// Numbers of all events whose bodies fit `is`.
     pub fn all(&self, is: impl Fn(&str) -> bool) -> Vec<u64> {
         let events = self.lines.iter().filter(|line| line["kind"] == "event");
         let found = events.filter(|line| is(line["body"].as_str().expect("a body")));
         found.map(|line| line["n"].as_u64().expect("n")).collect()
     }
 
-    /// How many events it has.
+    /// Number of events.
     pub fn events(&self) -> u64 {
         self.all(|_| true).len() as u64
     }
@@ -271,7 +271,7 @@ impl Story {
         fields[name].clone()
     }
 
-    /// How many entries its events say that they took.
+    /// Number of entries that its events say they took.
     pub fn entries(&self) -> u64 {
         let bodies = self.lines.iter().filter_map(|line| line["body"].as_str());
         let fields = bodies.map(|body| serde_json::from_str::<Value>(body).expect("JSON"));

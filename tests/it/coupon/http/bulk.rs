@@ -1,4 +1,4 @@
-//! Bulk issues: a line for each line, in order, whatever is in them; and again.
+//! Bulk issues: one answer line for each line, in order, whatever the lines hold; and the same when repeated.
 
 use std::fmt::Write;
 
@@ -170,7 +170,7 @@ async fn what_is_no_list_is_refused_before_it_is_read_and_one_too_long_is_stoppe
     let path = "/v1/coupons/limits/bulk-issues";
     let (status, _, text) = send(&service, Method::POST, path, &NDJSON, long.clone()).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{text}");
-    // Its length is not known before it is read.
+    // The service does not know the length of this body before it has read it.
     let lines = parsed(&send_in_pieces(&service, path, &NDJSON, long.as_bytes().chunks(100)).await);
     let (last, issued) = lines.split_last().expect("lines");
     assert_eq!(

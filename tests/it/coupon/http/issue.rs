@@ -1,4 +1,4 @@
-//! Asking, looking up, taking back: each status and code, and that everything stands when it is repeated.
+//! Issue, look-up and void: each status and code, and the same answer when a call is repeated.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ async fn every_refusal_has_its_code_and_is_final_for_its_request() {
         assert_eq!(found.body["user_id"], user);
         assert!(found.body["decided_at"].is_string(), "{}", found.text);
     }
-    // The reasons are gone, and the refusals stand, word for word.
+    // The reasons are gone; the refusals stay, word for word.
     let refused = ask(&service, "few", "r2", "u1").await.body;
     assert_eq!(void(&service, "few", "r1").await.status, StatusCode::OK);
     assert_eq!(ask(&service, "few", "r2", "u1").await.body, refused);

@@ -1,4 +1,4 @@
-//! What these tests share: requests with headers, and a line that nobody serves for a while.
+//! What these tests share: requests with headers, and a queue that nobody serves for a while.
 
 use std::fmt::Write;
 
@@ -13,13 +13,13 @@ use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 use crate::support::{eventually, http_client};
 
-/// A service on a Redis that the test may look into.
+/// A service, and its Redis for the test to look into.
 pub async fn service_and_redis(environment: &[(&str, &str)]) -> (Service, LocalServer) {
     let redis = own_redis(&[]).await;
     (service_on(redis.url(), environment).await, redis)
 }
 
-/// A definition with this stock, changed by what is given.
+/// A definition with this stock, changed by `change`.
 pub fn definition(stock: u64, change: &Value) -> Value {
     let mut definition = json!({"name": "A test", "stock": stock, "per_user": 1, "per_user_window_s": null,
         "starts_at": null, "ends_at": null});
@@ -43,12 +43,12 @@ pub async fn ask(service: &Service, id: &str, request: &str, user: &str) -> Answ
     service.post(&format!("/v1/coupons/{id}/issues"), body).await
 }
 
-/// What became of a request.
+/// Looks a request up.
 pub async fn look(service: &Service, id: &str, request: &str) -> Answer {
     service.get(&format!("/v1/coupons/{id}/issues/{request}")).await
 }
 
-/// Takes a unit back.
+/// Voids an issue.
 pub async fn void(service: &Service, id: &str, request: &str) -> Answer {
     let path = format!("/v1/coupons/{id}/issues/{request}");
     service.call(Method::DELETE, &path, None).await
@@ -60,7 +60,7 @@ pub fn operator_key(service: &Service) -> String {
     key.trim().to_owned()
 }
 
-/// A request with headers of its own, and a body as it is.
+/// A request with these headers, and a body as it is.
 pub async fn send(
     service: &Service,
     method: Method,
@@ -79,7 +79,8 @@ pub async fn send(
     (status, headers, answer.text().await.expect("a body"))
 }
 
-/// A `POST` whose body comes in pieces and whose length nobody knows before; the answer is read meanwhile. Its body.
+/// Sends a `POST` whose body comes in pieces, without a length beforehand, and reads the answer meanwhile. Returns the
+/// answer's body.
 pub async fn send_in_pieces(
     service: &Service,
     path: &str,
@@ -99,7 +100,7 @@ pub async fn send_in_pieces(
         writer.write_all(head.as_bytes()).await.expect("sent");
         for piece in pieces {
             let size = format!("{:x}\r\n", piece.len());
-            // What is refused early is not read to its end.
+            // The service does not read a body to its end when it refuses early.
             if writer
                 .write_all(&[size.as_bytes(), piece, b"\r\n"].concat())
                 .await
@@ -125,7 +126,7 @@ pub async fn send_in_pieces(
     body
 }
 
-/// Joins the line.
+/// Joins the queue.
 pub async fn join(service: &Service, id: &str, request: &str, user: &str) -> (StatusCode, HeaderMap, Value) {
     let body = json!({"request_id": request, "user_id": user}).to_string();
     let headers = [("content-type", "application/json"), ("prefer", "respond-async")];
@@ -134,9 +135,10 @@ pub async fn join(service: &Service, id: &str, request: &str, user: &str) -> (St
     (status, headers, serde_json::from_str(&text).expect("JSON"))
 }
 
-/// Keeps the line from being served, as another instance that holds its lease would.
+/// Keeps the queue unserved, as another instance with its lease would.
 pub async fn hold(redis: &LocalServer, id: &str) {
-    // The lease of an instance that serves it now is not taken away: the line must be empty, and so it has none.
+    // This does not take the lease from an instance that serves now. The queue must be empty, so that nobody has its
+    // lease.
     let state = format!("cp:{{{id}}}:state");
     let mut connection = redis.connection().await;
     eventually(PATIENCE, "nobody serves the line", async || {
@@ -161,7 +163,7 @@ pub async fn release(redis: &LocalServer, id: &str) {
         .expect("HDEL");
 }
 
-/// Waits until a request has this result; what it is then.
+/// Waits until a request has this result; returns the request as it is then.
 pub async fn until(service: &Service, id: &str, request: &str, result: &str) -> Value {
     eventually(PATIENCE, &format!("{request} is {result}"), async || {
         let found = look(service, id, request).await.body;

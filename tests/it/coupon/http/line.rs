@@ -1,4 +1,4 @@
-//! The line over HTTP: strictly in the order of arrival, also for those that do not ask for it.
+//! The queue over HTTP: strictly in the order of arrival, also for requests that do not ask for the queue.
 
 use futures_util::future::join_all;
 use reqwest::StatusCode;
@@ -46,7 +46,7 @@ async fn who_joins_is_served_in_the_order_of_arrival() {
         let expected = if i <= 15 { json!(i) } else { json!(null) };
         assert_eq!(found["sequence"], expected, "{found}");
     }
-    // Decided ones answer as if they had been decided at once.
+    // Requests that are decided by now answer as if they had been decided at once.
     let (status, _, body) = join(&service, "queue", "q1", "u1").await;
     assert_eq!((status, &body["sequence"]), (StatusCode::OK, &json!(1)));
     let (status, _, body) = join(&service, "queue", "q16", "u16").await;
@@ -137,7 +137,7 @@ async fn a_repeat_of_a_dead_request_says_that_it_is_dead() {
     create(&service, "dead", 2, &json!({})).await;
     hold(&redis, "dead").await;
     join(&service, "dead", "q1", "u1").await;
-    // As serve.lua leaves it behind the third try.
+    // As serve.lua leaves the request after the third try.
     let mut connection = redis.connection().await;
     redis::pipe()
         .cmd("HSET")

@@ -1,4 +1,4 @@
-//! A coupon whose records are gone: what it issued is answered out of the ledger.
+//! A coupon whose records are gone: the ledger answers for what it issued.
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn a_winner_who_asks_again_after_the_retention_gets_the_same_answer() {
     let found = look(&service, "over", "r1").await;
     let ends = definition(3, &json!({"ends_at": "2020-01-01T00:00:00Z"}));
     assert_eq!(service.put("/v1/coupons/over", ends).await.status, StatusCode::OK);
-    // Its retention passes; until the worker has looked, it may write a smaller age.
+    // The retention passes. Until the worker has looked, it may write a smaller age.
     let state = "cp:{over}:state";
     let mut connection = redis.connection().await;
     eventually(PATIENCE, "its records are gone", async || {

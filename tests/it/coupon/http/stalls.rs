@@ -1,4 +1,4 @@
-//! Bulk issues whose clients stall: they are ended, and hold up no other key.
+//! Bulk issues whose clients stall: the service ends them, and they delay no other key.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
 const NDJSON: (&str, &str) = ("content-type", "application/x-ndjson");
-/// As many uploads of one key are worked on.
+/// Number of uploads of one key that the service works on at a time.
 const OF_KEY: usize = 4;
 /// Largest body of a batch.
 const BATCH_BYTES: usize = 2_560_000;
 
-/// A connection whose end here takes little before it is read.
+/// A connection whose client side buffers little that is not read.
 async fn connect(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(64 * 1024).expect("a small buffer");
@@ -29,7 +29,7 @@ async fn connect(service: &Service) -> TcpStream {
     socket.connect(address).await.expect("the service accepts")
 }
 
-/// The head of an upload whose body comes in pieces.
+/// Opens a connection and sends the head of an upload whose body comes in pieces.
 async fn begin(service: &Service, id: &str, key: &str) -> TcpStream {
     let mut connection = connect(service).await;
     let head = format!(
@@ -52,7 +52,7 @@ fn wish(n: usize) -> String {
     )
 }
 
-/// Reads until what came has this in it.
+/// Reads until the received text contains `part`.
 async fn read_until(connection: &mut TcpStream, part: &str) -> String {
     let (mut text, mut bytes) = (String::new(), [0; 4_096]);
     let reading = async {
@@ -68,7 +68,7 @@ async fn read_until(connection: &mut TcpStream, part: &str) -> String {
     text
 }
 
-/// The last line of an answer that is read to its end.
+/// Reads an answer to its end; returns its last line.
 async fn last_line(connection: &mut TcpStream) -> Value {
     let mut answer = Vec::new();
     let read = timeout(PATIENCE, connection.read_to_end(&mut answer)).await;
@@ -79,7 +79,7 @@ async fn last_line(connection: &mut TcpStream) -> Value {
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {last}"))
 }
 
-/// A key of this name that may operate.
+/// Makes a key of this name that may operate.
 async fn another_key(service: &Service, name: &str) -> String {
     let made = service.command(&["key", "new", "--role", "operate", "--name", name]);
     assert!(made.status.success(), "{made:?}");
@@ -92,7 +92,7 @@ async fn another_key(service: &Service, name: &str) -> String {
     key
 }
 
-/// Uploads a short list with this key: the status, and what is answered.
+/// Uploads a short list with this key; returns the status and the answer.
 async fn upload(
     service: &Service,
     id: &str,
@@ -138,7 +138,7 @@ async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
             .is_some_and(|detail| detail.contains("this key has 4")),
         "{text}"
     );
-    // With its client goes its place, before the others are given up.
+    // A client that leaves frees its place, before the service gives up the others.
     stalled.pop();
     let again = eventually(PATIENCE, "there is a place", async || {
         let (status, _, text) = upload(&service, "stalled", &one, &wish(51)).await;
@@ -150,7 +150,7 @@ async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
         let ended = connection.try_read(&mut [0; 64]);
         assert_eq!(ended.expect_err("still at work").kind(), std::io::ErrorKind::WouldBlock);
     }
-    // Each says at last that it stopped.
+    // The last line of each answer states that it stopped.
     let stopped = last_line(&mut stalled[0]).await;
     assert_eq!(
         (&stopped["result"], &stopped["code"]),
@@ -171,7 +171,7 @@ async fn heavy_a_list_that_drips_is_ended() {
         let mut ticks = interval(Duration::from_millis(500));
         loop {
             ticks.tick().await;
-            // The service closes the connection behind its answer.
+            // The service closes the connection after its answer.
             if writer.write_all(b"1\r\nx\r\n").await.is_err() {
                 return;
             }
@@ -217,7 +217,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
         (status == StatusCode::TOO_MANY_REQUESTS).then_some(())
     })
     .await;
-    // Each that is given up leaves its place to a newcomer.
+    // Each upload that is given up frees its place for a newcomer.
     let mut newcomers = Vec::new();
     for n in 0..OF_KEY {
         let newcomer = eventually(PATIENCE, "those that read nothing are given up", async || {
@@ -232,7 +232,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let (mut reader, _sending) = unread.pop().expect("an upload");
     let mut answer = Vec::new();
     let read = timeout(PATIENCE, reader.read_to_end(&mut answer)).await;
-    // The rest of the list is not read, so that the end may be a reset.
+    // The service does not read the rest of the list, so the connection may end with a reset.
     let _ended = read.expect("it ends");
     let answer = String::from_utf8(answer).expect("UTF-8");
     let end = &answer[answer.len().saturating_sub(300)..];
@@ -270,7 +270,7 @@ async fn batches_that_are_announced_and_not_sent_hold_up_no_other_key() {
         connection.write_all(head.as_bytes()).await.expect("sent");
         stalled.push(connection);
     }
-    // Their heads are read before the next call is.
+    // The service reads these heads before the next call.
     assert_eq!(send(&service, Method::GET, "/healthz", &[], "").await.0, StatusCode::OK);
     let batch = json!({"batch_id": "b1", "entries": [{"player_id": "p", "stake": 1}]});
     let padded = format!("{batch}{}", " ".repeat(BATCH_BYTES - batch.to_string().len()));

@@ -1,4 +1,4 @@
-//! The way through the line as server-sent events.
+//! The way through the queue as server-sent events.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Requests that go away, connections that are lost, runtimes that end: the others' entries are exact all the same.
+//! Requests go away, connections are lost, runtimes end: the others' entries are exact all the same.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What goes out together, and how each entry gets its own answer.
+//! Which entries go out together, and how each of them gets its own answer.
 
 use std::collections::BTreeSet;
 

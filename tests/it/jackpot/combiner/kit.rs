@@ -28,7 +28,7 @@ pub const MAX_BATCH: usize = 256;
 /// Most entries that wait on a thread for a jackpot, as the same file has it.
 pub const MAX_WAITING: usize = 4_096;
 
-/// An instance beside the one that `bench` is.
+/// An instance beside that of `bench`.
 pub struct Kit {
     pub bench: Bench,
     pub play: Play,
@@ -43,14 +43,14 @@ pub fn nobody_wins() -> Value {
 }
 
 impl Kit {
-    /// On a jackpot of its own, which it has read.
+    /// An instance with a new jackpot, which it has read.
     pub async fn with(change: &Value) -> Self {
         let redis = Arc::new(TestRedis::start().await);
         let bench = Bench::on(Arc::clone(&redis), change).await;
         Self::over(bench, &standalone(redis.url())).await
     }
 
-    /// The same, with answers that a proxy may hold back or lose, and with time limits short enough to meet them.
+    /// The same behind a proxy that may hold back or lose answers, with time limits short enough to meet them.
     pub async fn behind_proxy(change: &Value) -> (Self, ChaosProxy) {
         let redis = Arc::new(TestRedis::start().await);
         let bench = Bench::on(Arc::clone(&redis), change).await;
@@ -100,7 +100,7 @@ impl Kit {
         id
     }
 
-    /// Calls of a script so far.
+    /// Number of calls of a script so far.
     pub fn calls(&self, script: &str) -> usize {
         let calls = self.calls.lock().expect("no panic before");
         calls.get(script).copied().unwrap_or_default()
@@ -123,7 +123,7 @@ impl Kit {
         join_all(ids.iter().map(|id| self.enter(id))).await
     }
 
-    /// Entries that Redis has numbered.
+    /// Number of entries that Redis has numbered.
     pub async fn sequence(&self) -> u64 {
         let known = self.bench.operate.views.registry.known(&self.bench.id);
         let mut command = redis::cmd("HGET");
@@ -155,7 +155,7 @@ pub fn sequences(answers: &[Result<Played, PlayError>]) -> Vec<u64> {
     answers.iter().map(number).collect()
 }
 
-/// Whether an error says that nobody knows.
+/// Whether the error says that the outcome is unknown.
 pub fn is_unavailable(answer: &Result<Played, PlayError>) -> bool {
     matches!(
         answer,

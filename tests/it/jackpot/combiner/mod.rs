@@ -1,4 +1,4 @@
-//! Entries that arrive while a call is in flight go out together in the next, and each gets its own answer.
+//! Entries that arrive while a call is in flight go out together in the next one. Each gets its own answer.
 
 mod fair;
 mod faults;

@@ -1,4 +1,4 @@
-//! Refusals within a call: each reaches those whom it concerns.
+//! Refusals within a call: each reaches the entries that it concerns.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A key that is bound to subjects: it may name these alone, on every route that there is.
+//! A key that is bound to subjects: it may name only these, on every route.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::fault::support::embedded_url;
 use crate::support::given;
 use crate::support::service::Service;
 
-/// Answers about several subjects: a bound key gets what is its own.
+/// Answers about several subjects: a bound key gets only its own.
 const FILTERED: [&str; 9] = [
     "/readyz",
     "/v1/audit",
@@ -40,7 +40,7 @@ async fn service() -> Service {
 
 const OWN: [&str; 6] = ["--only", "jackpot:own", "--only", "coupon:own", "--only", "room:own"];
 
-/// The path of an operation, its subject being `id`.
+/// The path of an operation on the subject `id`.
 fn path_of(template: &str, id: &str) -> String {
     let mut path = template.replace("{id}", id);
     while let (Some(from), Some(to)) = (path.find('{'), path.find('}')) {
@@ -116,7 +116,7 @@ async fn lists_have_full_pages_of_the_own_subjects() {
             .await;
         assert_eq!(answer.status.as_u16(), 201);
     }
-    // Two that are not there, among those that are: pages are full all the same.
+    // Two subjects that do not exist, among existing ones: pages are full all the same.
     let own = [
         "--role",
         "read",
@@ -153,7 +153,7 @@ async fn lists_have_full_pages_of_the_own_subjects() {
 async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
     let service = service().await;
     let bound = key(&service, "maker", &["--role", "operate", "--only", "jackpot:new"]).await;
-    // A coupon as a prize: what the jackpot gives is the jackpot's own business.
+    // A coupon as a prize needs no right of the key: what the jackpot gives is the jackpot's own business.
     let odds = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": "other"}}))]}});
     let document = given::document("new", &odds);
     assert_eq!(
@@ -177,7 +177,7 @@ async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
         bound.ask(&Method::GET, "/v1/coupons/other", None).await,
         (403, "wrong-subject".to_owned())
     );
-    // One that could do it without a key has less with one: a key that leaks opens its own subjects alone.
+    // A bound key is limited also where no key is needed: a leaked key opens only its own subjects.
     assert_eq!(
         bound.ask(&Method::GET, "/v1/jackpots/own/meter", None).await,
         (403, "wrong-subject".to_owned())
@@ -202,7 +202,7 @@ async fn a_bound_key_sees_of_what_is_refused_its_own() {
             .query(&mut redis)
             .expect("keys");
         redis::cmd("DEL").arg(keys).exec(&mut redis).expect("deleted");
-        // Noticed by whoever asks.
+        // A request for the subject makes the service notice.
         for kind in ["jackpots", "coupons", "rooms"] {
             service.get(&format!("/v1/{kind}/{id}")).await;
         }

@@ -1,4 +1,4 @@
-//! Who sees the codes of coupons.
+//! Which keys see the codes of coupons.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ async fn a_read_key_sees_codes_only_when_it_was_made_for_them() {
         let expected = |code: &str| if sees { json!(code) } else { Value::Null };
         let one = asking.get(&format!("{path}/r1")).await;
         assert_eq!(one.get("code"), Some(&expected(&code)), "null, not absent: {one}");
-        // The first issue inside of a refusal.
+        // The refusal contains the first issue.
         let refused = asking.get(&format!("{path}/r2")).await;
         assert_eq!(refused["issue"].get("code"), Some(&expected(&code)), "{refused}");
         assert!(refused.get("code").is_none(), "it has none of its own: {refused}");

@@ -1,4 +1,4 @@
-//! A key that ends takes with it what is open under it, within two seconds.
+//! When a key ends, everything that is open under it ends within two seconds.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::coupon::http::kit::{hold, join, service_and_redis};
 use crate::support::given;
 use crate::support::service::Service;
 
-/// From the end of a key to the end of what it opened.
+/// Longest time from the end of a key to the end of what it opened.
 const SOON: Duration = Duration::from_secs(2);
-/// A key that expires by itself lives as long: to be honoured, and to open what is to end.
+/// Lifetime of a key that expires: long enough to be honoured, and to open what is to end.
 const LIFE: &str = "4s";
 
 /// How a key ends.
@@ -40,7 +40,7 @@ async fn ends(mut answer: Response) -> Instant {
     Instant::now()
 }
 
-/// A room with a user who waits; the path of the stream of that ticket.
+/// Makes a room with a user who waits; returns the path of that ticket's stream.
 async fn waiting(service: &Service) -> String {
     assert_eq!(service.put("/v1/rooms/lobby", room()).await.status.as_u16(), 201);
     service.post("/v1/rooms/lobby/tickets", json!({"user_id": "u1"})).await;
@@ -129,7 +129,7 @@ async fn streams_end(end: End) {
     assert_eq!(service.log().matches(said).count(), 2, "{}", service.log());
 }
 
-/// When the last key to expire does, by the list.
+/// When the last key to expire does so, according to the list.
 fn expiry(service: &Service, name: &str) -> Instant {
     let listed = String::from_utf8(service.command(&["key", "list"]).stdout).expect("text");
     let row = listed.lines().find(|line| line.starts_with(name)).expect("a row");

@@ -36,7 +36,7 @@ impl Asking {
         };
         let answer = request.send().await.expect("an answer");
         let status = answer.status().as_u16();
-        // A stream has no end.
+        // The body is not read, because a stream has no end.
         if status == 200 {
             return (status, String::new());
         }

@@ -1,4 +1,4 @@
-//! Secrets of a running service: where they are taken from, and who does not get them.
+//! Secrets of a running service: their sources, and the clients that do not get them.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;

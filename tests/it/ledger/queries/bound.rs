@@ -1,4 +1,5 @@
-//! A bound key sees its own subjects: full pages, cursors that go on, and no trace of others in either.
+//! A bound key sees its own subjects: full pages, cursors that go on, and no trace of other subjects in pages or
+//! cursors.
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ fn own(rows: &[Value], field: &str) -> Vec<Value> {
 
 async fn payouts_of_other_jackpots_leave_no_trace(db: LedgerDb) {
     let mut books = books(db).await;
-    // The same times in all three, and thousands of another between and before the own.
+    // All three have rows at the same times. Thousands of rows of another subject are between and before the own ones.
     books.payouts("spring", (1, 60), T0).await;
     books.payouts("autumn", (1, 45), T0).await;
     books.payouts("winter", (1, 30_000), T0 - 1_000_000).await;
@@ -87,7 +88,7 @@ async fn payouts_of_other_jackpots_leave_no_trace(db: LedgerDb) {
         assert!(!csv.contains("winter"));
         books.ask_with(&free);
     }
-    // A cursor of everybody's list is none of this one.
+    // A cursor of the list for everybody is not valid for this one.
     let (_, page) = books.get("/v1/payouts?limit=1").await;
     let cursor = page["next_cursor"].as_str().unwrap().to_owned();
     books.ask_with(&everybody);
@@ -102,7 +103,7 @@ async fn a_player_of_many_jackpots_is_shown_in_those_of_the_key(db: LedgerDb) {
     let jackpots = ["autumn", "spring", "winter"];
     let mut rows = Vec::new();
     for i in 0..300 {
-        // Three of each time; and one time at which the player has more in another jackpot than a page looks at.
+        // Three rows at each time, and one time at which the player has more in another jackpot than a page looks at.
         rows.push(entry(
             "p1",
             T0 + (i / 3) * 1_000,
@@ -222,7 +223,7 @@ async fn another_subject_named_is_refused(db: LedgerDb) {
     }
     assert_eq!(books.get("/v1/payouts?jackpot_id=spring").await.0, 200);
     assert_eq!(books.get("/v1/payouts/spring-1").await.0, 200);
-    // The same answer as for one that is not there.
+    // The same answer as for a payout that does not exist.
     let (other, none) = (
         books.get("/v1/payouts/winter-1").await,
         books.get("/v1/payouts/winter-2").await,
@@ -295,7 +296,7 @@ async fn a_revoked_key_breaks_a_download_off(db: LedgerDb) {
         .unwrap();
     let mut read = answer.chunk().await.unwrap().expect("a first part").len();
     books.keys.revoke(&"bound".parse().unwrap()).unwrap();
-    // The rest waits in full buffers; it is taken only once the key is refused.
+    // The rest waits in full buffers; the test reads it only once the key is refused.
     let refused = async || (books.get("/v1/payouts?limit=1").await.0 == 401).then_some(());
     let begun = Instant::now();
     crate::support::eventually(Duration::from_secs(5), "the key is refused", refused).await;

@@ -1,4 +1,4 @@
-//! Codes of coupons are for those keys alone that may see them.
+//! Only the keys that may see codes of coupons get them.
 
 use jackpot::jackpot::ledger::books::Books as State;
 use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, insert};

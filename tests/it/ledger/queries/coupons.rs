@@ -97,7 +97,7 @@ async fn a_page_of_issues_is_a_range_of_the_primary_key(db: LedgerDb) {
     .await;
 }
 
-/// PostgreSQL may as well read a small table.
+/// Only on SQLite: PostgreSQL may as well scan a small table.
 #[tokio::test]
 async fn issues_are_counted_out_of_indexes() {
     let books = books(LedgerDb::sqlite()).await;

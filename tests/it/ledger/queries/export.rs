@@ -1,4 +1,4 @@
-//! CSV and NDJSON: all rows, in constant memory, and never a file that only looks whole.
+//! CSV and NDJSON: all rows, in constant memory. A broken-off file never looks whole.
 
 use std::time::Duration;
 

@@ -178,7 +178,7 @@ impl Drop for Books {
 }
 
 impl Books {
-    /// Asks with this key from now on; the one that it asked with.
+    /// Asks with this key from now on; returns the previous key.
     pub fn ask_with(&mut self, key: &str) -> String {
         std::mem::replace(&mut self.key, key.to_owned())
     }

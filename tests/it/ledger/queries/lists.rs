@@ -135,7 +135,7 @@ async fn a_long_silence_is_passed_in_bounded_pages(db: LedgerDb) {
     assert!(first["next_cursor"].is_string(), "31 days are enough for one page");
     let all = books.walk("/v1/entries?player_id=p1", async |_| ()).await;
     assert_eq!(numbers(&all, "sequence"), [100]);
-    // A table that expired between two reads leaves a gap of its own day, and no error.
+    // A table that expired between two reads leaves a gap of that day, and no error.
     books.run("DELETE FROM entry_days WHERE day = '20251121'").await;
     assert_eq!(
         books.walk("/v1/entries?player_id=p1", async |_| ()).await,

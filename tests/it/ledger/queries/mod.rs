@@ -1,4 +1,4 @@
-//! What operators and auditors ask of the ledger, on both databases, over rows that the tests wrote.
+//! Queries of operators and auditors to the ledger, on both databases, over rows that the tests wrote.
 
 mod bound;
 mod codes;

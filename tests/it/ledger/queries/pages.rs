@@ -25,7 +25,8 @@ async fn pages_have_no_gap_and_no_repeat_while_rows_are_added(db: LedgerDb) {
     let seen = books
         .walk("/v1/payouts?limit=7", async |page| {
             let order = 1000 + u32::try_from(page).unwrap();
-            // Newer than all, and one that another jackpot's projector brings late, before what was read.
+            // One payout is newer than all. Another jackpot's projector brings the other one late, before what was
+            // read.
             books.payouts("spring", (order, order), later).await;
             books.payouts("winter", (order, order), T0 - 2_000_000).await;
         })
@@ -128,7 +129,7 @@ async fn a_cursor_is_for_its_own_list_and_filters(db: LedgerDb) {
     books.payouts("spring", (1, 10), T0).await;
     let (_, page) = books.get("/v1/payouts?jackpot_id=spring&limit=2").await;
     let cursor = page["next_cursor"].as_str().unwrap();
-    // Another limit is another size of the same list.
+    // Another limit gives other page sizes of the same list.
     let path = format!("/v1/payouts?jackpot_id=spring&limit=3&cursor={cursor}");
     assert_eq!(books.column(&path, "claim_order").await, [8, 7, 6]);
     for path in [

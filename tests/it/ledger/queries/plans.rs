@@ -132,7 +132,7 @@ async fn fill(books: &Books) {
     ] {
         books.run(&insert).await;
     }
-    // Nothing ever makes statistics for SQLite; PostgreSQL makes them by itself.
+    // Nothing ever makes statistics for SQLite; PostgreSQL makes them on its own.
     if books.sql.kind() == Kind::Postgres {
         books.run("ANALYZE").await;
     }
@@ -149,7 +149,7 @@ pub async fn uses(books: &Books, scan: &Scan, sqlite: &str, postgres: &str) {
                     plan.contains("SEARCH") && plan.contains(&format!("INDEX {sqlite} (")),
                     "{said}"
                 );
-                // With filters beside the index, what passes of the rows that were looked at is put in order again.
+                // With filters beside the index, the rows that pass them are put in order again.
                 let sorts = plan.contains("TEMP B-TREE");
                 assert!(!sorts || !scan.filters.is_empty(), "{said}");
                 assert!(!plan.contains(&format!("SCAN {}", scan.table)), "{said}");

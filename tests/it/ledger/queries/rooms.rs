@@ -1,4 +1,4 @@
-//! Rooms: their reconciliation beside that of jackpots and coupons, and what operators did to them.
+//! Rooms: their reconciliation beside that of jackpots and coupons, and the acts of operators on them.
 
 use jackpot::room::known::OrderOf;
 use jackpot::room::ledger::books::Books as RoomBooks;

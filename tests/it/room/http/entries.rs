@@ -45,7 +45,7 @@ async fn only_the_pass_of_this_player_for_this_room_lets_play() {
         let entered = enter(&service, "behind", "e1", "ann", &wrong).await;
         assert_eq!(entered, refused("pass-required"), "{why}");
     }
-    // Of two it would be anyone's guess which counts.
+    // With two of them it would be unclear which counts.
     let twice = http_client()
         .post(service.url("/v1/jackpots/behind/entries"))
         .bearer_auth(operator_key(&service))
@@ -79,7 +79,7 @@ async fn a_repeat_is_answered_whatever_its_pass() {
         StatusCode::OK
     );
     assert_eq!(enter(&service, "behind", "e1", "ann", &Value::Null).await, REPEATED);
-    // Only what was sent has to be the same.
+    // Only the parts that the client sent must be the same.
     let other = service
         .post(
             "/v1/jackpots/behind/entries",
@@ -188,7 +188,7 @@ async fn a_room_that_is_not_there_is_in_front_of_no_jackpot() {
 async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     let service = Service::start().await;
     create(&service, "door", 1, &json!({})).await;
-    // The second entry takes all, so that what waits is in force from the third on.
+    // The second entry takes all, so that the waiting definition is in force from the third on.
     let odds = |total: u64| json!({"total": total, "ranks": [{"rank": 1, "weight": total, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
     let tier = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 2}]);
     let definition = |odds: &Value, room: &Value| {
@@ -211,7 +211,7 @@ async fn a_room_that_comes_into_force_within_a_batch_keeps_it_out() {
     assert_eq!(problem(&refused), (403, "pass-required"));
 }
 
-/// A pass that says what this one says, signed by a key that this service does not have.
+/// A pass that says the same as this one, signed by a key that this service does not have.
 fn forged(pass: &Value, digits: &str) -> Value {
     let stranger = SigningKeys::load(&digits.repeat(32), Path::new("")).expect("a key");
     json!(pass::sign(&stranger.current(), pass::PASS, &said(pass).1))
@@ -228,7 +228,7 @@ async fn a_pass_of_an_unknown_key_is_refused_and_not_to_be_repeated() {
         let entered = enter(&service, "behind", &format!("e{number}"), "ann", &forged(&pass, digits)).await;
         assert_eq!(entered, refused("pass-required"), "{number}, key {digits}");
     }
-    // Of many unknown keys at once none makes another one undecided.
+    // Many unknown keys at once do not leave one another undecided.
     let many = (0x70..0x90).map(|digits| {
         let (service, pass) = (&service, &pass);
         async move {

@@ -9,7 +9,7 @@ use crate::support::given;
 use crate::support::http_client;
 use crate::support::service::{Answer, Service};
 
-/// A definition of this capacity, changed by what is given.
+/// A definition of this capacity, changed by `change`.
 pub fn definition(capacity: u64, change: &Value) -> Value {
     let mut definition = json!({"capacity": capacity, "session_s": 60, "waiting_timeout_s": 60,
         "admissions_per_minute": null});
@@ -34,7 +34,7 @@ pub async fn join(service: &Service, id: &str, user: &str) -> Answer {
         .await
 }
 
-/// Joins, and has the body of the answer, which must be a success.
+/// Joins, which must succeed; returns the body of the answer.
 pub async fn joined(service: &Service, id: &str, user: &str) -> Value {
     let answer = join(service, id, user).await;
     assert!(answer.status.is_success(), "{}", answer.text);
@@ -49,14 +49,14 @@ pub fn path(id: &str, ticket: &Value) -> String {
     )
 }
 
-/// How a ticket is.
+/// The state of a ticket.
 pub async fn look(service: &Service, id: &str, ticket: &Value) -> Value {
     let answer = service.get(&path(id, ticket)).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
     answer.body
 }
 
-/// More time.
+/// Renews a session.
 pub async fn renew(service: &Service, id: &str, ticket: &Value) -> Answer {
     let path = format!("{}/renew", path(id, ticket));
     service.call(Method::POST, &path, None).await
@@ -77,7 +77,7 @@ pub fn problem(answer: &Answer) -> (u16, &str) {
     (answer.status.as_u16(), answer.body["code"].as_str().expect("a code"))
 }
 
-/// Names of the fields of a body, in the order of the alphabet.
+/// Names of the fields of a body, in alphabetical order.
 pub fn keys(body: &Value) -> Vec<&str> {
     let fields = body.as_object().expect("an object");
     let mut names = fields.keys().map(String::as_str).collect::<Vec<_>>();
@@ -85,7 +85,7 @@ pub fn keys(body: &Value) -> Vec<&str> {
     names
 }
 
-/// What a pass says: header and claims. Not checked.
+/// Header and claims of a pass, unchecked.
 pub fn said(pass: &Value) -> (Value, Value) {
     let pass = pass.as_str().expect("a pass");
     let mut parts = pass.split('.').map(|part| {
@@ -101,7 +101,7 @@ pub async fn jackpot(service: &Service, id: &str, room: &Value) -> Answer {
     service.put(&format!("/v1/jackpots/{id}"), definition).await
 }
 
-/// Enters with a pass, `null` for none: status, code of the problem, whether it was a repeat.
+/// Enters with a pass, `null` for none. Returns the status, the code of the problem, and whether it was a repeat.
 pub async fn enter(service: &Service, jackpot: &str, entry: &str, player: &str, pass: &Value) -> (u16, String, bool) {
     let request = http_client()
         .post(service.url(&format!("/v1/jackpots/{jackpot}/entries")))

@@ -1,4 +1,4 @@
-//! Those who join before the opening: an order that chance gives them, and that anybody can check.
+//! Users who join before the opening get an order by chance, which anybody can check.
 
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot_core::ids::Id;
@@ -42,7 +42,7 @@ async fn the_order_before_the_opening_is_the_committed_one() {
         problem(&service.get("/v1/rooms/launch/pre-queue").await),
         (409, "room-not-open")
     );
-    // It is opened now, and stays open.
+    // This opens the room now, and it stays open.
     let opened = service.put("/v1/rooms/launch", definition(0, &json!({}))).await;
     assert_eq!(opened.status, StatusCode::OK, "{}", opened.text);
     let later = definition(0, &json!({"opens_at": "2998-01-01T00:00:00Z"}));
@@ -146,7 +146,7 @@ async fn each_new_opening_has_a_new_order_that_all_have_who_joined_before() {
     let moved = put(opening("2998-01-01T00:00:00Z", 1)).await;
     assert!(moved.0 != first.0 && moved.1 != first.1, "{moved:?}");
     assert_eq!(put(opening("2998-01-01T00:00:00Z", 0)).await, moved);
-    // Who joins meanwhile has a place in the same order.
+    // A user who joins meanwhile has a place in the same order.
     tickets.push(joined(&service, "launch", "meanwhile").await);
     let id = Id::parse("launch").expect("an id");
     let seed = OrderSeed::of(&MasterSecret::new([0x5f; 32]), &id, moved.0.as_str().expect("text"));
@@ -191,7 +191,7 @@ async fn at_the_opening_the_first_are_let_in_and_the_list_is_published_though_no
     assert!(shown["seed"].is_string() && shown["sha256"].is_string(), "{shown}");
 }
 
-/// A restore could open it again otherwise, by a seed that is known.
+/// Otherwise a restore could open the room again by a seed that is known.
 #[tokio::test]
 async fn the_seed_is_shown_once_the_ledger_has_the_opening() {
     let service = Service::start().await;

@@ -38,7 +38,7 @@ async fn key(service: &Service, role: &str) -> String {
 async fn each_route_wants_its_role() {
     let service = Service::start().await;
     create(&service, "roles", 5, &json!({})).await;
-    // Over already, so that its stream ends.
+    // This ticket is over already, so that its stream ends.
     let ticket = path("roles", &joined(&service, "roles", "u0").await);
     service.call(Method::DELETE, &ticket, None).await;
     let (renew, stream) = (format!("{ticket}/renew"), format!("{ticket}/stream"));

@@ -1,4 +1,4 @@
-//! How a room is, for everybody.
+//! The state of a room, for everybody.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

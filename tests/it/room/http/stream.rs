@@ -85,7 +85,7 @@ async fn who_listens_keeps_the_place() {
     let mut text = String::new();
     until(&mut answer, &mut text, |_| true).await;
     for round in 0..2 {
-        // Each who says nothing is abandoned after the same time.
+        // Each silent user is abandoned after the same time.
         joined(&service, "sse", &format!("silent-{round}")).await;
         eventually(PATIENCE, "the silent one is abandoned", async || {
             let room = service.get("/v1/rooms/sse").await.body;
@@ -95,7 +95,7 @@ async fn who_listens_keeps_the_place() {
     }
     let room = service.get("/v1/rooms/sse").await.body;
     assert_eq!((&room["waiting"], &room["abandoned"]), (&json!(1), &json!(2)));
-    // Without a listener it goes as well.
+    // Once nobody listens to its stream, the ticket is abandoned as well.
     drop(answer);
     eventually(PATIENCE, "nobody listens any more", async || {
         let room = service.get("/v1/rooms/sse").await.body;

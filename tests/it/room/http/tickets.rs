@@ -82,7 +82,7 @@ async fn who_leaves_makes_room_at_once_and_leaves_once() {
     assert_eq!(look(&service, "lobby", &first).await, left.body);
     assert_eq!(look(&service, "lobby", &second).await["status"], "admitted");
     assert_eq!(look(&service, "lobby", &third).await["position"], 1);
-    // One who waits may leave as well, and whoever left comes back behind all others.
+    // A user who waits may leave as well. A user who left comes back behind all others.
     leave(&service, "lobby", &third).await;
     let back = joined(&service, "lobby", "a").await;
     assert_eq!((&back["status"], &back["position"]), (&json!("waiting"), &json!(1)));
@@ -103,7 +103,7 @@ async fn only_a_session_is_renewed() {
         joined(&service, "lobby", "a").await,
         joined(&service, "lobby", "b").await,
     );
-    // What was given under an hour is renewed under two.
+    // A session of the first definition is renewed under the second.
     let longer = super::kit::definition(1, &json!({"session_s": 1_200}));
     service.put("/v1/rooms/lobby", longer).await;
     let renewed = renew(&service, "lobby", &first).await;
@@ -195,7 +195,7 @@ async fn who_is_next_is_admitted_within_moments_of_the_end_of_a_session() {
     create(&service, "lobby", 1, &json!({"session_s": 1})).await;
     joined(&service, "lobby", "a").await;
     let next = joined(&service, "lobby", "b").await;
-    // Nobody asks: its own look would let it in.
+    // No request is made for it, because its own look would let it in.
     eventually(Duration::from_secs(10), "the worker lets the next in", async || {
         let room = service.get("/v1/rooms/lobby").await.body;
         (room["admitted"] == 2).then_some(())
@@ -204,7 +204,7 @@ async fn who_is_next_is_admitted_within_moments_of_the_end_of_a_session() {
     let seen = look(&service, "lobby", &next).await;
     let ms =
         |text: &serde_json::Value| jackpot_core::clock::parse_rfc3339(text.as_str().expect("a time")).expect("a time");
-    // It was let in at the whole second at which the first session ended, whenever this looked.
+    // It was let in at the whole second at which the first session ended, whenever this test looked.
     assert!(
         ["admitted", "expired"].contains(&seen["status"].as_str().expect("text")),
         "{seen}"
@@ -306,7 +306,7 @@ async fn who_leaves_and_joins_too_often_has_to_wait() {
     assert!((1..=10).contains(&wait), "{wait}");
     let room = service.get("/v1/rooms/lobby").await.body;
     assert_eq!([&room["admitted"], &room["left"], &room["active"]], [6, 6, 0]);
-    // Nobody else is concerned, and it passes.
+    // Nobody else is affected, and the refusal passes.
     assert_eq!(joined(&service, "lobby", "calm").await["status"], "admitted");
     let back = eventually(PATIENCE, "it passes", async || {
         let answer = join(&service, "lobby", "restless").await;

@@ -1,4 +1,4 @@
-//! A user who waits, in Chromium: with scripts, without, and one who gives up.
+//! A user who waits in Chromium: with scripts, without scripts, and one who gives up.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ async fn shows(browser: &Browser, place: &str) {
     .await;
 }
 
-/// Of three users the third opens the page, sees the two in front go, and moves on by himself to play.
+/// The third of three users opens the page, sees the two in front go, and moves on to play automatically.
 async fn a_user_waits_and_plays(scripts: Scripts, id: &str, environment: &[(&str, &str)]) {
     let service = service_with(environment).await;
     let site = site_and_room(&service, id, 60).await;
@@ -124,7 +124,7 @@ async fn heavy_an_open_page_goes_on_behind_a_restart_of_the_service() {
     shows(&browser, "1").await;
     let waiting = browser.url().await;
     assert!(service.stop().await.success());
-    // It hears of nothing for a while, and stays what it is.
+    // The page gets no news for a while, and stays as it is.
     assert!(http_client().get(&waiting).send().await.is_err());
     assert_eq!(browser.text("#place").await.as_deref(), Some("1"));
     service.restart().await;
@@ -156,7 +156,7 @@ async fn heavy_the_page_is_never_loaded_again_while_its_events_come() {
     shows(&browser, "1").await;
     assert_eq!(browser.ask("return document.body.dataset.mark").await, "the same page");
     assert_eq!(browser.title().await, "Place 1 in the line");
-    // Its own style and script are what the policy allows; a script that somebody smuggled in is not.
+    // The policy allows the page's own style and script, and no injected script.
     let inserted = "const script = document.createElement('script'); script.textContent = 'window.bad = 1'; \
                     document.body.append(script); return [window.bad ?? null, getComputedStyle(document.querySelector('main')).borderRadius]";
     assert_eq!(browser.ask(inserted).await, json!([null, "12px"]));

@@ -20,7 +20,7 @@ fn events(text: &str) -> Vec<(String, Value)> {
     text.split("\n\n").filter_map(one).collect()
 }
 
-/// Reads until the last event is so.
+/// Reads until `is_so` holds for the last event.
 async fn read(answer: &mut reqwest::Response, text: &mut String, is_so: impl Fn(&str, &Value) -> bool) {
     let reading = async {
         loop {
@@ -61,7 +61,7 @@ async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
         name == "place" && data["place"] == "2"
     })
     .await;
-    // Nobody asks for bob, and the stream alone for cid: bob is abandoned, cid is not.
+    // Nobody asks for bob, and only the stream asks for cid: bob is abandoned, cid is not.
     read(&mut answer, &mut text, |name, data| {
         name == "place" && data["place"] == "1"
     })

@@ -1,4 +1,5 @@
-//! What these tests share: a service whose signing key is known, a browser that follows nothing, and tokens of our own.
+//! What these tests share: a service whose signing key is known, a browser that follows no redirect, and tokens that
+//! the tests sign.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use crate::support::http_client;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 
-/// Where users come from and go to.
+/// The address that users come from and go to.
 pub const SHOP: &str = "https://shop.example/play?a=1";
 
 /// The seed of the key that signs.
@@ -45,7 +46,7 @@ pub async fn service_and_redis() -> (Service, LocalServer) {
 /// The origin of [`SHOP`].
 pub const SHOP_ORIGIN: &str = "https://shop.example";
 
-/// Creates or changes a room that sends users to the shop: a capacity, and what else is given.
+/// Creates or changes a room of this capacity that sends users to the shop, changed by `change`.
 pub async fn room(service: &Service, id: &str, capacity: u64, change: &Value) {
     let mut room = json!({"capacity": capacity, "session_s": 600, "waiting_timeout_s": 60,
         "return_origins": [SHOP_ORIGIN]});
@@ -56,7 +57,7 @@ pub async fn room(service: &Service, id: &str, capacity: u64, change: &Value) {
     assert!(answer.status.is_success(), "{}", answer.text);
 }
 
-/// A join token: what is answered.
+/// Asks for a join token; returns the answer.
 pub async fn join_token(service: &Service, id: &str, user: &str, return_to: &str) -> Answer {
     let wish = json!({"user_id": user, "return_to": return_to});
     service.post(&format!("/v1/rooms/{id}/join-tokens"), wish).await
@@ -69,25 +70,25 @@ pub async fn link(service: &Service, id: &str, user: &str, return_to: &str) -> S
     answer.body["url"].as_str().expect("a path").to_owned()
 }
 
-/// A page, or where it sends its reader.
+/// A page, or a redirect.
 #[derive(Debug)]
 pub struct Page {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub text: String,
-    /// Where it is.
+    /// The page's own address.
     url: Url,
 }
 
 impl Page {
-    /// The address that it sends its reader to.
+    /// The address to which it redirects.
     pub fn location(&self) -> String {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
         let location = self.headers["location"].to_str().expect("text");
         self.url.join(location).expect("an address").into()
     }
 
-    /// What stands between two texts.
+    /// The text between two others.
     pub fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self
             .text
@@ -96,12 +97,12 @@ impl Page {
         rest.split_once(after).unwrap_or_else(|| panic!("{after} in {rest}")).0
     }
 
-    /// What the element with this id shows.
+    /// The text of the element with this id.
     pub fn shows(&self, id: &str) -> &str {
         self.between(&format!("id=\"{id}\">"), "</")
     }
 
-    /// That it is a page of this status under this heading.
+    /// The page has this status and this heading.
     pub fn is(&self, status: StatusCode, heading: &str) {
         assert_eq!(self.status, status, "{}", self.text);
         assert_eq!(self.headers["content-type"], "text/html; charset=utf-8");
@@ -114,9 +115,9 @@ impl Page {
     }
 }
 
-/// One request of a browser: no key, no redirect followed. An address, or a path of the service.
+/// One request of a browser: no key, no redirect followed. `address`: an address, or a path of the service.
 pub async fn browse(service: &Service, method: Method, address: &str) -> Page {
-    // TLS is compiled in, so that it wants a provider.
+    // TLS is compiled in, so that the client needs a provider.
     drop(http_client());
     let client = reqwest::Client::builder()
         .redirect(Policy::none())
@@ -141,7 +142,7 @@ pub async fn open(service: &Service, address: &str) -> Page {
     browse(service, Method::GET, address).await
 }
 
-/// Joins by the page: the address of the place.
+/// Joins by the page; returns the address of the place.
 pub async fn wait(service: &Service, id: &str, user: &str) -> String {
     let link = link(service, id, user, SHOP).await;
     open(service, &link).await.location()
@@ -153,7 +154,7 @@ pub fn signed<C: Serialize>(typ: &str, claims: &C) -> String {
     pass::sign(&keys.current(), typ, claims)
 }
 
-/// A join token of times of our own, in seconds.
+/// Claims of a join token with these times, in seconds.
 pub fn join_claims(room: &str, iat: i64, exp: i64) -> JoinClaims {
     JoinClaims {
         iss: "jackpot".to_owned(),

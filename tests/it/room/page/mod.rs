@@ -1,4 +1,4 @@
-//! The waiting page from outside: its tokens, what it shows in every state, and a user who waits in a real browser.
+//! The waiting page from outside: its tokens, its states, and a user who waits in a real browser.
 
 mod browser;
 mod events;

@@ -1,4 +1,4 @@
-//! The site that users come from: it greets whoever comes, and remembers nothing.
+//! The site that users come from: it greets every visitor, and remembers nothing.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,6 @@ pub struct Site {
 }
 
 impl Site {
-    /// Opens it.
     pub async fn open() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -35,7 +34,7 @@ impl Site {
                          content-length: {}\r\nconnection: close\r\n\r\n{page}",
                         page.len()
                     );
-                    // Who is gone needs no answer.
+                    // A client that is gone needs no answer.
                     let _sent = connection.write_all(answer.as_bytes()).await;
                 });
             }
@@ -43,7 +42,7 @@ impl Site {
         Self { address, serving }
     }
 
-    /// The address of a page of it.
+    /// The address of one of its pages.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

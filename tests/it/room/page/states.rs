@@ -29,14 +29,14 @@ async fn who_joins_waits_and_moves_on_with_the_pass() {
         page.text
             .contains("<noscript><meta http-equiv=\"refresh\" content=\"3\"></noscript>")
     );
-    // The one in front is in: sent on each time, with a pass that names him.
+    // The user in front is in: each request sends him on, with a pass that names him.
     let to_the_shop = open(&service, &first).await.location();
     let pass = to_the_shop
         .strip_prefix(&format!("{SHOP}&room_pass="))
         .expect("the parameters stay")
         .to_owned();
     assert_eq!(pass.split('.').count(), 3);
-    // He leaves by the page's own form, and says so.
+    // He leaves by the page's own form; the page then says so.
     let (leave, query) = first.split_once('?').expect("a token");
     let left = browse(&service, Method::POST, &format!("{leave}/leave?{query}")).await;
     assert_eq!(left.location(), first);
@@ -101,7 +101,7 @@ async fn a_line_that_does_not_move_says_so() {
     let page = open(&service, &wait(&service, "shut", "ann").await).await;
     page.is(StatusCode::OK, "The line stands still");
     assert_eq!((page.shows("place"), page.shows("wait")), ("1", "not known yet"));
-    // As behind a loss of tickets.
+    // As after a loss of tickets.
     room(&service, "held", 1, &json!({})).await;
     redis::cmd("HSET")
         .arg("room:{held}:state")
@@ -139,7 +139,7 @@ async fn who_was_away_or_in_for_too_long_is_told_and_shown_the_way_back() {
     })
     .await;
     over.is(StatusCode::GONE, "Your time is up");
-    // Coming back with a new token is a new place.
+    // A new token gives a new place.
     let again = wait(&service, "brief", "ann").await;
     assert_ne!(again, place);
     open(&service, &place).await.is(StatusCode::GONE, "Your time is up");

@@ -1,4 +1,4 @@
-//! Join tokens: who gets one, what it says, and what is refused.
+//! Join tokens: who gets one, what it says, and which are refused.
 
 use jackpot::room::page::claims::{PLACE, PlaceClaims};
 use jackpot::room::pass;
@@ -12,7 +12,7 @@ use super::kit::{
 };
 use crate::support::service::Service;
 
-/// The parts of a token that are no signature.
+/// Header and claims of a token.
 fn parts(token: &str) -> (Value, Value) {
     use base64::Engine as _;
     let mut parts = token.split('.').map(|part| {
@@ -103,7 +103,7 @@ async fn what_is_wrong_with_a_wish_is_named() {
         join_token(&service, "named", "ann", &format!("{long}x")).await.status,
         422
     );
-    // The longest that there is still opens the page.
+    // A token with the longest values still opens the page.
     let user = "u".repeat(64);
     let place = open(&service, &link(&service, "named", &user, &long).await)
         .await
@@ -138,7 +138,7 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
         rule.contains(SHOP_ORIGIN) && rule.contains("PUT /v1/rooms/sent"),
         "{rule}"
     );
-    // Listed, it is good at once; another port or host is another origin.
+    // A listed origin is good at once; another port or host is another origin.
     let back = json!({"name": "Spring <lobby>", "back": "https://shop.example/start", "return_origins": [SHOP_ORIGIN]});
     room(&service, "sent", 1, &back).await;
     for other in [
@@ -161,7 +161,7 @@ async fn nobody_is_sent_to_a_site_that_the_room_does_not_list() {
     page.is(StatusCode::OK, "You are in the line");
     assert_eq!(page.between("<p class=\"room\">", "</p>"), "Spring &lt;lobby&gt;");
     assert_eq!(page.between("<a href=\"", "\""), "https://shop.example/start");
-    // Taken out, nobody is sent there any more: not with a token of before, not from a place of before.
+    // An origin that was taken out gets nobody any more, neither by an earlier token nor from an earlier place.
     let other = json!({"name": "Spring <lobby>", "back": "https://shop.example/start", "return_origins": ["https://other.example"]});
     room(&service, "sent", 1, &other).await;
     for address in [&joining, &inside, &waiting] {
@@ -210,7 +210,7 @@ async fn only_a_key_that_plays_gets_one_and_only_for_a_room() {
     assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
 }
 
-/// Every address that must be refused as no valid link.
+/// The address is refused as an invalid link.
 async fn is_no_link(service: &Service, address: &str) {
     open(service, address)
         .await
@@ -249,7 +249,7 @@ async fn no_token_is_taken_for_another() {
     ] {
         is_no_link(&service, &address).await;
     }
-    // Of another service, or of another type though the claims would fit.
+    // A token of another service, or of another type although its claims would fit.
     let mut claims = join_claims("mine", 0, i64::MAX / 1_000);
     is_no_link(
         &service,
@@ -269,9 +269,9 @@ async fn no_token_is_taken_for_another() {
         return_to: claims.return_to,
     };
     is_no_link(&service, &format!("/rooms/mine/wait?place={}", signed(PLACE, &place))).await;
-    // A pass opens the page no more than the page's tokens open a draw.
+    // A pass does not open the page, and the page's tokens do not open a draw.
     assert_eq!(service.get("/v1/rooms/mine").await.body["active"], 1);
-    // What others put into the address does no harm.
+    // Parameters that others add to the address do no harm.
     let counted = format!("{joining}&utm_source=mail");
     assert_eq!(open(&service, &counted).await.status, StatusCode::SEE_OTHER);
 }
@@ -287,7 +287,7 @@ async fn an_old_token_joins_nobody_and_shows_the_way_back() {
     page.is(StatusCode::GONE, "This link has expired");
     assert_eq!(page.between("<a href=\"", "\""), SHOP);
     assert_eq!(service.get("/v1/rooms/late").await.body["active"], 0);
-    // Times of Redis' clock are near those of this machine.
+    // Redis' clock is close to that of this machine.
     let soon = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("after 1970").as_secs()).expect("in range") + 60;
     let young = signed(pass::JOIN, &join_claims("late", soon - 120, soon));
     let page = open(&service, &format!("/rooms/late/wait?token={young}")).await;
@@ -309,7 +309,7 @@ async fn a_ticket_that_is_forgotten_and_a_room_that_is_not_there_are_told_apart(
     let token = signed(pass::JOIN, &join_claims("gone", (1 << 40) - 100, 1 << 40));
     let page = open(&service, &format!("/rooms/gone/wait?token={token}")).await;
     page.is(StatusCode::NOT_FOUND, "There is no such room");
-    // Ours are good for an hour at most.
+    // The service's own tokens are good for an hour at most.
     let lasting = signed(pass::JOIN, &join_claims("there", 0, 1 << 40));
     let page = open(&service, &format!("/rooms/there/wait?token={lasting}")).await;
     page.is(StatusCode::BAD_REQUEST, "This link is not valid");
@@ -325,7 +325,7 @@ async fn a_join_token_joins_once_and_once_more() {
     let joining = link(&service, "once", "ann", SHOP).await;
     for join in 1..=2 {
         let place = open(&service, &joining).await.location();
-        // A browser that repeats its request has the same place.
+        // A browser that repeats its request gets the same place.
         let again = open(&service, &joining).await.location();
         assert_eq!(ticket_in(&again), ticket_in(&place));
         let room = service.get("/v1/rooms/once").await.body;
@@ -340,7 +340,7 @@ async fn a_join_token_joins_once_and_once_more() {
     }
     let room = service.get("/v1/rooms/once").await.body;
     assert_eq!([&room["active"], &room["admitted"], &room["left"]], [0, 2, 2]);
-    // The next one is as good as ever.
+    // The next link works as before.
     let place = wait(&service, "once", "ann").await;
     assert!(open(&service, &place).await.location().starts_with(SHOP));
 }

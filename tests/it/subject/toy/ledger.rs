@@ -1,4 +1,4 @@
-//! Toys in the ledger: their events, the books that these rebuild, and a lost toy restored.
+//! Toys in the ledger: their events, the books that the events rebuild, and the restore of a lost toy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -292,7 +292,7 @@ impl Kind for Toys {
     }
 }
 
-/// An event of a toy that can't be applied is not skipped: nothing is carried on from it.
+/// The command does not skip a toy's event that cannot be applied, so nothing is carried on from it.
 impl Skips for Toys {
     type Held = HashMap<String, String>;
 

@@ -47,7 +47,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// As `held` in `state.lua` writes it.
+    /// Parses what `held` in `state.lua` writes.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ');
         Some(Self {
