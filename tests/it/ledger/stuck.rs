@@ -6,13 +6,14 @@ use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::export::Export;
 use jackpot::jackpot::ledger::projector::Jackpots;
-use jackpot::jackpot::scripts::{EntryReply, Wanted};
+use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
 use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
 use jackpot::subject::kinds::JACKPOT;
 use jackpot::verify;
+use jackpot_core::ids::ClientSeed;
 use serde_json::json;
 
 use crate::jackpot::bench::{Bench, entry, operator, put};
@@ -68,8 +69,18 @@ async fn story(kit: &Kit) -> Bench {
         let set = bench.operate.set_status(&bench.id, status, "a test".to_owned(), &by);
         set.await.expect("set");
     }
-    bench.enter(&[entry("l4", 0)]).await;
+    bench.enter(&[loser(&bench, "l4").await]).await;
     bench
+}
+
+/// An entry that draws nothing. A restore ends its epoch, the epoch's seed is published then, and `verify` draws again.
+async fn loser(bench: &Bench, id: &str) -> EnterEntry {
+    let (_, view) = bench.operate.views.refresh(&bench.id).await.expect("a view");
+    let draws_nothing = |seed: &ClientSeed| view.seed.rank(id, Some(seed), 0, view.definition.odds()) == 0;
+    let mut seeds = (0..).map(|i| ClientSeed::parse(&format!("s{i}")).expect("a seed"));
+    let mut entry = entry(id, 0);
+    entry.sent.client_seed = seeds.find(draws_nothing);
+    entry
 }
 
 async fn rewrite(bench: &Bench, change: impl FnOnce(&mut Stream)) {
