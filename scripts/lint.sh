@@ -13,7 +13,7 @@ step() { say "--- $*"; "$@"; }
 # part declares at its top level, and such a name is not unused.
 lint_lua() {
   local room parts name options
-  for room in lua/*/; do
+  for room in lua/*/ tests/it/subject/lua/; do
     options=()
     mapfile -t parts < <(grep -L '^return' "$room"*.lua lua/subject/*.lua | sort -u)
     while read -r name; do
@@ -46,7 +46,7 @@ step cargo clippy --locked --all-targets -- -D warnings
 # The map of the source is in the crate docs. A broken link in it is an error.
 RUSTDOCFLAGS="-D warnings" step cargo doc --locked --no-deps --quiet
 if [[ -d lua ]]; then
-  step stylua --check lua
+  step stylua --check lua tests/it/subject/lua
   lint_lua
 fi
 # The script for wrk runs in another Lua with other globals.

@@ -1,7 +1,7 @@
 -- Shared by the scripts that take entries: the part of a call that entries, alone or as a batch, have in common.
 --
--- A call adds the contributions of its entries in sequence, settles those that drew a prize, and appends one event.
--- Consecutive entries that drew nothing are one sum, a run of losers.
+-- A call adds the contributions of its entries in sequence, settles each entry that drew a prize, and appends one
+-- event. Consecutive entries that drew nothing are one sum, a run of losers.
 --
 -- A segment of ARGV, which the caller drew under one definition:
 --   prizes: "rank tier kind value min;" of each money prize that its attempts name

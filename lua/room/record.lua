@@ -91,8 +91,5 @@ local function write_place(place)
   if kind == 'b' then
     return 'b ' .. place.at_ms .. ' ' .. place.user
   end
-  if kind == 'l' then
-    return 'l ' .. place.at_ms .. ' ' .. place.user
-  end
-  error('no kind of a place: ' .. kind)
+  return 'l ' .. place.at_ms .. ' ' .. place.user
 end

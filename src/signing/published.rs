@@ -17,7 +17,7 @@ pub struct Published {
     pub retired_ms: Option<i64>,
 }
 
-/// Adds missing public keys to the ledger, and marks those that no longer sign. Call it before any key signs.
+/// Adds missing public keys to the ledger, and marks the keys that no longer sign. Call it before any key signs.
 pub async fn publish(sql: &Sql, keys: &SigningKeys) -> Result<(), sqlx::Error> {
     publish_all(sql, &keys.public(), &[]).await
 }

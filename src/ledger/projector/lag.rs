@@ -1,5 +1,5 @@
 //! Reports how far the ledger lags, independently of the rounds: a round that waits for a frozen database reports
-//! nothing. Every instance reports all streams, including those that others read.
+//! nothing. Every instance reports all streams, also the streams that other instances read.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Reads a page as a range of one index, so that it costs the same wherever it begins.
 //!
-//! The bounds name every column of the index as one row value, including those that a filter fixes. The order names
+//! The bounds name every column of the index as one row value, also each column that a filter fixes. The order names
 //! them too. Only that index can give this order without sorting, so neither database can choose another one. Filters
 //! outside the index are checked row by row, over [`MAX_SCANNED`] rows at most. A page whose rows are rare among
 //! millions is shorter than its limit, or empty. Its cursor continues after the last row that was examined.

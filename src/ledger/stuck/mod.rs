@@ -97,7 +97,7 @@ pub struct Found<K: Kind> {
 /// What a skip would carry on from a stuck event.
 #[derive(Debug)]
 pub struct Plan {
-    /// The fields of the event `skipped`, without those that name the operator.
+    /// The fields of the event `skipped`, without the fields that name the operator.
     pub fields: BTreeMap<String, String>,
     /// What it means, one line each, for people.
     pub lines: Vec<String>,

@@ -2,7 +2,8 @@
 --
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok', mark, now ms, definition (JSON), state as in a checkpoint}
+-- Reply {'unknown'} | {'behind' | 'restoring', mark}
+--       {'ok', mark, now in ms, definition (JSON), state as in a checkpoint}
 
 local state, ended = known_state(KEYS[1])
 if not state then
