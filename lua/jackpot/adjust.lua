@@ -1,7 +1,7 @@
 -- Changes one meter for an operator (fund, correct), or moves money between two meters of a tier. An adjustment id
 -- works once.
 --
--- KEYS  1 state  2 meters  3 adjustments  4 events  5.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
 --       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is outside the jackpot)
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
@@ -20,7 +20,7 @@ if not state then
 end
 local refusal = fence(state)
 local adjustment_id, digest = ARGV[5], ARGV[6]
-local done = redis.call('HGET', KEYS[3], adjustment_id)
+local done = redis.call('HGET', KEYS[2], adjustment_id)
 if done then
   local was, at = string.match(done, '^(%S+) (%d+)$')
   if was == digest then
@@ -32,7 +32,7 @@ if refusal then
   return { refusal, mark(state) }
 end
 
-local tiers = read_tiers(state.tiers, KEYS[2], 5)
+local tiers = read_tiers(state, state.tiers, 4)
 local tier = tiers.by_name[ARGV[7]]
 if not tier then
   return { 'no-tier', mark(state) }
@@ -59,7 +59,7 @@ if to == 'pool' and tier.cap and tier.pool > tier.cap then
 end
 
 local at = now_ms()
-append_event(KEYS[4], state, at, 'adjust', {
+append_event(KEYS[3], state, at, 'adjust', {
   'adjustment',
   adjustment_id,
   'digest',
@@ -79,11 +79,11 @@ append_event(KEYS[4], state, at, 'adjust', {
   'request_id',
   ARGV[13],
   'meters',
-  changes(tiers),
+  changes(state, tiers),
   'applied',
   '',
 })
-write_tiers(tiers, KEYS[2])
-redis.call('HSET', KEYS[3], adjustment_id, digest .. ' ' .. num(at))
+write_pools(tiers)
+redis.call('HSET', KEYS[2], adjustment_id, digest .. ' ' .. num(at))
 write_state(KEYS[1], state)
 return { 'ok', mark(state), num(at) }

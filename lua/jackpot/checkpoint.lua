@@ -1,7 +1,7 @@
 -- Appends an event with what Redis holds at this instant. The ledger compares it with the result of the events.
 --
--- KEYS  1 state  2 meters  3 pending  4 events  5 seen:a  6 seen:b  7 definitions  8 adjustments
---       9.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 pending  3 events  4 seen:a  5 seen:b  6 definitions  7 adjustments
+--       8.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
@@ -15,7 +15,7 @@ if not state then
 end
 
 local rows = {}
-for t, tier in ipairs(read_tiers(state.tiers, KEYS[2], 9, nil, true)) do
+for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
   local row = { tier.name, num(tier.pool) }
   for _, field in ipairs(METERS) do
     row[#row + 1] = num(tier[field])
@@ -23,8 +23,8 @@ for t, tier in ipairs(read_tiers(state.tiers, KEYS[2], 9, nil, true)) do
   row[#row + 1] = num(tier.written)
   rows[t] = table.concat(row, ' ') .. ';'
 end
-local fields = told(state, KEYS[3], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
-append_event(KEYS[4], state, now_ms(), 'checkpoint', {
+local fields = told(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])
+append_event(KEYS[3], state, now_ms(), 'checkpoint', {
   'state',
   lines_of(fields),
   'tiers',

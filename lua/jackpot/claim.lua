@@ -1,6 +1,6 @@
 -- Makes one claim of a redraw for a pending entry: takes the prize, or records that the rank refused (`retry`).
 --
--- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
@@ -19,7 +19,7 @@ if refusal then
   return { refusal, mark(state) }
 end
 local entry_id, attempt, rank = ARGV[5], ARGV[6], ARGV[7]
-local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
@@ -28,32 +28,32 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
-local tiers = read_tiers(state.tiers, KEYS[2], 7)
+redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
+local tiers = read_tiers(state, state.tiers, 6)
 local prize, at = parse_prize(ARGV[8]), now_ms()
 local amount, before = take(state, tiers, prize)
 local record
 if amount then
   record = pending.head .. paid_text(pending.refusals, rank, prize, amount, state)
-  apply_when_settled(state, tiers, KEYS[5])
+  apply_when_settled(state, tiers, KEYS[4])
 else
   record = pending.head .. ' p ' .. add_refusal(pending, rank, 'r') .. ' ' .. pending.tail
 end
 
-append_event(KEYS[6], state, at, 'claim', {
+append_event(KEYS[5], state, at, 'claim', {
   'entry',
   entry_id,
   'claims',
   claim_text(pending.seq, attempt, rank, prize, amount, state, before),
   'meters',
-  changes(tiers),
+  changes(state, tiers),
   'applied',
   state.applied or '',
 })
-write_tiers(tiers, KEYS[2])
+write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)
 if amount then
-  redis.call('ZREM', KEYS[5], entry_id)
+  redis.call('ZREM', KEYS[4], entry_id)
 end
 write_state(KEYS[1], state)
 return { 'ok', mark(state), '+' .. record }

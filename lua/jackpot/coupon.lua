@@ -1,6 +1,6 @@
 -- Records for a pending entry how a coupon's script answered the request for a unit.
 --
--- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 coupon id
 --       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code; both '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
@@ -24,7 +24,7 @@ end
 local entry_id, attempt, rank, coupon, answer = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local issued, letter = answer == 'issued', LETTERS[answer]
 must(issued or letter, 'JP_ARGUMENT answer')
-local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
@@ -33,32 +33,32 @@ if not pending or has_refused(pending, rank) then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 -- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
-local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
+local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
 local record
 if issued then
   record = pending.head .. ' c ' .. table.concat({ pending.refusals, rank, coupon, ARGV[10], ARGV[11] }, ' ')
-  apply_when_settled(state, tiers, KEYS[5])
+  apply_when_settled(state, tiers, KEYS[4])
 else
   record = pending.head .. ' p ' .. add_refusal(pending, rank, letter) .. ' ' .. pending.tail
 end
 
 local sequence, code = issued and ARGV[10] or '0', issued and ARGV[11] or '-'
-append_event(KEYS[6], state, now_ms(), 'claim', {
+append_event(KEYS[5], state, now_ms(), 'claim', {
   'entry',
   entry_id,
   'claims',
   table.concat({ pending.seq, attempt, rank, answer, coupon, sequence, code, '0' }, ',') .. ';',
   'meters',
-  changes(tiers),
+  changes(state, tiers),
   'applied',
   state.applied or '',
 })
-write_tiers(tiers, KEYS[2])
+write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)
 if issued then
-  redis.call('ZREM', KEYS[5], entry_id)
+  redis.call('ZREM', KEYS[4], entry_id)
 end
 write_state(KEYS[1], state)
 return { 'ok', mark(state), '+' .. record }

@@ -2,7 +2,7 @@
 -- pool. Otherwise it waits for the next take of all. While paused with nothing pending it applies at once, unless a cap
 -- is below the pool.
 --
--- KEYS  1 state  2 meters  3 definitions  4 epochs  5 pending  6 events  7.. pool of each tier of the NEW definition
+-- KEYS  1 state  2 definitions  3 epochs  4 pending  5 events  6.. pool of each tier of the NEW definition
 -- ARGV  1..4 fence (state.lua); for a jackpot that does not exist: 0, 1, commitment of epoch 1, ''
 --       5..11 the PUT (lua/subject/puts.lua)
 --       12 tiers of the definition: "name seed cap;" each  13 digest of what touches money or odds  14 currency
@@ -18,18 +18,25 @@
 -- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.
 -- Cost: O(tiers).
 
-local FIRST_POOL = 7
+local FIRST_POOL = 6
 local put, tiers_text, money, currency = read_put(5), ARGV[12], ARGV[13], ARGV[14]
+local rows = tier_rows(tiers_text)
 local at = now_ms()
 
-local function fresh_meters(tiers, fresh)
+-- The names of the tiers, as a set.
+local function names_of(tier_list)
+  local names = {}
+  for _, row in ipairs(tier_list) do
+    names[row[1]] = true
+  end
+  return names
+end
+
+-- Makes the pools of new tiers. Their meters are in the list that write_state writes.
+local function make_pools(tiers, fresh)
   for t, tier in ipairs(tiers) do
     if fresh[tier.name] then
       redis.call('SETNX', KEYS[FIRST_POOL + t - 1], '0')
-      redis.call('HSETNX', KEYS[2], tier.name .. ':pool', '0')
-      for _, field in ipairs(METERS) do
-        redis.call('HSETNX', KEYS[2], tier.name .. ':' .. field, '0')
-      end
     end
   end
 end
@@ -41,10 +48,10 @@ local function create()
     restores = 0,
     status = ARGV[15],
     version = '1',
-    tiers = tiers_text,
+    tiers = rows,
     money = money,
     next = '',
-    next_tiers = '',
+    next_tiers = {},
     next_money = '',
     last_version = 1,
     currency = currency,
@@ -62,14 +69,13 @@ local function create()
     gen_age = 0,
     gen_looked = at,
     retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
+    meters = no_meters(),
+    applied = '1',
   }
-  local fresh = {}
-  for name in rows_of(tiers_text) do
-    fresh[name] = true
-  end
-  local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
+  local fresh = names_of(rows)
+  local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
   append_event(
-    KEYS[6],
+    KEYS[5],
     state,
     at,
     'define',
@@ -98,15 +104,12 @@ local function create()
       '1',
     })
   )
-  fresh_meters(tiers, fresh)
-  local fields = {}
-  for _, field in ipairs(STATE) do
-    fields[#fields + 1] = field
-    fields[#fields + 1] = type(state[field]) == 'number' and num(state[field]) or state[field]
-  end
-  redis.call('HSET', KEYS[1], 'puts', remember_put(put, 'created', '1'), unpack(fields))
-  redis.call('HSET', KEYS[3], '1', put.json)
-  redis.call('HSET', KEYS[4], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
+  make_pools(tiers, fresh)
+  local puts = remember_put(put, 'created', '1')
+  redis.call('HSET', KEYS[1], 'restores', num(state.restores), 'status', state.status, 'puts', puts)
+  write_state(KEYS[1], state)
+  redis.call('HSET', KEYS[2], '1', put.json)
+  redis.call('HSET', KEYS[3], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
   return { 'created', mark(state), '1' }
 end
 
@@ -128,7 +131,7 @@ if repeated then
   return repeated
 end
 local target = state.next ~= '' and state.next or state.version
-local is_same = redis.call('HGET', KEYS[3], target) == put.json and state.status ~= 'closed'
+local is_same = redis.call('HGET', KEYS[2], target) == put.json and state.status ~= 'closed'
 ended = ended_put(state, put, num(state.last_version), is_same, fence(state) ~= nil)
 if ended then
   return ended
@@ -137,18 +140,16 @@ if state.status == 'closed' then
   return { 'closed', mark(state) }
 end
 
-local fresh = {}
-for name in rows_of(tiers_text) do
-  fresh[name] = true
-end
-for name in rows_of(state.tiers) do
+local fresh = names_of(rows)
+for _, row in ipairs(state.tiers) do
+  local name = row[1]
   if not fresh[name] then
     return { 'tier-removed', mark(state), name }
   end
   fresh[name] = nil
 end
-local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
-local live, touched = redis.call('ZCARD', KEYS[5]) > 0, state.seq > 0
+local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
+local live, touched = redis.call('ZCARD', KEYS[4]) > 0, state.seq > 0
 for _, tier in ipairs(tiers) do
   local held = tier.pool + tier.reserve + tier.overflow + tier.pool_micro + tier.reserve_micro
   live = live or (held > 0 and state.status ~= 'paused')
@@ -161,14 +162,15 @@ end
 local superseded = state.next
 state.last_version = state.last_version + 1
 local version = num(state.last_version)
-state.next, state.next_tiers, state.next_money = version, tiers_text, money
-local must_wait = live or not caps_hold(tiers_text, tiers)
+state.next, state.next_tiers, state.next_money = version, rows, money
+state.currency = currency
+local must_wait = live or not caps_hold(rows, tiers)
 local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
 append_event(
-  KEYS[6],
+  KEYS[5],
   state,
   at,
   'define',
@@ -182,32 +184,17 @@ append_event(
     'superseded',
     superseded,
     'meters',
-    changes(tiers),
+    changes(state, tiers),
     'applied',
     state.applied or '',
   })
 )
-fresh_meters(tiers, fresh)
-write_tiers(tiers, KEYS[2])
-redis.call('HSET', KEYS[3], version, put.json)
+make_pools(tiers, fresh)
+write_pools(tiers)
+redis.call('HSET', KEYS[2], version, put.json)
 if superseded ~= '' then
-  redis.call('HDEL', KEYS[3], superseded)
+  redis.call('HDEL', KEYS[2], superseded)
 end
-redis.call(
-  'HSET',
-  KEYS[1],
-  'puts',
-  remember_put(put, mode, version),
-  'last_version',
-  version,
-  'currency',
-  currency,
-  'next',
-  state.next,
-  'next_tiers',
-  state.next_tiers,
-  'next_money',
-  state.next_money
-)
-write_state(KEYS[1], state)
+redis.call('HSET', KEYS[1], 'puts', remember_put(put, mode, version))
+write_state(KEYS[1], state, true)
 return { mode, mark(state), version }

@@ -4,7 +4,7 @@
 -- The caller has drawn. It sends consecutive entries that drew nothing as one sum, a run. So the work is the winners
 -- and the look-ups of ids.
 --
--- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
 --       5 number of entries, 1 to 1,000  6 name of this call, different for every call; its record is ":<name>"
 --         (record.lua)
@@ -35,7 +35,7 @@ if state.status ~= 'open' then
   refusal = state.status
 end
 
-local FIRST_POOL = 7
+local FIRST_POOL = 6
 local count, shared = tonumber(ARGV[5]), ':' .. ARGV[6]
 local segment = read_segment(10, (#KEYS - FIRST_POOL + 1) * 4)
 local first_entry = segment.next_arg
@@ -53,9 +53,9 @@ for i = 1, count do
   end
 end
 ids[count + 1] = shared -- finds a record that has this name already
-local seen_now, seen_before = KEYS[3], KEYS[4]
+local seen_now, seen_before = KEYS[2], KEYS[3]
 if state.gen == 'b' then
-  seen_now, seen_before = KEYS[4], KEYS[3]
+  seen_now, seen_before = KEYS[3], KEYS[2]
 end
 local current = redis.call('HMGET', seen_now, unpack(ids))
 local older = redis.call('HMGET', seen_before, unpack(ids))
@@ -80,7 +80,7 @@ local missed, run_places, skipped = false, {}, {}
 -- Takes entries by their row, in memory. Reads tiers and clock once there is an entry to take.
 local function add(entries, row)
   if not tiers then
-    tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
+    tiers = read_tiers(state, state.tiers, FIRST_POOL)
     at = now_ms()
   end
   return add_entries(call, state, tiers, entries, row)
@@ -166,8 +166,8 @@ must(i == count or nil, 'JP_ARGUMENT steps')
 local runs = table.concat(call.runs)
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
-  append_enter(call, state, at, changes(tiers), ARGV[7], skip, ARGV[9], #run_places > 0 and '1' or '')
-  write_tiers(tiers, KEYS[2])
+  append_enter(call, state, at, changes(state, tiers), ARGV[7], skip, ARGV[9], #run_places > 0 and '1' or '')
+  write_pools(tiers)
   for _, run in ipairs(run_places) do
     redis.call('HSET', seen_now, unpack(ARGV, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))
   end
@@ -179,7 +179,7 @@ if call.count > 0 then
     redis.call('HSET', seen_now, unpack(call.records))
   end
   if #call.pendings > 0 then
-    redis.call('ZADD', KEYS[5], unpack(call.pendings))
+    redis.call('ZADD', KEYS[4], unpack(call.pendings))
   end
   write_state(KEYS[1], state)
 end

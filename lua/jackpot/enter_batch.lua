@@ -4,7 +4,7 @@
 -- The caller has drawn everything. For each entry that drew a prize it sends the chain of attempts up to the one that
 -- draws nothing: the first attempt of each rank, because a rank that refused once refuses again.
 --
--- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier of the first segment's
+-- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier of the first segment's
 --       definition, in its order, then of the tiers that only the second segment has, in its order
 -- ARGV  1..4 fence (state.lua)  5 batch id  6 fingerprint  7 entries in all, 1 to 10,000
 --       8 block: "player stake client_seed" a line, for the event
@@ -28,7 +28,7 @@ if not state then
   return ended
 end
 local batch_id, total, segment_count = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[10])
-local known, known_in = find_record(state, KEYS[3], KEYS[4], batch_id .. ':')
+local known, known_in = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
 if known then
   return batch_reply(state, known, known_in, batch_id)
 end
@@ -40,10 +40,10 @@ if refusal then
   return { refusal, mark(state) }
 end
 
-local FIRST_POOL = 7
+local FIRST_POOL = 6
 local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; a batch comes near it only if most prizes are refused
 local at, call = now_ms(), begin_call(state)
-local tiers = read_tiers(state.tiers, KEYS[2], FIRST_POOL)
+local tiers = read_tiers(state, state.tiers, FIRST_POOL)
 local groups = { tiers } -- the pools of a group are consecutive in KEYS
 local winners, split = {}, ''
 
@@ -77,15 +77,16 @@ end
 -- The tiers of the definition that came into force. Reads the tiers that it adds.
 local function next_tiers()
   local added, ordered = {}, { by_name = {} }
-  for name, seed, cap in rows_of(state.tiers) do
-    if not tiers.by_name[name] then
-      added[#added + 1] = name .. ' ' .. seed .. ' ' .. cap .. ';'
+  for _, row in ipairs(state.tiers) do
+    if not tiers.by_name[row[1]] then
+      added[#added + 1] = row
     end
   end
   if #added > 0 then
-    groups[2] = read_tiers(table.concat(added), KEYS[2], FIRST_POOL + #tiers)
+    groups[2] = read_tiers(state, added, FIRST_POOL + #tiers)
   end
-  for name in rows_of(state.tiers) do
+  for _, row in ipairs(state.tiers) do
+    local name = row[1]
     local tier = tiers.by_name[name] or groups[2].by_name[name]
     ordered[#ordered + 1], ordered.by_name[name] = tier, tier
   end
@@ -112,10 +113,10 @@ must(call.count == total or nil, 'JP_ARGUMENT entries')
 
 local totals, meters = {}, {}
 for t, tier in ipairs(tiers) do
-  totals[t] = tier.name .. '+' .. num(tier.contributed - tier.was.contributed) .. '+' .. num(tier.pool)
+  totals[t] = tier.name .. '+' .. num(tier.contributed - tier.contributed_before) .. '+' .. num(tier.pool)
 end
 for g, group in ipairs(groups) do
-  meters[g] = changes(group)
+  meters[g] = changes(state, group)
 end
 local record = table.concat({
   num(call.first),
@@ -129,15 +130,15 @@ local record = table.concat({
 local of_batch = { 'batch', batch_id, 'split', split, 'record', record }
 append_enter(call, state, at, table.concat(meters), ARGV[8], '', ARGV[9], '', of_batch)
 for _, group in ipairs(groups) do
-  write_tiers(group, KEYS[2])
+  write_pools(group)
 end
-local seen = state.gen == 'b' and KEYS[4] or KEYS[3]
+local seen = state.gen == 'b' and KEYS[3] or KEYS[2]
 redis.call('HSET', seen, batch_id .. ':', record)
 call_in_parts(call.records, function(from, to)
   redis.call('HSET', seen, unpack(call.records, from, to))
 end)
 call_in_parts(call.pendings, function(from, to)
-  redis.call('ZADD', KEYS[5], unpack(call.pendings, from, to))
+  redis.call('ZADD', KEYS[4], unpack(call.pendings, from, to))
 end)
 write_state(KEYS[1], state)
 

@@ -138,9 +138,9 @@ end
 -- `more`: fields and values of a batch, or nil.
 local function append_enter(call, state, at, meters, block, skip, amounts, shared, more)
   if #call.pendings > 0 then
-    redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+    redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
   end
-  append_event(KEYS[6], state, at, 'enter', {
+  append_event(KEYS[5], state, at, 'enter', {
     'epoch',
     state.epoch,
     'version',

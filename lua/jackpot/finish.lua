@@ -1,6 +1,6 @@
 -- Ends a pending entry with no prize: its last draw gave nothing, or it has no redraw left.
 --
--- KEYS  1 state  2 meters  3 seen:a  4 seen:b  5 pending  6 events  7.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt made
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark} no record of this entry
 --       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
@@ -17,7 +17,7 @@ if refusal then
   return { refusal, mark(state) }
 end
 local entry_id = ARGV[5]
-local text, seen = find_record(state, KEYS[3], KEYS[4], entry_id)
+local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
@@ -26,12 +26,12 @@ if not pending then
   return { 'ok', mark(state), '=' .. text }
 end
 
-redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
+redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 -- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
-local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
-apply_when_settled(state, tiers, KEYS[5])
+local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
+apply_when_settled(state, tiers, KEYS[4])
 local record = pending.head .. ' n ' .. pending.refusals
-append_event(KEYS[6], state, now_ms(), 'finish', {
+append_event(KEYS[5], state, now_ms(), 'finish', {
   'entry',
   entry_id,
   'seq',
@@ -39,12 +39,12 @@ append_event(KEYS[6], state, now_ms(), 'finish', {
   'attempt',
   ARGV[6],
   'meters',
-  changes(tiers),
+  changes(state, tiers),
   'applied',
   state.applied or '',
 })
-write_tiers(tiers, KEYS[2])
+write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)
-redis.call('ZREM', KEYS[5], entry_id)
+redis.call('ZREM', KEYS[4], entry_id)
 write_state(KEYS[1], state)
 return { 'ok', mark(state), '+' .. record }

@@ -13,6 +13,19 @@
 -- As `FIELDS` of crates/core/src/jackpot/call.rs, which reads them.
 local FIELDS = { 'epoch', 'version', 'first', 'count', 'block', 'skip', 'amounts', 'runs', 'applied', 'batch', 'split' }
 
+-- The sequence of a record from whole_record; nil for a damaged record.
+local function sequence_of(text)
+  local place, first, skipped = string.match(text, '^:%S+ (%d+) %S+ (%d+)|[^|]+|([%d,]*)|')
+  if not place then
+    return string.match(text, '^%d+')
+  end
+  local before = 0
+  for skip in string.gmatch(skipped, '%d+') do
+    before = before + (tonumber(skip) < tonumber(place) and 1 or 0)
+  end
+  return num(tonumber(first) + tonumber(place) - 1 - before)
+end
+
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended

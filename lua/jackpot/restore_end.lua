@@ -1,13 +1,13 @@
 -- Ends a restore: writes money and state, appends the event `restore`, and lets the other scripts run again.
 --
--- KEYS  1 state  2 meters  3 events  4 definitions  5 epochs  6 seen:a  7 seen:b  8 adjustments  9 pending
---       10.. pools
+-- KEYS  1 state  2 events  3 definitions  4 epochs  5 seen:a  6 seen:b  7 adjustments  8 pending
+--       9.. pools
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
---       10..15 how many members KEYS[4] to KEYS[9] must have
---       16 how many pools  17 how many names and values of meters
---       18.. the pools; the meters as name, value, ...; then all fields of the state (state.lua) except gen_age and
---       gen_looked, and `puts`, as name, value, ...; all as the ledger has it, its open epoch too
+--       10..15 how many members KEYS[3] to KEYS[8] must have
+--       16 number of tiers  17.. of each tier its name and values, as a row of the packed meters (values.lua); then the
+--       state as name, value, ...: n, restores, status, puts, seq, order and the terms except gen_age and gen_looked,
+--       with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ms} the epoch's number is a second that passes in this time: nothing was written
@@ -20,7 +20,8 @@
 -- Cost: O(tiers + epochs).
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
-local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_VALUE = 4, 6, 10, 10, 18
+local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 10, 17
+local NUMBERS = { 'n', 'restores', 'seq', 'order', 'last_version', 'gen_start', 'gen_opened', 'retention' }
 
 local was = read_state(KEYS[1])
 local from, ended = restored_from(was, KEYS[1])
@@ -37,22 +38,20 @@ for i = 0, COUNTED - 1 do
   records = records + count
 end
 
-local pools, meters = tonumber(ARGV[16]), tonumber(ARGV[17])
-local first_meter = FIRST_VALUE + pools
-local first_field = first_meter + meters
-for i = FIRST_VALUE, first_meter - 1 do
-  must(exact(ARGV[i]), 'JP_ARGUMENT pool')
-end
-for i = first_meter, first_field - 1, 2 do
-  must(exact(ARGV[i + 1]), 'JP_ARGUMENT meter')
+local first_field = FIRST_ROW + tonumber(ARGV[16]) * METERS_WIDTH
+local meters = no_meters()
+for i = FIRST_ROW, first_field - 1 do
+  local is_name = (i - FIRST_ROW) % METERS_WIDTH == 0
+  meters[#meters + 1] = is_name and ARGV[i] or must(exact(ARGV[i]), 'JP_ARGUMENT meter')
 end
 local at = now_ms()
-local state = { gen_age = '0', gen_looked = num(at) }
+local state = { gen_age = 0, gen_looked = at }
 read_restored(was, first_field, state, NUMBERS, {})
+state.tiers, state.next_tiers = tier_rows(state.tiers), tier_rows(state.next_tiers)
 
 local epoch, last, closing = must(exact(ARGV[6]), 'JP_ARGUMENT epoch'), 0, {}
 opening(ARGV[8], ARGV[9])
-local epochs = redis.call('HGETALL', KEYS[5])
+local epochs = redis.call('HGETALL', KEYS[4])
 for i = 1, #epochs, 2 do
   last = math.max(last, must(exact(epochs[i]), 'JP_DAMAGED epoch'))
   local commitment, opened, closed, nonce, secret = string.match(epochs[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
@@ -72,7 +71,7 @@ state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], 
 state.history = ARGV[5]
 
 append_event(
-  KEYS[3],
+  KEYS[2],
   state,
   at,
   'restore',
@@ -93,11 +92,12 @@ append_event(
     '',
   })
 )
-for i = 0, pools - 1 do
-  redis.call('SET', KEYS[FIRST_POOL + i], ARGV[FIRST_VALUE + i])
+for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
+  redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
 end
-redis.call('HSET', KEYS[2], unpack(ARGV, first_meter, first_field - 1))
 closing[#closing + 1] = state.epoch
 closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
-redis.call('HSET', KEYS[5], unpack(closing))
-return end_restore(KEYS[1], state, {})
+redis.call('HSET', KEYS[4], unpack(closing))
+local packed = { terms = write_terms(state), meters = write_meters(state, meters) }
+local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts }
+return end_restore(KEYS[1], head, packed)

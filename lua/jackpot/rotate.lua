@@ -41,11 +41,13 @@ if kind == 'generation' then
       'applied',
       '',
     })
-    redis.call('HSET', KEYS[1], 'n', num(state.n), 'retention', num(wanted))
+    state.retention = wanted
+    redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
     return { 'raised', mark(state), num(kept) }
   end
   state.gen_age = state.gen_age + math.min(math.max(at - state.gen_looked, 0), MAX_STEP)
-  redis.call('HSET', KEYS[1], 'gen_age', num(state.gen_age), 'gen_looked', num(at))
+  state.gen_looked = at
+  redis.call('HSET', KEYS[1], 'terms', write_terms(state))
   local wait = kept * 1000 - state.gen_age
   if wait > 0 then
     return { 'early', mark(state), num(wait), num(kept) }
@@ -66,15 +68,10 @@ local closed_text = epoch_text(commitment, opened, num(at), state.nonce, state.s
 local kept_from = tonumber(state.gen_version) -- the remaining generation began under this definition
 state.epoch = num(tonumber(closed) + 1)
 state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
-local fields = { 'epoch', state.epoch, 'commitment', state.commitment, 'nonce', state.nonce, 'secret', state.secret }
 if kind == 'generation' then
   state.gen = state.gen == 'a' and 'b' or 'a'
-  local opened_now = { gen = state.gen, gen_start = num(state.seq), gen_opened = num(at), gen_version = state.version }
-  opened_now.gen_age, opened_now.gen_looked = '0', num(at)
-  for field, value in pairs(opened_now) do
-    fields[#fields + 1] = field
-    fields[#fields + 1] = value
-  end
+  state.gen_start, state.gen_opened, state.gen_version = state.seq, at, state.version
+  state.gen_age, state.gen_looked = 0, at
 end
 local unused = {}
 if kind == 'generation' then
@@ -129,5 +126,5 @@ end
 if #unused > 0 then
   redis.call('HDEL', KEYS[2], unpack(unused))
 end
-redis.call('HSET', KEYS[1], 'n', num(state.n), unpack(fields))
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
 return { 'ok', mark(state), state.epoch }

@@ -1,7 +1,7 @@
 -- Pauses, resumes, suspends or closes a jackpot. A pause with nothing pending puts a waiting definition in force,
 -- unless one of its caps is below the pool. That definition waits for the next take of all.
 --
--- KEYS  1 state  2 meters  3 pending  4 events  5.. pool of each tier, in the definition's order
+-- KEYS  1 state  2 pending  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
 --       5..8 open | paused | suspended (by the service) | closed, reason, who, request id (lua/subject/status.lua)
 --       9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
@@ -23,21 +23,21 @@ if ended then
 end
 
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
-local tiers = { first_pool = 5 }
-if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[3]) == 0 then
-  tiers = read_tiers(state.tiers, KEYS[2], 5)
+local tiers = { first_pool = 4 }
+if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[2]) == 0 then
+  tiers = read_tiers(state, state.tiers, 4)
   if caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)
   end
 end
 append_event(
-  KEYS[4],
+  KEYS[3],
   state,
   now_ms(),
   'status',
-  change_status(state, wish, { 'meters', changes(tiers), 'applied', state.applied or '' })
+  change_status(state, wish, { 'meters', changes(state, tiers), 'applied', state.applied or '' })
 )
-write_tiers(tiers, KEYS[2])
+write_pools(tiers)
 redis.call('HSET', KEYS[1], 'status', state.status)
 write_state(KEYS[1], state)
 return { 'ok', mark(state) }

@@ -1,13 +1,14 @@
 -- Shared by the scripts that move money: the tiers, read once, changed in memory, written once.
 --
--- Pools are plain integers under their own keys. The hash `meters` has everything else of a tier, and as "<tier>:pool"
--- the value that a script last wrote to the pool. If a pool differs from it, the pool was changed by hand, and no
--- script decides by it. For each tier, at every instant, in millionths:
+-- Pools are plain integers under their own keys. The field `meters` of the state has everything else of a tier, and the
+-- value that a script last wrote to the pool. If a pool differs from it, the pool was changed by hand, and no script
+-- decides by it. For each tier, at every instant, in millionths:
 --   contributed + funded = pool + reserve + overflow + the two remainders + paid
 -- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
 
 local MICRO = 1000000 -- millionths of a minor unit
 
+-- The values of a tier after its name and `pool`, in the order of a row of the packed meters (values.lua).
 local METERS = {
   'reserve', -- hidden pool that pays the next seed
   'overflow', -- contributions beyond the cap
@@ -20,87 +21,101 @@ local METERS = {
   'wins', -- takes of all
 }
 
-local function rows_of(text)
-  return string.gmatch(text, '(%S+) (%d+) (%S+);')
+-- The place of a tier's values in the list of meters, `pool` first; nil for a tier without a row. `guess`: where the row
+-- probably begins.
+local function place_of_tier(meters, name, guess)
+  if meters[guess] == name then
+    return guess + 1
+  end
+  for at = METERS_ROWS, #meters, METERS_WIDTH do
+    if meters[at] == name then
+      return at + 1
+    end
+  end
+  return nil
 end
 
--- Reads the tiers of `text`, in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ... `fresh` names tiers
+-- Reads the tiers of `rows`, in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ... `fresh` names tiers
 -- that may not exist yet and then start at 0. Any other missing meter is damage, not zero. With `only_look` a pool that
 -- was changed by hand is no error, because the caller decides nothing by it.
-local function read_tiers(text, meters_key, first_pool, fresh, only_look)
-  local tiers, fields, pools = { by_name = {}, first_pool = first_pool }, {}, {}
-  for name, seed, cap in rows_of(text) do
-    local tier = { name = name, seed = tonumber(seed), cap = tonumber(cap) }
-    tiers[#tiers + 1] = tier
-    tiers.by_name[name] = tier
-    pools[#pools + 1] = KEYS[first_pool + #tiers - 1]
-    for _, field in ipairs(METERS) do
-      fields[#fields + 1] = name .. ':' .. field
+local function read_tiers(state, rows, first_pool, fresh, only_look)
+  local tiers, meters = { by_name = {}, first_pool = first_pool }, state.meters
+  local pools = redis.call('MGET', unpack(KEYS, first_pool, first_pool + #rows - 1))
+  for t, row in ipairs(rows) do
+    local name = row[1]
+    local at = place_of_tier(meters, name, METERS_ROWS + (t - 1) * METERS_WIDTH)
+    if not at then
+      must(fresh and fresh[name] and not pools[t] or nil, 'JP_DAMAGED meter')
+      meters[#meters + 1] = name
+      at = #meters + 1
+      for i = 0, #METERS do
+        meters[at + i] = 0
+      end
+      pools[t] = '0'
     end
-    fields[#fields + 1] = name .. ':pool'
-  end
-  local width = #METERS + 1
-  local pool_values = redis.call('MGET', unpack(pools))
-  local values = redis.call('HMGET', meters_key, unpack(fields))
-  for t, tier in ipairs(tiers) do
-    tier.was = {}
-    local new = fresh and fresh[tier.name] and not pool_values[t]
-    tier.pool = new and 0 or must(exact(pool_values[t]), 'JP_DAMAGED pool')
-    tier.was.pool = tier.pool
-    tier.written = new and 0 or must(exact(values[t * width]), 'JP_DAMAGED meter')
-    if tier.written ~= tier.pool and not only_look then
-      must(nil, 'JP_DAMAGED pool is ' .. num(tier.pool) .. ', and the last script wrote ' .. num(tier.written))
+    must(pcall(check_whole, meters, at, at + #METERS) or nil, 'JP_DAMAGED meter')
+    local pool = must(exact(pools[t]), 'JP_DAMAGED pool')
+    if meters[at] ~= pool and not only_look then
+      must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(meters[at]))
     end
-    for f, field in ipairs(METERS) do
-      tier[field] = new and 0 or must(exact(values[(t - 1) * width + f]), 'JP_DAMAGED meter')
-      tier.was[field] = tier[field]
-    end
+    local tier = {
+      name = name,
+      seed = row[2],
+      cap = row[3] or nil,
+      at = at,
+      pool_before = pool,
+      written = meters[at],
+      pool = pool,
+      reserve = meters[at + 1],
+      overflow = meters[at + 2],
+      pool_micro = meters[at + 3],
+      reserve_micro = meters[at + 4],
+      contributed = meters[at + 5],
+      contributed_before = meters[at + 5],
+      contributed_micro = meters[at + 6],
+      funded = meters[at + 7],
+      paid = meters[at + 8],
+      wins = meters[at + 9],
+    }
+    tiers[t], tiers.by_name[name] = tier, tier
   end
   return tiers
 end
 
--- The changes since read_tiers, as text for the event: "tier meter:delta ...;". Call it before the writes.
-local function changes(tiers)
-  local out = {}
+-- Puts the tiers into the list of meters that write_state writes. Returns the changes since read_tiers as text for the
+-- event: "tier meter:delta ...;". Call it once, before the writes.
+local function changes(state, tiers)
+  local text, meters = '', state.meters
   for _, tier in ipairs(tiers) do
-    local parts = {}
-    if tier.pool ~= tier.was.pool then
-      parts[1] = 'pool:' .. num(tier.pool - tier.was.pool)
+    local parts, at, delta = '', tier.at, tier.pool - tier.pool_before
+    if delta ~= 0 then
+      parts = ' pool:' .. num(delta)
+      meters[at] = tier.pool
     end
-    for _, field in ipairs(METERS) do
-      if tier[field] ~= tier.was[field] then
-        parts[#parts + 1] = field .. ':' .. num(tier[field] - tier.was[field])
+    for i = 1, #METERS do
+      local field = METERS[i]
+      delta = tier[field] - meters[at + i]
+      if delta ~= 0 then
+        parts = parts .. ' ' .. field .. ':' .. num(delta)
+        meters[at + i] = tier[field]
       end
     end
-    if #parts > 0 then
-      out[#out + 1] = tier.name .. ' ' .. table.concat(parts, ' ') .. ';'
+    if parts ~= '' then
+      text = text .. tier.name .. parts .. ';'
     end
   end
-  return table.concat(out)
+  return text
 end
 
-local function write_tiers(tiers, meters_key)
-  local fields = {}
+-- Writes the pools that changed.
+local function write_pools(tiers)
   for t, tier in ipairs(tiers) do
-    local delta = tier.pool - tier.was.pool
+    local delta = tier.pool - tier.pool_before
     if delta > 0 then
       redis.call('INCRBY', KEYS[tiers.first_pool + t - 1], num(delta))
     elseif delta < 0 then
       redis.call('DECRBY', KEYS[tiers.first_pool + t - 1], num(-delta))
     end
-    if delta ~= 0 then
-      fields[#fields + 1] = tier.name .. ':pool'
-      fields[#fields + 1] = num(tier.pool)
-    end
-    for _, field in ipairs(METERS) do
-      if tier[field] ~= tier.was[field] then
-        fields[#fields + 1] = tier.name .. ':' .. field
-        fields[#fields + 1] = num(tier[field])
-      end
-    end
-  end
-  if #fields > 0 then
-    redis.call('HSET', meters_key, unpack(fields))
   end
 end
 
@@ -132,11 +147,11 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
--- Whether the pools fit the caps of a definition, given by its tiers' text. If one does not, only a take of all puts
--- the definition in force: a pool that players see never shrinks without one.
-local function caps_hold(text, tiers)
-  for name, _, cap in rows_of(text) do
-    local tier, limit = tiers.by_name[name], tonumber(cap)
+-- Whether the pools fit the caps of a definition, given by the rows of its tiers. If one does not, only a take of all
+-- puts the definition in force: a pool that players see never shrinks without one.
+local function caps_hold(rows, tiers)
+  for _, row in ipairs(rows) do
+    local tier, limit = tiers.by_name[row[1]], row[3]
     if tier and limit and tier.pool > limit then
       return false
     end
@@ -147,28 +162,26 @@ end
 -- Puts the waiting definition in force: new seeds and caps. The part of a pool above a lower cap moves to the overflow.
 -- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
 local function apply_next(state, tiers)
-  for name, seed, cap in rows_of(state.next_tiers) do
-    local tier = tiers.by_name[name]
+  for _, row in ipairs(state.next_tiers) do
+    local tier = tiers.by_name[row[1]]
     if tier then
-      tier.seed, tier.cap = tonumber(seed), tonumber(cap)
+      tier.seed, tier.cap = row[2], row[3] or nil
       local excess = tier.cap and math.max(tier.pool - tier.cap, 0) or 0
       tier.pool = tier.pool - excess
       tier.overflow = tier.overflow + excess
     end
   end
   state.version, state.tiers, state.money = state.next, state.next_tiers, state.next_money
-  state.next, state.next_tiers, state.next_money = '', '', ''
+  state.next, state.next_tiers, state.next_money = '', {}, ''
   state.applied = state.version
 end
 
--- Writes the fields of the state that a script with money in it may have changed.
-local function write_state(key, state)
-  local fields = { 'n', num(state.n), 'seq', num(state.seq), 'order', num(state.order) }
-  if state.applied then
-    for _, field in ipairs({ 'version', 'tiers', 'money', 'next', 'next_tiers', 'next_money' }) do
-      fields[#fields + 1] = field
-      fields[#fields + 1] = state[field]
-    end
+-- Writes what a script with money in it may have changed. `terms_changed`: it has changed the terms itself.
+local function write_state(key, state, terms_changed)
+  local meters = write_meters(state, state.meters)
+  if terms_changed or state.applied then
+    redis.call('HSET', key, 'n', num(state.n), 'meters', meters, 'terms', write_terms(state))
+  else
+    redis.call('HSET', key, 'n', num(state.n), 'meters', meters)
   end
-  redis.call('HSET', key, unpack(fields))
 end

@@ -1,7 +1,7 @@
 -- Reads a whole jackpot at one instant.
 --
--- KEYS  1 state  2 meters  3 definitions  4 pending  5 seen:a  6 seen:b  7 adjustments
---       8.. pool of each tier of the definition ARGV[2]
+-- KEYS  1 state  2 definitions  3 pending  4 seen:a  5 seen:b  6 adjustments
+--       7.. pool of each tier of the definition ARGV[2]
 -- ARGV  1 known mark  2 version the caller knows, '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'stale', mark, version, tiers}  the caller named the pools of another version: call again with these
@@ -16,21 +16,21 @@ if not state then
   return ended
 end
 if state.version ~= ARGV[2] then
-  return { 'stale', mark(state), state.version, state.tiers }
+  return { 'stale', mark(state), state.version, tier_text(state.tiers) }
 end
-local waiting = state.next ~= '' and redis.call('HGET', KEYS[3], state.next) or ''
+local waiting = state.next ~= '' and redis.call('HGET', KEYS[2], state.next) or ''
 local out = {
   'ok',
   mark(state),
   num(now_ms()),
-  redis.call('HGET', KEYS[3], state.version),
+  redis.call('HGET', KEYS[2], state.version),
   waiting,
 }
-for _, value in ipairs(told(state, KEYS[4], KEYS[5], KEYS[6], KEYS[3], KEYS[7])) do
+for _, value in ipairs(told(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])) do
   out[#out + 1] = value
 end
 out[#out + 1] = '|'
-for _, tier in ipairs(read_tiers(state.tiers, KEYS[2], 8, nil, true)) do
+for _, tier in ipairs(read_tiers(state, state.tiers, 7, nil, true)) do
   out[#out + 1] = tier.name
   out[#out + 1] = num(tier.pool)
   for _, field in ipairs(METERS) do

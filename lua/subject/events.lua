@@ -54,7 +54,7 @@ local function ended_by(state)
   if state.status == 'restoring' then
     return { 'restoring', mark(state) }
   end
-  if tonumber(mark(state)) < tonumber(ARGV[1]) then
+  if state.restores * (MAX_N + 1) + state.n < tonumber(ARGV[1]) then
     return { 'behind', mark(state) }
   end
   return nil

@@ -1,0 +1,15 @@
+-- Shared by the scripts that look for one record.
+--
+-- Part of a script, after record.lua.
+
+-- The record of an entry and the key that holds it, or nil.
+local function find_record(state, seen_a, seen_b, entry_id)
+  local keys = state.gen == 'a' and { seen_a, seen_b } or { seen_b, seen_a }
+  for _, key in ipairs(keys) do
+    local text = redis.call('HGET', key, entry_id)
+    if text then
+      return whole_record(text, key), key
+    end
+  end
+  return nil
+end

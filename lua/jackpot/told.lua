@@ -1,0 +1,49 @@
+-- Shared by a checkpoint and a view: what they report of the state.
+--
+-- Part of a script, after state.lua and tier_rows.lua.
+
+local TOLD = {
+  'n',
+  'restores',
+  'status',
+  'version',
+  'tiers',
+  'money',
+  'next',
+  'next_tiers',
+  'next_money',
+  'last_version',
+  'currency',
+  'seq',
+  'order',
+  'epoch',
+  'commitment',
+  'nonce',
+  'secret',
+  'history',
+  'gen',
+  'gen_start',
+  'gen_opened',
+  'gen_version',
+  'gen_age',
+  'gen_looked',
+  'retention',
+}
+
+-- The values of the state as name, value, ..., and the sizes of the other keys.
+local function told(state, pending, seen_a, seen_b, definitions, adjustments)
+  local out = {}
+  for _, name in ipairs(TOLD) do
+    local value = state[name]
+    out[#out + 1] = name
+    out[#out + 1] = type(value) == 'number' and num(value) or type(value) == 'table' and tier_text(value) or value
+  end
+  local hashes = { seen_a, seen_b, definitions, adjustments }
+  for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do
+    out[#out + 1] = name
+    out[#out + 1] = num(redis.call('HLEN', hashes[i]))
+  end
+  out[#out + 1] = 'pending'
+  out[#out + 1] = num(redis.call('ZCARD', pending))
+  return out
+end
