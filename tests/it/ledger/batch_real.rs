@@ -12,8 +12,8 @@ use crate::batch::support::{batch, play};
 use crate::jackpot::bench::{Bench, operator};
 use crate::ledger::batch::{entries, eventful};
 use crate::ledger::kit::Kit;
+use crate::proof::story::export;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::verify::story::export;
 
 on_both_databases!(
     batches_reach_their_tables_and_every_entry_is_found,

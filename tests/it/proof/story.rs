@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
-use jackpot::jackpot::ledger::export_line::FORMAT;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
+use jackpot::proof::format::FORMAT;
+use jackpot::proof::verify::{Report, Trusted, verify};
 use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
-use jackpot::verify::{Report, Trusted, verify};
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{ClientSeed, Id};

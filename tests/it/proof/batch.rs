@@ -1,6 +1,6 @@
 //! Batches in an export: the verifier recomputes what their events state, also when the chain was made anew.
 
-use jackpot::verify::{Place, Report};
+use jackpot::proof::verify::{Place, Report};
 
 use super::names;
 use super::story::{Story, export_of};
