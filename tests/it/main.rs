@@ -1,7 +1,6 @@
 //! The integration tests: one binary, a folder per capability.
 
 mod backup;
-mod batch;
 mod benches;
 mod cli;
 mod coupon;

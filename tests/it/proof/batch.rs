@@ -4,9 +4,9 @@ use jackpot::proof::verify::{Place, Report};
 
 use super::names;
 use super::story::{Story, export_of};
-use crate::batch::kit::{batched, play_singly, stream};
-use crate::jackpot::bench::{Bench, operator};
-use crate::ledger::batch::{entries, eventful};
+use crate::jackpot::batch::ledger::{entries, eventful};
+use crate::jackpot::batch::oracle::{batched, play_singly, stream};
+use crate::jackpot::fixture::{Bench, operator};
 
 /// Two batches, a definition that comes into force within the first, and the epoch closed.
 async fn play() -> Story {

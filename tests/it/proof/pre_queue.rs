@@ -12,7 +12,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
-use crate::ledger::room_kit::sha256;
+use crate::room::ledger::fixture::sha256;
 
 /// A list as a service publishes it, line by line.
 #[derive(Clone)]

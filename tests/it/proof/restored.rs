@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::names;
 use super::story::{Story, export_of};
-use crate::jackpot::bench::operator;
-use crate::ledger::kit::Kit;
+use crate::jackpot::fixture::operator;
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(an_export_over_two_restores_is_right_and_nothing_comes_twice);

@@ -22,8 +22,8 @@ use jackpot_core::signing::Jwks;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::batch::kit::{Fields, stream};
-use crate::jackpot::bench::{Bench, operator, rank, sent, tier};
+use crate::jackpot::batch::oracle::{Fields, stream};
+use crate::jackpot::fixture::{Bench, operator, rank, sent, tier};
 use crate::jackpot::prize_coupon::define_coupon;
 use crate::support::redis::TestRedis;
 
