@@ -17,13 +17,13 @@ end
 local rows = {}
 for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
   local row = { tier.name, num(tier.pool) }
-  for _, field in ipairs(METERS) do
-    row[#row + 1] = num(tier[field])
+  for i = FIRST_CHANGE, METERS_WIDTH do
+    row[#row + 1] = num(tier[METERS_FIELDS[i]])
   end
   row[#row + 1] = num(tier.written)
   rows[t] = table.concat(row, ' ') .. ';'
 end
-local fields = told(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])
+local fields = held_values(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])
 append_event(KEYS[3], state, now_ms(), 'checkpoint', {
   'state',
   lines_of(fields),

@@ -69,7 +69,7 @@ local function create()
     gen_age = 0,
     gen_looked = at,
     retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
-    meters = no_meters(),
+    meters = new_meters(),
     applied = '1',
   }
   local fresh = names_of(rows)

@@ -43,7 +43,17 @@ end
 local FIRST_POOL = 6
 local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; a batch comes near it only if most prizes are refused
 local at, call = now_ms(), begin_call(state)
-local tiers = read_tiers(state, state.tiers, FIRST_POOL)
+local contributed = {} -- before the call, by tier
+
+local function read_group(rows, first_pool)
+  local group = read_tiers(state, rows, first_pool)
+  for _, tier in ipairs(group) do
+    contributed[tier.name] = tier.contributed
+  end
+  return group
+end
+
+local tiers = read_group(state.tiers, FIRST_POOL)
 local groups = { tiers } -- the pools of a group are consecutive in KEYS
 local winners, split = {}, ''
 
@@ -83,7 +93,7 @@ local function next_tiers()
     end
   end
   if #added > 0 then
-    groups[2] = read_tiers(state, added, FIRST_POOL + #tiers)
+    groups[2] = read_group(added, FIRST_POOL + #tiers)
   end
   for _, row in ipairs(state.tiers) do
     local name = row[1]
@@ -113,7 +123,7 @@ must(call.count == total or nil, 'JP_ARGUMENT entries')
 
 local totals, meters = {}, {}
 for t, tier in ipairs(tiers) do
-  totals[t] = tier.name .. '+' .. num(tier.contributed - tier.contributed_before) .. '+' .. num(tier.pool)
+  totals[t] = tier.name .. '+' .. num(tier.contributed - contributed[tier.name]) .. '+' .. num(tier.pool)
 end
 for g, group in ipairs(groups) do
   meters[g] = changes(state, group)

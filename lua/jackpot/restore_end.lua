@@ -39,7 +39,7 @@ for i = 0, COUNTED - 1 do
 end
 
 local first_field = FIRST_ROW + tonumber(ARGV[16]) * METERS_WIDTH
-local meters = no_meters()
+local meters = new_meters()
 for i = FIRST_ROW, first_field - 1 do
   local is_name = (i - FIRST_ROW) % METERS_WIDTH == 0
   meters[#meters + 1] = is_name and ARGV[i] or must(exact(ARGV[i]), 'JP_ARGUMENT meter')

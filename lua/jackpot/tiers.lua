@@ -8,28 +8,16 @@
 
 local MICRO = 1000000 -- millionths of a minor unit
 
--- The values of a tier after its name and `pool`, in the order of a row of the packed meters (values.lua).
-local METERS = {
-  'reserve', -- hidden pool that pays the next seed
-  'overflow', -- contributions beyond the cap
-  'pool_micro', -- fraction not yet in the pool, millionths
-  'reserve_micro', -- fraction not yet in the reserve, millionths
-  'contributed', -- exact sum of contributions, whole units, ...
-  'contributed_micro', -- ... and its millionths
-  'funded', -- paid in minus taken out by operators, signed
-  'paid',
-  'wins', -- takes of all
-}
+local FIRST_CHANGE = 3 -- METERS_FIELDS from here on: without name and pool
 
--- The place of a tier's values in the list of meters, `pool` first; nil for a tier without a row. `guess`: where the row
--- probably begins.
+-- The place of a tier's row in the list of meters, nil for none. `guess`: where it probably is.
 local function place_of_tier(meters, name, guess)
   if meters[guess] == name then
-    return guess + 1
+    return guess
   end
-  for at = METERS_ROWS, #meters, METERS_WIDTH do
+  for at = METERS_FIRST, #meters, METERS_WIDTH do
     if meters[at] == name then
-      return at + 1
+      return at
     end
   end
   return nil
@@ -43,40 +31,22 @@ local function read_tiers(state, rows, first_pool, fresh, only_look)
   local pools = redis.call('MGET', unpack(KEYS, first_pool, first_pool + #rows - 1))
   for t, row in ipairs(rows) do
     local name = row[1]
-    local at = place_of_tier(meters, name, METERS_ROWS + (t - 1) * METERS_WIDTH)
+    local at = place_of_tier(meters, name, METERS_FIRST + (t - 1) * METERS_WIDTH)
     if not at then
       must(fresh and fresh[name] and not pools[t] or nil, 'JP_DAMAGED meter')
-      meters[#meters + 1] = name
-      at = #meters + 1
-      for i = 0, #METERS do
+      at, pools[t] = #meters + 1, '0'
+      meters[at] = name
+      for i = 1, METERS_WIDTH - 1 do
         meters[at + i] = 0
       end
-      pools[t] = '0'
     end
-    must(pcall(check_whole, meters, at, at + #METERS) or nil, 'JP_DAMAGED meter')
-    local pool = must(exact(pools[t]), 'JP_DAMAGED pool')
-    if meters[at] ~= pool and not only_look then
-      must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(meters[at]))
+    local tier = meters_row(meters, at, 'JP_DAMAGED meter')
+    local pool, written = must(exact(pools[t]), 'JP_DAMAGED pool'), tier.pool
+    if pool ~= written and not only_look then
+      must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(written))
     end
-    local tier = {
-      name = name,
-      seed = row[2],
-      cap = row[3] or nil,
-      at = at,
-      pool_before = pool,
-      written = meters[at],
-      pool = pool,
-      reserve = meters[at + 1],
-      overflow = meters[at + 2],
-      pool_micro = meters[at + 3],
-      reserve_micro = meters[at + 4],
-      contributed = meters[at + 5],
-      contributed_before = meters[at + 5],
-      contributed_micro = meters[at + 6],
-      funded = meters[at + 7],
-      paid = meters[at + 8],
-      wins = meters[at + 9],
-    }
+    tier.at, tier.seed, tier.cap = at, row[2], row[3] or nil
+    tier.pool, tier.pool_before, tier.written = pool, pool, written
     tiers[t], tiers.by_name[name] = tier, tier
   end
   return tiers
@@ -90,14 +60,14 @@ local function changes(state, tiers)
     local parts, at, delta = '', tier.at, tier.pool - tier.pool_before
     if delta ~= 0 then
       parts = ' pool:' .. num(delta)
-      meters[at] = tier.pool
+      meters[at + 1] = tier.pool
     end
-    for i = 1, #METERS do
-      local field = METERS[i]
-      delta = tier[field] - meters[at + i]
+    for i = FIRST_CHANGE, METERS_WIDTH do
+      local field = METERS_FIELDS[i]
+      delta = tier[field] - meters[at + i - 1]
       if delta ~= 0 then
         parts = parts .. ' ' .. field .. ':' .. num(delta)
-        meters[at + i] = tier[field]
+        meters[at + i - 1] = tier[field]
       end
     end
     if parts ~= '' then

@@ -1,84 +1,129 @@
-local TERMS_FORMAT, METERS_FORMAT = 1, 1
-local METERS_ROWS, METERS_WIDTH = 5, 11
+-- Generated from src/jackpot/scripts/packed.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Under what a jackpot takes entries, in the field `terms` of its state. Entries do not change it, unless they put a
+-- waiting definition in force. Versions and epochs are texts of digits, because scripts only compare them.
 
-local function check_terms(v)
-  check_whole(v, 3, 8)
-  for i = 9, 20 do
-    if #v[i] < 0 then
-      error('no text')
-    end
+local TERMS_FORMAT = 1
+
+local function check_terms(list)
+  check_whole(list, 3, 8)
+  check_texts(list, 9, 20)
+  for _, row in ipairs(list[21]) do -- tiers
+    check_texts(row, 1, 1)
+    check_whole(row, 2, row[3] and 3 or 2)
   end
-  for i = 21, 22 do
-    for _, row in ipairs(v[i]) do
-      check_whole(row, 2, row[3] and 3 or 2)
-    end
+  for _, row in ipairs(list[22]) do -- next_tiers
+    check_texts(row, 1, 1)
+    check_whole(row, 2, row[3] and 3 or 2)
   end
 end
 
+-- Unpacks the text into a table.
 local function read_terms(text)
-  local v = unpacked(text, TERMS_FORMAT, 'terms')
-  must(#v == 22 and pcall(check_terms, v) or nil, 'JP_DAMAGED terms')
+  local list = unpacked(text, TERMS_FORMAT, 'terms')
+  must(#list == 22 and pcall(check_terms, list) or nil, 'JP_DAMAGED terms')
   return {
-    last_version = v[3],
-    gen_start = v[4],
-    gen_opened = v[5],
-    gen_age = v[6],
-    gen_looked = v[7],
-    retention = v[8],
-    version = v[9],
-    money = v[10],
-    next = v[11],
-    next_money = v[12],
-    currency = v[13],
-    epoch = v[14],
-    commitment = v[15],
-    nonce = v[16],
-    secret = v[17],
-    history = v[18],
-    gen = v[19],
-    gen_version = v[20],
-    tiers = v[21],
-    next_tiers = v[22],
+    last_version = list[3],
+    gen_start = list[4],
+    gen_opened = list[5],
+    gen_age = list[6],
+    gen_looked = list[7],
+    retention = list[8],
+    version = list[9],
+    money = list[10],
+    next = list[11],
+    next_money = list[12],
+    currency = list[13],
+    epoch = list[14],
+    commitment = list[15],
+    nonce = list[16],
+    secret = list[17],
+    history = list[18],
+    gen = list[19],
+    gen_version = list[20],
+    tiers = list[21],
+    next_tiers = list[22],
   }
 end
 
-local function write_terms(terms)
+local function write_terms(values)
   return cmsgpack.pack(
     TERMS_FORMAT,
-    terms.last_version,
-    terms.gen_start,
-    terms.gen_opened,
-    terms.gen_age,
-    terms.gen_looked,
-    terms.retention,
-    terms.version,
-    terms.money,
-    terms.next,
-    terms.next_money,
-    terms.currency,
-    terms.epoch,
-    terms.commitment,
-    terms.nonce,
-    terms.secret,
-    terms.history,
-    terms.gen,
-    terms.gen_version,
-    terms.tiers,
-    terms.next_tiers
+    values.last_version,
+    values.gen_start,
+    values.gen_opened,
+    values.gen_age,
+    values.gen_looked,
+    values.retention,
+    values.version,
+    values.money,
+    values.next,
+    values.next_money,
+    values.currency,
+    values.epoch,
+    values.commitment,
+    values.nonce,
+    values.secret,
+    values.history,
+    values.gen,
+    values.gen_version,
+    values.tiers,
+    values.next_tiers
   )
 end
+--
+-- What entries change, in the field `meters` of a jackpot's state: one row for each tier that any definition has had.
 
-local function read_meters(text)
-  local v = unpacked(text, METERS_FORMAT, 'meters')
-  must((#v - METERS_ROWS + 1) % METERS_WIDTH == 0 and pcall(check_whole, v, 3, 4) or nil, 'JP_DAMAGED meters')
-  return v
-end
+local METERS_FORMAT = 1
+local METERS_FIRST, METERS_WIDTH = 5, 11 -- place of the first row in the list; fields of a row
+local METERS_FIELDS = {
+  'name', -- Its tier.
+  'pool', -- The value that a script last wrote to the pool.
+  'reserve', -- Hidden pool that pays the next seed.
+  'overflow', -- Contributions beyond the cap.
+  'pool_micro', -- Fraction not yet in the pool, millionths.
+  'reserve_micro', -- Fraction not yet in the reserve, millionths.
+  'contributed', -- Sum of contributions, whole units.
+  'contributed_micro', -- Its millionths.
+  'funded', -- Paid in minus taken out by operators, signed.
+  'paid', -- Paid to winners.
+  'wins', -- Takes of all.
+}
 
-local function write_meters(state, v)
-  v[3], v[4] = state.seq, state.order
-  return cmsgpack.pack(unpack(v, 2))
-end
-
-local function no_meters()
+-- The list of a subject without rows.
+local function new_meters()
   return { true, METERS_FORMAT, 0, 0 }
+end
+
+-- Unpacks the text into a list: `seq` at 3, `order` at 4, then the rows.
+local function read_meters(text)
+  local list = unpacked(text, METERS_FORMAT, 'meters')
+  local is_whole = pcall(check_whole, list, 3, 4)
+  must(is_whole and (#list - 4) % 11 == 0 or nil, 'JP_DAMAGED meters')
+  return list
+end
+
+-- The row that begins at this place of the list. `what`: of the error if it is damaged.
+local function meters_row(list, at, what)
+  must(pcall(check_whole, list, at + 1, at + 10) or nil, what)
+  return {
+    name = list[at],
+    pool = list[at + 1],
+    reserve = list[at + 2],
+    overflow = list[at + 3],
+    pool_micro = list[at + 4],
+    reserve_micro = list[at + 5],
+    contributed = list[at + 6],
+    contributed_micro = list[at + 7],
+    funded = list[at + 8],
+    paid = list[at + 9],
+    wins = list[at + 10],
+  }
+end
+
+local function write_meters(values, list)
+  list[3] = values.seq
+  list[4] = values.order
+  return cmsgpack.pack(unpack(list, 2))
 end

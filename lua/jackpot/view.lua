@@ -26,15 +26,15 @@ local out = {
   redis.call('HGET', KEYS[2], state.version),
   waiting,
 }
-for _, value in ipairs(told(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])) do
+for _, value in ipairs(held_values(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])) do
   out[#out + 1] = value
 end
 out[#out + 1] = '|'
 for _, tier in ipairs(read_tiers(state, state.tiers, 7, nil, true)) do
   out[#out + 1] = tier.name
   out[#out + 1] = num(tier.pool)
-  for _, field in ipairs(METERS) do
-    out[#out + 1] = num(tier[field])
+  for i = FIRST_CHANGE, METERS_WIDTH do
+    out[#out + 1] = num(tier[METERS_FIELDS[i]])
   end
   out[#out + 1] = num(tier.written)
 end

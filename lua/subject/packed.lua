@@ -3,6 +3,8 @@
 -- Part of a script, after events.lua. The first value is the number of the layout, its format. Readers and writers of
 -- each layout are generated from its declaration. A packed integer is exact, and so is a double below 2^53.
 
+local MAX_TEXT = 1048576 -- longest text of a packed value, bytes: far more than any has
+
 -- Unpacks `text` into a list: true, the format, the values. Ends the script for a damaged text, and for a format that
 -- this version does not know.
 local function unpacked(text, format_known, what)
@@ -22,6 +24,15 @@ local function check_whole(values, first, last)
     local value = values[i]
     if value % 1 ~= 0 or value > MAX or value < -MAX then
       error('no integer')
+    end
+  end
+end
+
+-- Fails unless these values are texts. Call it with pcall too.
+local function check_texts(values, first, last)
+  for i = first, last do
+    if #values[i] > MAX_TEXT then
+      error('no text')
     end
   end
 end

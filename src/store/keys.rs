@@ -17,10 +17,8 @@ pub struct StreamKeys<'a> {
 /// The keys of one jackpot.
 #[derive(Debug, Clone)]
 pub struct JackpotKeys {
-    /// Hash: status, versions, event number, sequence, claim order, epoch, generation (`lua/jackpot/state.lua`).
+    /// Hash: event number, status, and packed the terms and the meters (`lua/jackpot/state.lua`).
     pub state: String,
-    /// Hash: reserve, overflow, remainders and totals of each tier (`lua/jackpot/tiers.lua`).
-    pub meters: String,
     /// Hash: definition as JSON by version.
     pub definitions: String,
     /// Hash: "commitment opened closed" by epoch, times in ms, "-" while open.
@@ -46,7 +44,6 @@ impl JackpotKeys {
         let key = |name: &str| format!("{prefix}:{name}");
         Self {
             state: key("state"),
-            meters: key("meters"),
             definitions: key("definitions"),
             epochs: key("epochs"),
             seen_a: key("seen:a"),

@@ -61,7 +61,7 @@ pub async fn adjust(
     wish: &Adjust,
 ) -> Result<(Mark, Adjusted), ScriptError> {
     let pools = pools(keys, tiers).collect::<Vec<_>>();
-    let fixed = [&keys.state, &keys.meters, &keys.adjustments, &keys.events];
+    let fixed = [&keys.state, &keys.adjustments, &keys.events];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let call = fenced(&ADJUST, &all, fence)
         .arg(wish.adjustment_id.as_str())

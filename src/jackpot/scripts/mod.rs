@@ -18,6 +18,7 @@ mod enter_batch;
 mod finish;
 mod lookup;
 mod operate;
+pub mod packed;
 mod read;
 mod restore;
 mod rotate;
@@ -37,49 +38,98 @@ pub use rotate::{Rotate, Rotated, rotate};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
-        LazyLock::new(|| Script::new($name, $flags, &[EVENTS, $(include_str!(concat!("../../../lua/jackpot/", $part, ".lua"))),+]))
+        LazyLock::new(|| {
+            let parts = [EVENTS, PACKED, VALUES, STATE, $(include_str!(concat!("../../../lua/jackpot/", $part, ".lua"))),+];
+            Script::new($name, $flags, &parts)
+        })
     };
 }
 
-static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "entering", "enter");
+/// The parts that read and write the state, in every script.
+const PACKED: &str = include_str!("../../../lua/subject/packed.lua");
+const VALUES: &str = include_str!("../../../lua/jackpot/values.lua");
+const STATE: &str = include_str!("../../../lua/jackpot/state.lua");
+
+static ENTER: LazyLock<Script> = script!("enter", "", "tiers", "record", "take", "entering", "enter");
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
-    "state",
     "tiers",
     "record",
+    "find_record",
     "take",
     "batch",
     "entering",
     "enter_batch"
 );
-static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
-static COUPON: LazyLock<Script> = script!("coupon", "allow-oom", "state", "tiers", "record", "coupon");
-static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
-static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "../subject/status", "status");
-static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
-static DEFINE: LazyLock<Script> = script!("define", "", "../subject/puts", "state", "tiers", "define");
-static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
-static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
-static LOOKUP_BATCH: LazyLock<Script> =
-    script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "state", "tiers", "view");
+static CLAIM: LazyLock<Script> = script!(
+    "claim",
+    "allow-oom",
+    "tiers",
+    "record",
+    "find_record",
+    "pending_record",
+    "take",
+    "claim"
+);
+static COUPON: LazyLock<Script> = script!(
+    "coupon",
+    "allow-oom",
+    "tiers",
+    "record",
+    "find_record",
+    "pending_record",
+    "coupon"
+);
+static FINISH: LazyLock<Script> = script!(
+    "finish",
+    "allow-oom",
+    "tiers",
+    "record",
+    "find_record",
+    "pending_record",
+    "finish"
+);
+static STATUS: LazyLock<Script> = script!("status", "allow-oom", "tiers", "../subject/status", "status");
+static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "adjust");
+static DEFINE: LazyLock<Script> = script!(
+    "define",
+    "",
+    "../subject/puts",
+    "tier_rows",
+    "tiers",
+    "opening",
+    "define"
+);
+static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "opening", "rotate");
+static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "record", "find_record", "lookup");
+static LOOKUP_BATCH: LazyLock<Script> = script!(
+    "lookup_batch",
+    "no-writes",
+    "record",
+    "find_record",
+    "batch",
+    "lookup_batch"
+);
+static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view");
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
-    "state",
+    "tier_rows",
     "tiers",
+    "held",
     "../subject/checkpoint",
     "checkpoint"
 );
 static RESTORE_END: LazyLock<Script> = script!(
     "restore_end",
     "allow-oom",
-    "state",
+    "tier_rows",
+    "opening",
     "../subject/restored",
     "restore_end"
 );
-static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
+static PENDING: LazyLock<Script> = script!("pending", "no-writes", "record", "find_record", "pending");
 
 /// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).
 #[derive(Debug, Clone)]
@@ -114,16 +164,9 @@ fn pools<'a>(keys: &'a JackpotKeys, tiers: &'a [Tier]) -> impl Iterator<Item = S
     tiers.iter().map(|tier| keys.pool(&tier.tier))
 }
 
-/// Keys of the scripts that settle entries: state, meters, records, pending, events, pools.
+/// Keys of the scripts that settle entries: state, records, pending, events, pools.
 fn settling_keys<'k>(keys: &'k JackpotKeys, pools: &'k [String]) -> Vec<&'k str> {
-    let fixed = [
-        &keys.state,
-        &keys.meters,
-        &keys.seen_a,
-        &keys.seen_b,
-        &keys.pending,
-        &keys.events,
-    ];
+    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.pending, &keys.events];
     fixed.into_iter().chain(pools).map(String::as_str).collect()
 }
 

@@ -65,7 +65,6 @@ pub async fn define(
     let (tiers, document) = (put.definition.tiers(), put.definition.document());
     let fixed = [
         keys.state.as_str(),
-        &keys.meters,
         &keys.definitions,
         &keys.epochs,
         &keys.pending,
@@ -99,7 +98,7 @@ pub async fn set_status(
     tiers: &[Tier],
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
-    let fixed = [keys.state.as_str(), &keys.meters, &keys.pending, &keys.events];
+    let fixed = [keys.state.as_str(), &keys.pending, &keys.events];
     let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
     let call = call.arg(u8::from(wish.reconciled));
     operate::set_status(store, &STATUS, call, fence.known, Status::parse).await
@@ -109,7 +108,6 @@ pub async fn set_status(
 pub async fn checkpoint(store: &Store, keys: &JackpotKeys, fence: &Fence, tiers: &[Tier]) -> Result<Mark, ScriptError> {
     let fixed = [
         keys.state.as_str(),
-        &keys.meters,
         &keys.pending,
         &keys.events,
         &keys.seen_a,

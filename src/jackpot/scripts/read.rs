@@ -63,7 +63,6 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<
     for _ in 0..MAX_ROUNDS {
         let fixed = [
             &keys.state,
-            &keys.meters,
             &keys.definitions,
             &keys.pending,
             &keys.seen_a,

@@ -16,21 +16,8 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 use crate::subject::restore::{self, RestoreEnded};
 
+use super::packed::METERS;
 use super::{RESTORE_END, ScriptError, tiers_text};
-
-/// The meters of a tier in the hash, as in `lua/jackpot/tiers.lua`; `pool` is the last written value.
-const METERS: [&str; 10] = [
-    "pool",
-    "reserve",
-    "overflow",
-    "pool_micro",
-    "reserve_micro",
-    "contributed",
-    "contributed_micro",
-    "funded",
-    "paid",
-    "wins",
-];
 
 /// A definition as the state keeps it.
 #[derive(Debug, Clone)]
@@ -146,9 +133,7 @@ impl Part {
 #[must_use]
 pub fn restored_keys(keys: &JackpotKeys, tiers: &BTreeSet<Id>) -> Vec<String> {
     let parts = Part::ALL.iter().map(|part| part.key(keys));
-    let fixed = [keys.state.as_str(), &keys.meters, &keys.events]
-        .into_iter()
-        .chain(parts);
+    let fixed = [keys.state.as_str(), &keys.events].into_iter().chain(parts);
     let pools = tiers.iter().map(|tier| keys.pool(tier));
     fixed.map(ToOwned::to_owned).chain(pools).collect()
 }
@@ -193,10 +178,7 @@ pub async fn restore_end(
 ) -> Result<RestoreEnded, ScriptError> {
     let tiers = state.tiers();
     let meter = |tier: &Id, name: &str| state.meters.get(&format!("{tier}:{name}")).copied().unwrap_or_default();
-    let call = Call::new(&RESTORE_END)
-        .key(&keys.state)
-        .key(&keys.meters)
-        .key(&keys.events);
+    let call = Call::new(&RESTORE_END).key(&keys.state).key(&keys.events);
     let call = Part::ALL.iter().fold(call, |call, part| call.key(part.key(keys)));
     let call = tiers.iter().fold(call, |call, tier| call.key(keys.pool(tier)));
     let mut call = call
@@ -212,12 +194,14 @@ pub async fn restore_end(
     for part in Part::ALL {
         call = call.arg(state.written.get(&part).copied().unwrap_or_default());
     }
-    call = call.arg(tiers.len()).arg(2 * METERS.len() * tiers.len());
+    call = call.arg(tiers.len());
     for tier in &tiers {
-        call = call.arg(meter(tier, "pool"));
-    }
-    for (tier, name) in tiers.iter().flat_map(|tier| METERS.map(|name| (tier, name))) {
-        call = call.arg(format!("{tier}:{name}")).arg(meter(tier, name));
+        let (name, values) = METERS.each.split_first().expect("a row begins with a name");
+        debug_assert_eq!(name.name, "name");
+        call = call.arg(tier.as_str());
+        for value in values {
+            call = call.arg(meter(tier, value.name));
+        }
     }
     for (name, value) in state.fields() {
         call = call.arg(name).arg(value);

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::coupon::fixture::{CouponBench, ask_line, letters, state_of, with_codes};
 use crate::coupon::http::support as coupons;
 use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::Bench;
 use crate::support::eventually;
 
@@ -29,6 +30,15 @@ fn shifted(text: &str, by_ms: i64) -> String {
         }
     }
     out
+}
+
+/// Shifts the times in the state of a jackpot.
+async fn shift_state(raw: &mut redis::aio::MultiplexedConnection, state: &str, by_ms: i64) {
+    let all: Vec<(String, String)> = by_hand::all(state).query_async(raw).await.expect("a state");
+    for (name, text) in all {
+        let set = by_hand::set(state, &name, &shifted(&text, by_ms));
+        set.exec_async(raw).await.expect("set");
+    }
 }
 
 /// Shifts the times in all values of a hash.
@@ -127,7 +137,7 @@ async fn an_instance_with_a_shorter_retention_drops_nothing_early() {
     assert_eq!(rotate(&bench, 7_200).await, Rotated::Raised(0));
     for _ in 0..3 {
         rotate(&bench, 60).await;
-        shift(&mut bench.connection(), &keys.state, -60_000).await;
+        shift_state(&mut bench.connection(), &keys.state, -60_000).await;
     }
     let early = rotate(&bench, 60).await;
     assert!(!matches!(early, Rotated::Opened(_)), "{early:?}");
@@ -141,7 +151,7 @@ async fn a_clock_that_jumps_drops_no_record_early() {
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
     rotate(&bench, 7_200).await;
     rotate(&bench, 7_200).await;
-    shift(&mut bench.connection(), &keys.state, -3 * 3_600_000).await;
+    shift_state(&mut bench.connection(), &keys.state, -3 * 3_600_000).await;
     for _ in 0..2 {
         let early = rotate(&bench, 7_200).await;
         // Each look counts a minute at most: both together count two.
@@ -151,14 +161,14 @@ async fn a_clock_that_jumps_drops_no_record_early() {
         );
     }
     // A clock that goes back does not either: it only delays.
-    shift(&mut bench.connection(), &keys.state, 9 * 3_600_000).await;
+    shift_state(&mut bench.connection(), &keys.state, 9 * 3_600_000).await;
     let early = rotate(&bench, 7_200).await;
     assert!(
         matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
         "{early:?}"
     );
     for _ in 0..120 {
-        shift(&mut bench.connection(), &keys.state, -60_000).await;
+        shift_state(&mut bench.connection(), &keys.state, -60_000).await;
         rotate(&bench, 7_200).await;
     }
     assert_eq!(bench.snapshot().await.epoch, 2, "two hours in steps of a minute");
@@ -209,7 +219,7 @@ async fn the_longest_setting_of_any_instance_is_kept_in_redis() {
     let kept = async |retention: &str| {
         for state in ["jp:{kept}:state", "cp:{kept}:state"] {
             eventually(PATIENCE, &format!("{state} has {retention}"), async || {
-                let get = redis::cmd("HGET").arg(state).arg("retention").to_owned();
+                let get = by_hand::get(state, "retention");
                 let found: String = get.query_async(&mut redis.connection().await).await.expect("HGET");
                 (found == retention).then_some(())
             })

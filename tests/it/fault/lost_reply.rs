@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::fault::support::{
     balanced, create, enter, enter_unavailable, entry_drawing, own_redis, redrawing, sequence, service_on,
 };
+use crate::jackpot::by_hand;
 use crate::support::local::LocalServer;
 use crate::support::proxy::ChaosProxy;
 use crate::support::service::{Answer, Service};
@@ -94,12 +95,9 @@ async fn a_cut_at(step: usize, paid_meanwhile: u64) {
         1,
         "the entry was taken, though nobody knows"
     );
-    let paid: u64 = redis::cmd("HGET")
-        .arg(crate::fault::support::key(JACKPOT, "state"))
-        .arg("order")
-        .query_async(&mut redis)
-        .await
-        .expect("HGET");
+    let state = crate::fault::support::key(JACKPOT, "state");
+    let order = by_hand::get(&state, "order");
+    let paid: u64 = order.query_async(&mut redis).await.expect("a number");
     assert_eq!(paid, paid_meanwhile);
     enter_unavailable(&behind.service, JACKPOT, &id).await;
 

@@ -12,6 +12,7 @@ use redis::aio::MultiplexedConnection;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::jackpot::by_hand;
 use crate::support::eventually;
 use crate::support::local::{LocalServer, connect};
 use crate::support::service::{Answer, Service};
@@ -197,12 +198,7 @@ pub async fn until_nothing_is_pending(redis: &mut MultiplexedConnection, jackpot
 /// Number of entries that Redis has numbered, which it does in the step that counts them.
 pub async fn sequence(redis: &mut MultiplexedConnection, jackpot: &str) -> u64 {
     let state = key(jackpot, "state");
-    let found: Option<u64> = redis::cmd("HGET")
-        .arg(state)
-        .arg("seq")
-        .query_async(redis)
-        .await
-        .expect("HGET");
+    let found: Option<u64> = by_hand::get(&state, "seq").query_async(redis).await.expect("a number");
     found.expect("the jackpot is there")
 }
 

@@ -11,6 +11,7 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::{Record, State};
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, entry, operator};
 use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
@@ -169,10 +170,8 @@ async fn an_event_of_another_history_stops_the_stream(db: LedgerDb) {
     bench.take("one", 0).await;
     kit.project().await;
     let known = bench.operate.views.registry.known(id);
-    let mut other = redis::cmd("HSET");
-    bench
-        .raw::<()>(other.arg(&known.keys.state).arg("history").arg("00000000000000ff"))
-        .await;
+    let mut other = by_hand::set(&known.keys.state, "history", "00000000000000ff");
+    bench.raw::<()>(&mut other).await;
     bench.take("two", 0).await;
     kit.project().await;
     assert_eq!(kit.n().await, 2);

@@ -23,6 +23,7 @@ use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
 use serde_json::Value;
 
+use crate::jackpot::by_hand;
 pub use crate::support::given::*;
 use crate::support::redis::TestRedis;
 
@@ -59,13 +60,8 @@ impl Bench {
     pub async fn twin(redis: Arc<TestRedis>, other: &Self, change: &Value) -> Self {
         let bench = Self::undefined(redis, other.id.clone()).await;
         let field = |name: &'static str| async move {
-            let text: String = redis::cmd("HGET")
-                .arg(&other.operate.views.registry.known(&other.id).keys.state)
-                .arg(name)
-                .query_async(&mut other.raw.clone())
-                .await
-                .expect("a field of the state");
-            text
+            let state = &other.operate.views.registry.known(&other.id).keys.state;
+            other.raw::<String>(&mut by_hand::get(state, name)).await
         };
         let (opening, history) = (
             Opening {
@@ -314,7 +310,7 @@ impl Bench {
             self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))
                 .await
         };
-        let fields = hash(&keys.state).await;
+        let fields: BTreeMap<String, String> = self.raw(&mut by_hand::all(&keys.state)).await;
         assert_eq!(
             (&books.sequence.to_string(), &books.claim_order.to_string()),
             (&fields["seq"], &fields["order"])

@@ -3,6 +3,7 @@
 pub mod amounts;
 pub mod backlog;
 pub mod batch;
+pub mod by_hand;
 pub mod combiner;
 pub mod conservation;
 pub mod definitions;

@@ -7,6 +7,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, entry, funding};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
@@ -146,13 +147,9 @@ async fn no_script_decides_by_a_pool_that_none_wrote() {
     }
     // A change of the last written value does not stay unseen either.
     let field = format!("{}:pool", tiers[0].tier);
-    bench
-        .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(1))
-        .await;
+    bench.raw::<()>(&mut by_hand::add(&keys.state, &field, 1)).await;
     assert!(damage(bench.enter_as(&fence, &view.definition, &[entry("e", 1)]).await).starts_with("JP_DAMAGED pool"));
-    bench
-        .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(-1))
-        .await;
+    bench.raw::<()>(&mut by_hand::add(&keys.state, &field, -1)).await;
     bench.take("e", 1).await;
     bench.assert_rebuilds().await;
 }

@@ -6,6 +6,7 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, definition, document, operator, put, rule_of, tier};
 
 #[tokio::test]
@@ -296,7 +297,7 @@ async fn a_rotation_drops_many_definitions_in_steps() {
     bench.raw::<()>(&mut many).await;
     // As if so many definitions had been put: the next one is 9,000 and in force when the generation is opened.
     bench
-        .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("last_version").arg(8_999))
+        .raw::<()>(&mut by_hand::set(&keys.state, "last_version", "8999"))
         .await;
     put(&bench, &json!({"name": "nine thousand"}), Wanted::Any)
         .await

@@ -16,6 +16,7 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, definition, operator, tier};
 use crate::support::eventually;
 
@@ -60,14 +61,13 @@ async fn raw(bench: &Bench) -> Raw {
         let pool: Option<String> = bench.raw(redis::cmd("GET").arg(keys.pool(&tier))).await;
         pools.extend(pool.map(|pool| (format!("{tier}:pool"), pool)));
     }
+    let held: Hash = bench.raw(&mut by_hand::all(&keys.state)).await;
+    let (meters, mut state): (Hash, Hash) = held.into_iter().partition(|(name, _)| name.contains(':'));
+    // These fields are of the present Redis: a restore counts the age anew.
+    state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
     Raw {
-        state: {
-            // These fields are of the present Redis: a restore counts the age anew.
-            let mut state = hash(bench, &keys.state).await;
-            state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
-            state
-        },
-        meters: hash(bench, &keys.meters).await,
+        state,
+        meters,
         pools,
         parts,
     }
@@ -412,9 +412,7 @@ async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
     bench
         .raw::<()>(redis::cmd("HSET").arg(&state).arg("restores").arg(6))
         .await;
-    bench
-        .raw::<()>(redis::cmd("HSET").arg(&state).arg("seq").arg("rubbish"))
-        .await;
+    bench.raw::<()>(&mut by_hand::set(&state, "seq", "rubbish")).await;
     assert!(bench.operate.views.snapshot(&bench.id).await.is_err());
     let seen = begin(&bench, "one", None).await;
     assert_eq!(seen, RestoreBegun::Changed(mark(6, n)));

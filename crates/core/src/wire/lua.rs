@@ -111,7 +111,7 @@ fn sentence(doc: &str) -> String {
 }
 
 /// Comment lines.
-fn comment(lua: &mut String, text: &str) {
+pub(super) fn comment(lua: &mut String, text: &str) {
     let indent = text.len() - text.trim_start_matches(' ').len();
     let margin = if indent > 1 { " ".repeat(indent) } else { String::new() };
     let mut line = format!("-- {margin}");

@@ -8,6 +8,7 @@
 //! A record is fields between single spaces. A record of several kinds begins with a letter, which names the kind.
 
 pub mod lua;
+pub mod packed;
 pub mod page;
 
 use crate::ids::Id;

@@ -45,6 +45,6 @@ fn kind(field: &FieldShape) -> String {
     format!("{}{unit}{empty}", field.of)
 }
 
-fn paragraph(doc: &str) -> String {
+pub(super) fn paragraph(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::jackpot::record::Record;
+use jackpot_core::mark::Mark;
 use redis::cmd;
 
+use crate::jackpot::scripts::snapshot;
 use crate::ledger::stuck::StuckError;
 use crate::ledger::stuck::held::{hash, read, scan};
 use crate::store::Store;
@@ -15,7 +17,8 @@ use crate::store::keys::JackpotKeys;
 /// Its small parts, read before a checkpoint: an event up to that checkpoint has done whatever they hold.
 #[derive(Debug)]
 pub struct Held {
-    pub(super) state: HashMap<String, String>,
+    /// As a view reports it, and `puts`.
+    pub(super) state: BTreeMap<String, String>,
     /// Entry ids by sequence.
     pub(super) pending: BTreeMap<u64, String>,
     /// JSON by version.
@@ -45,7 +48,9 @@ impl Held {
             reason = "sequences are integers below 2^53"
         )]
         let pending = pending.into_iter().map(|(id, score)| (score as u64, id)).collect();
-        let state = hash(store, &keys.state).await?;
+        let mut state = snapshot(store, keys, Mark::ZERO).await?.held;
+        let puts: Option<String> = read(store, cmd("HGET").arg(&keys.state).arg("puts")).await?;
+        state.extend(puts.map(|puts| ("puts".to_owned(), puts)));
         let definitions = hash(store, &keys.definitions).await?.into_iter();
         let epochs = hash(store, &keys.epochs).await?.into_iter();
         let adjustments = hash(store, &keys.adjustments).await?.into_iter();

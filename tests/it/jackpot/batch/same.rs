@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::jackpot::batch::oracle::{Fields, batched, play_singly, stream};
 use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, rank, sent, tier};
 use crate::support::redis::TestRedis;
 
@@ -137,13 +138,13 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
 }
 
 /// What Redis holds besides events: the state and the meters, without the fields about events and times.
-async fn held(bench: &Bench) -> [BTreeMap<String, String>; 2] {
+async fn held(bench: &Bench) -> BTreeMap<String, String> {
     let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    let mut state: BTreeMap<String, String> = bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
+    let mut state: BTreeMap<String, String> = bench.raw(&mut by_hand::all(&keys.state)).await;
     for field in ["n", "puts", "gen_opened", "gen_looked"] {
         state.remove(field);
     }
-    [state, bench.raw(redis::cmd("HGETALL").arg(&keys.meters)).await]
+    state
 }
 
 async fn prepared(bench: &Bench, case: &Case) {

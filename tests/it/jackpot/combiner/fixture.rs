@@ -18,6 +18,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::Bench;
 use crate::support::given::{SECRET, definition, document, sent, standalone};
 use crate::support::proxy::ChaosProxy;
@@ -126,8 +127,7 @@ impl Kit {
     /// Number of entries that Redis has numbered.
     pub async fn sequence(&self) -> u64 {
         let known = self.bench.operate.views.registry.known(&self.bench.id);
-        let mut command = redis::cmd("HGET");
-        self.bench.raw(command.arg(&known.keys.state).arg("seq")).await
+        self.bench.raw(&mut by_hand::get(&known.keys.state, "seq")).await
     }
 
     /// `count` ids whose attempt 0 draws `rank` under the definition in force.

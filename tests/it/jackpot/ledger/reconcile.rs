@@ -11,6 +11,7 @@ use jackpot::ledger::reconcile::report::Report;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{entry, operator};
 use crate::jackpot::ledger::fixture::Kit;
 use crate::jackpot::ledger::projector::live;
@@ -48,13 +49,9 @@ async fn tamper(kit: &Kit, meter: &str, by: i64) {
     let command = if meter == "pool" {
         redis::cmd("INCRBY").arg(keys.pool(&tier)).arg(by).to_owned()
     } else {
-        redis::cmd("HINCRBY")
-            .arg(&keys.meters)
-            .arg(format!("{tier}:{meter}"))
-            .arg(by)
-            .to_owned()
+        by_hand::add(&keys.state, &format!("{tier}:{meter}"), by)
     };
-    kit.bench.raw::<i64>(&mut command.clone()).await;
+    kit.bench.raw::<redis::Value>(&mut command.clone()).await;
 }
 
 async fn last_report(kit: &Kit) -> (bool, Report) {
@@ -192,8 +189,8 @@ type ByHand = (&'static str, redis::Cmd, redis::Cmd);
 
 async fn by_hand(kit: &Kit) -> Vec<ByHand> {
     let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    let state: std::collections::BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
-    let set = |field: &str, value: &str| redis::cmd("HSET").arg(&keys.state).arg(field).arg(value).to_owned();
+    let state: std::collections::BTreeMap<String, String> = kit.bench.raw(&mut by_hand::all(&keys.state)).await;
+    let set = |field: &str, value: &str| by_hand::set(&keys.state, field, value);
     let mut all = Vec::new();
     // Versions, epoch and commitment are in the fence of every call: with another value nothing is played.
     for (field, value) in [
@@ -240,13 +237,7 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         .arg(text)
         .to_owned();
     all.push(("seen_a", drop, keep));
-    let written = |by: i64| {
-        redis::cmd("HINCRBY")
-            .arg(&keys.meters)
-            .arg("grand:pool")
-            .arg(by)
-            .to_owned()
-    };
+    let written = |by: i64| by_hand::add(&keys.state, "grand:pool", by);
     all.push(("pool_written", written(1), written(-1)));
     all
 }

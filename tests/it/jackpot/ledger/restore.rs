@@ -15,6 +15,7 @@ use jackpot_core::jackpot::record::State;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{entry, put};
 use crate::jackpot::ledger::fixture::Kit;
 use crate::jackpot::ledger::projector::live;
@@ -45,7 +46,7 @@ async fn copy(kit: &Kit) -> Copy {
 /// What Redis holds of the jackpot itself, without what a restore changes.
 async fn state(kit: &Kit) -> BTreeMap<String, String> {
     let known = kit.bench.operate.views.registry.known(&kit.bench.id);
-    let mut state: BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&known.keys.state)).await;
+    let mut state: BTreeMap<String, String> = kit.bench.raw(&mut by_hand::all(&known.keys.state)).await;
     let new = "n restores restore_token history epoch commitment nonce secret gen_age gen_looked";
     state.retain(|field, _| !new.split(' ').any(|new| new == field));
     state
@@ -285,8 +286,8 @@ async fn a_jackpot_that_no_script_can_read_is_rebuilt(db: LedgerDb) {
     kit.project().await;
     let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
     for damage in [
-        redis::cmd("DEL").arg(&keys.meters).to_owned(),
-        redis::cmd("HSET").arg(&keys.state).arg("seq").arg("rubbish").to_owned(),
+        redis::cmd("HDEL").arg(&keys.state).arg("meters").to_owned(),
+        by_hand::set(&keys.state, "seq", "rubbish"),
     ] {
         kit.bench.raw::<()>(&mut damage.clone()).await;
         assert!(kit.bench.operate.views.snapshot(&kit.bench.id).await.is_err());

@@ -16,6 +16,7 @@ use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::ClientSeed;
 use serde_json::json;
 
+use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{Bench, entry, operator, put};
 use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
@@ -312,9 +313,8 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
     // The pool was raised by hand: 1,000 that nobody paid in. The next event takes them for the pool's own.
     let pool = format!("jp:{{{}}}:pool:grand", bench.id);
     bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
-    let meters = format!("jp:{{{}}}:meters", bench.id);
-    let mut written = redis::cmd("HINCRBY");
-    bench.raw::<i64>(written.arg(meters).arg("grand:pool").arg(1_000)).await;
+    let state = format!("jp:{{{}}}:state", bench.id);
+    bench.raw::<()>(&mut by_hand::add(&state, "grand:pool", 1_000)).await;
     bench.enter(&[entry("w9", 1)]).await;
     kit.project().await;
     let (n, stopped) = place(&kit, &bench).await;

@@ -1,8 +1,8 @@
--- Shared by a checkpoint and a view: what they report of the state.
+-- Shared by a checkpoint and a view: what Redis holds of the state.
 --
 -- Part of a script, after state.lua and tier_rows.lua.
 
-local TOLD = {
+local HELD = {
   'n',
   'restores',
   'status',
@@ -31,9 +31,9 @@ local TOLD = {
 }
 
 -- The values of the state as name, value, ..., and the sizes of the other keys.
-local function told(state, pending, seen_a, seen_b, definitions, adjustments)
+local function held_values(state, pending, seen_a, seen_b, definitions, adjustments)
   local out = {}
-  for _, name in ipairs(TOLD) do
+  for _, name in ipairs(HELD) do
     local value = state[name]
     out[#out + 1] = name
     out[#out + 1] = type(value) == 'number' and num(value) or type(value) == 'table' and tier_text(value) or value
