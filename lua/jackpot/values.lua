@@ -72,6 +72,7 @@ local function write_terms(values)
     values.next_tiers
   )
 end
+
 --
 -- What entries change, in the field `meters` of a jackpot's state: one row for each tier that any definition has had.
 
