@@ -10,39 +10,39 @@ use serde_json::{Value, json};
 
 use crate::fault::ledger_support::COMPARED_OFTEN;
 use crate::fault::support::{PATIENCE, service_on};
-use crate::room::fixture::{RoomBench, is_in};
+use crate::room::fixture::{RoomFixture, is_in};
 use crate::support::eventually;
 use crate::support::redis::TestRedis;
 use crate::support::service::Service;
 
 /// A room with one user in and one waiting; sessions last a second.
-async fn room() -> RoomBench {
+async fn room() -> RoomFixture {
     let redis = Arc::new(TestRedis::own(&[]).await);
-    let bench = RoomBench::on(redis, &json!({"capacity": 1, "session_s": 1})).await;
-    let registry = Registry::new(bench.store.clone());
-    let ids = std::slice::from_ref(&bench.id);
+    let fixture = RoomFixture::on(redis, &json!({"capacity": 1, "session_s": 1})).await;
+    let registry = Registry::new(fixture.store.clone());
+    let ids = std::slice::from_ref(&fixture.id);
     registry.add_to_index(ids).await.expect("in the index");
-    let joined = bench.joined(["u1", "u2"]).await;
+    let joined = fixture.joined(["u1", "u2"]).await;
     assert!(is_in(&joined[0]) && !is_in(&joined[1]));
-    bench
+    fixture
 }
 
-async fn service(bench: &RoomBench, auto_restore: &str) -> Service {
+async fn service(fixture: &RoomFixture, auto_restore: &str) -> Service {
     let restore = ("JACKPOT__LEDGER__AUTO_RESTORE", auto_restore);
-    service_on(bench.redis.url(), &[COMPARED_OFTEN, restore]).await
+    service_on(fixture.redis.url(), &[COMPARED_OFTEN, restore]).await
 }
 
-async fn compared(service: &Service, bench: &RoomBench) -> (StatusCode, Value) {
+async fn compared(service: &Service, fixture: &RoomFixture) -> (StatusCode, Value) {
     let answer = service.get("/v1/reconciliation").await;
     let rooms = answer.body["rooms"].as_array().cloned().unwrap_or_default();
-    let own = rooms.into_iter().find(|room| room["room_id"] == bench.id.as_str());
+    let own = rooms.into_iter().find(|room| room["room_id"] == fixture.id.as_str());
     (answer.status, own.unwrap_or_default())
 }
 
-async fn until_clean(service: &Service, bench: &RoomBench) {
+async fn until_clean(service: &Service, fixture: &RoomFixture) {
     eventually(PATIENCE, "the ledger has all of the room, and agrees", async || {
-        let (status, own) = compared(service, bench).await;
-        let last = bench.snapshot().await.mark.n();
+        let (status, own) = compared(service, fixture).await;
+        let last = fixture.snapshot().await.mark.n();
         let clean = own["clean"] == true && own["lag"] == 0 && own["event"].as_u64() == Some(last);
         (status == StatusCode::OK && clean).then_some(())
     })
@@ -50,9 +50,9 @@ async fn until_clean(service: &Service, bench: &RoomBench) {
 }
 
 /// Waits until the first to join is let in, once no earlier pass is valid any more.
-async fn until_let_in(bench: &RoomBench) {
+async fn until_let_in(fixture: &RoomFixture) {
     eventually(PATIENCE, "the first is let in", async || {
-        let joined = bench.joined(["u3", "u4"]).await;
+        let joined = fixture.joined(["u3", "u4"]).await;
         is_in(&joined[0]).then_some(())
     })
     .await;
@@ -64,10 +64,10 @@ fn told(output: &Output) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
-    let bench = room().await;
-    let id = bench.id.as_str();
-    let service = service(&bench, "on").await;
-    until_clean(&service, &bench).await;
+    let fixture = room().await;
+    let id = fixture.id.as_str();
+    let service = service(&fixture, "on").await;
+    until_clean(&service, &fixture).await;
     let audit = service.get(&format!("/v1/audit?room_id={id}")).await;
     let first = &audit.body["items"][0];
     assert_eq!(
@@ -91,24 +91,24 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
         told(&clean)
     );
 
-    bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     eventually(PATIENCE, "the room is rebuilt", async || {
-        let state = bench.hash(&bench.keys.state).await;
+        let state = fixture.hash(&fixture.keys.state).await;
         let is = |field: &str, value: &str| state.get(field).is_some_and(|held| held == value);
         (is("restores", "1") && is("status", "open")).then_some(())
     })
     .await;
-    until_let_in(&bench).await;
-    until_clean(&service, &bench).await;
+    until_let_in(&fixture).await;
+    until_clean(&service, &fixture).await;
 
     let tamper = async |by: i64| {
         let mut add = redis::cmd("HINCRBY");
-        add.arg(&bench.keys.state).arg("capacity").arg(by);
-        bench.raw::<i64>(&mut add).await;
+        add.arg(&fixture.keys.state).arg("capacity").arg(by);
+        fixture.raw::<i64>(&mut add).await;
     };
     let status = async |wanted: Status| {
         eventually(PATIENCE, "the room's status follows", async || {
-            (bench.snapshot().await.status == wanted).then_some(())
+            (fixture.snapshot().await.status == wanted).then_some(())
         })
         .await;
     };
@@ -118,20 +118,20 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     assert_eq!(wrong.status.code(), Some(1), "{}", told(&wrong));
     let fault = "capacity is 2 in Redis and 1 in the ledger";
     assert!(told(&wrong).contains(fault), "{}", told(&wrong));
-    assert_eq!(compared(&service, &bench).await.0, StatusCode::CONFLICT);
+    assert_eq!(compared(&service, &fixture).await.0, StatusCode::CONFLICT);
     tamper(-1).await;
     status(Status::Open).await;
-    until_clean(&service, &bench).await;
+    until_clean(&service, &fixture).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
-    let bench = room().await;
-    let id = bench.id.as_str();
-    let mut service = service(&bench, "off").await;
-    until_clean(&service, &bench).await;
+    let fixture = room().await;
+    let id = fixture.id.as_str();
+    let mut service = service(&fixture, "off").await;
+    until_clean(&service, &fixture).await;
     assert!(service.stop().await.success());
-    let events = bench.snapshot().await.mark.n();
+    let events = fixture.snapshot().await.mark.n();
     let whole = service.command(&["restore", "--room", id]);
     assert_eq!(whole.status.code(), Some(1), "{}", told(&whole));
     assert!(
@@ -139,9 +139,9 @@ async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
         "{}",
         told(&whole)
     );
-    bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     service.restart().await;
-    let nothing = bench.dump().await.values().all(Option::is_none);
+    let nothing = fixture.dump().await.is_empty();
     assert!(nothing, "nothing is made anew by a start");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore"]);
@@ -155,6 +155,6 @@ async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
     assert!(table.status.success(), "{}", told(&table));
     assert!(told(&table).contains("capacity"), "{}", told(&table));
     service.restart().await;
-    until_let_in(&bench).await;
-    until_clean(&service, &bench).await;
+    until_let_in(&fixture).await;
+    until_clean(&service, &fixture).await;
 }

@@ -9,7 +9,7 @@ use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::coupon::fixture::{CouponBench, letters};
+use crate::coupon::fixture::{CouponFixture, letters};
 use crate::fault::ledger_support::COMPARED_OFTEN;
 use crate::fault::support::{PATIENCE, service_on};
 use crate::support::eventually;
@@ -17,24 +17,24 @@ use crate::support::redis::TestRedis;
 use crate::support::service::Service;
 
 /// A coupon with three requests, one of them refused, one voided.
-async fn coupon() -> (CouponBench, Id) {
-    let bench = CouponBench::on(Arc::new(TestRedis::own(&[]).await), &json!({"stock": 2})).await;
-    let id = Id::parse(bench.keys.state.split(['{', '}']).nth(1).expect("a hash tag")).expect("an id");
-    let registry = Registry::new(bench.store.clone());
+async fn coupon() -> (CouponFixture, Id) {
+    let fixture = CouponFixture::on(Arc::new(TestRedis::own(&[]).await), &json!({"stock": 2})).await;
+    let id = Id::parse(fixture.keys.state.split(['{', '}']).nth(1).expect("a hash tag")).expect("an id");
+    let registry = Registry::new(fixture.store.clone());
     registry
         .add_to_index(std::slice::from_ref(&id))
         .await
         .expect("in the index");
     for (request, user) in [("a", "u1"), ("b", "u1"), ("c", "u2")] {
-        bench.now(request, user).await;
+        fixture.now(request, user).await;
     }
-    bench.void("a").await;
-    (bench, id)
+    fixture.void("a").await;
+    (fixture, id)
 }
 
-async fn service(bench: &CouponBench, auto_restore: &str) -> Service {
+async fn service(fixture: &CouponFixture, auto_restore: &str) -> Service {
     let restore = ("JACKPOT__LEDGER__AUTO_RESTORE", auto_restore);
-    service_on(bench.redis.url(), &[COMPARED_OFTEN, restore]).await
+    service_on(fixture.redis.url(), &[COMPARED_OFTEN, restore]).await
 }
 
 async fn compared(service: &Service, id: &Id) -> (StatusCode, Value) {
@@ -44,10 +44,10 @@ async fn compared(service: &Service, id: &Id) -> (StatusCode, Value) {
     (answer.status, own.unwrap_or_default())
 }
 
-async fn until_clean(service: &Service, bench: &CouponBench, id: &Id) {
+async fn until_clean(service: &Service, fixture: &CouponFixture, id: &Id) {
     eventually(PATIENCE, "the ledger has all of the coupon, and agrees", async || {
         let (status, own) = compared(service, id).await;
-        let last = bench.snapshot().await.mark.n();
+        let last = fixture.snapshot().await.mark.n();
         let clean = own["clean"] == true && own["lag"] == 0 && own["event"].as_u64() == Some(last);
         (status == StatusCode::OK && clean).then_some(())
     })
@@ -60,9 +60,9 @@ fn told(output: &Output) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_compares_a_coupon_and_rebuilds_a_lost_one() {
-    let (bench, id) = coupon().await;
-    let service = service(&bench, "on").await;
-    until_clean(&service, &bench, &id).await;
+    let (fixture, id) = coupon().await;
+    let service = service(&fixture, "on").await;
+    until_clean(&service, &fixture, &id).await;
     let issues = service.get(&format!("/v1/coupons/{id}/issues")).await;
     let rows: Vec<_> = issues.body["items"].as_array().expect("a list").iter().collect();
     assert_eq!(rows.len(), 2, "{issues:?}");
@@ -90,34 +90,36 @@ async fn a_service_compares_a_coupon_and_rebuilds_a_lost_one() {
         told(&clean)
     );
 
-    bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     eventually(PATIENCE, "the coupon is rebuilt", async || {
-        let restores: Option<u64> = bench
-            .raw(redis::cmd("HGET").arg(&bench.keys.state).arg("restores"))
+        let restores: Option<u64> = fixture
+            .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("restores"))
             .await;
-        let status: Option<String> = bench.raw(redis::cmd("HGET").arg(&bench.keys.state).arg("status")).await;
+        let status: Option<String> = fixture
+            .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("status"))
+            .await;
         (restores == Some(1) && status.as_deref() == Some("open")).then_some(())
     })
     .await;
     let again = [
-        bench.now("a", "u1").await,
-        bench.now("b", "u1").await,
-        bench.now("c", "u2").await,
+        fixture.now("a", "u1").await,
+        fixture.now("b", "u1").await,
+        fixture.now("c", "u2").await,
     ];
     assert_eq!(letters(&again), "vai");
-    until_clean(&service, &bench, &id).await;
+    until_clean(&service, &fixture, &id).await;
 
     let voided = |by: i64| {
         redis::cmd("HINCRBY")
-            .arg(&bench.keys.state)
+            .arg(&fixture.keys.state)
             .arg("voided")
             .arg(by)
             .to_owned()
     };
-    bench.raw::<i64>(&mut voided(1)).await;
+    fixture.raw::<i64>(&mut voided(1)).await;
     let status = async |wanted: Status| {
         eventually(PATIENCE, "the coupon's status follows", async || {
-            (bench.snapshot().await.status == wanted).then_some(())
+            (fixture.snapshot().await.status == wanted).then_some(())
         })
         .await;
     };
@@ -130,16 +132,16 @@ async fn a_service_compares_a_coupon_and_rebuilds_a_lost_one() {
         told(&wrong)
     );
     assert_eq!(compared(&service, &id).await.0, StatusCode::CONFLICT);
-    bench.raw::<i64>(&mut voided(-1)).await;
+    fixture.raw::<i64>(&mut voided(-1)).await;
     status(Status::Open).await;
-    until_clean(&service, &bench, &id).await;
+    until_clean(&service, &fixture, &id).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_rebuilds_a_coupon_of_a_service_that_does_not() {
-    let (bench, id) = coupon().await;
-    let mut service = service(&bench, "off").await;
-    until_clean(&service, &bench, &id).await;
+    let (fixture, id) = coupon().await;
+    let mut service = service(&fixture, "off").await;
+    until_clean(&service, &fixture, &id).await;
     assert!(service.stop().await.success());
     let whole = service.command(&["restore", "--coupon", id.as_str()]);
     assert_eq!(whole.status.code(), Some(1), "{}", told(&whole));
@@ -148,9 +150,9 @@ async fn the_command_rebuilds_a_coupon_of_a_service_that_does_not() {
         "{}",
         told(&whole)
     );
-    bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     service.restart().await;
-    let nothing = bench.dump().await.values().all(Option::is_none);
+    let nothing = fixture.dump().await.is_empty();
     assert!(nothing, "nothing is made anew by a start");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore"]);
@@ -171,6 +173,6 @@ async fn the_command_rebuilds_a_coupon_of_a_service_that_does_not() {
         told(&table)
     );
     service.restart().await;
-    until_clean(&service, &bench, &id).await;
-    assert_eq!(letters(&[bench.now("b", "u1").await]), "a");
+    until_clean(&service, &fixture, &id).await;
+    assert_eq!(letters(&[fixture.now("b", "u1").await]), "a");
 }

@@ -17,18 +17,18 @@ use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::split::{Part, split};
 use sha2::{Digest, Sha256};
 
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 
 pub type Fields = BTreeMap<String, String>;
 
 /// Plays entries one by one to their ends, under the ids that they would have in a batch. `forced`: what some of them
 /// draw and keep.
-pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
+pub async fn play_singly(fixture: &JackpotFixture, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
     let metrics = PlayMetrics::new(std::sync::Arc::new(Metrics::new()));
-    let views = std::sync::Arc::clone(&bench.operate.views);
-    let play = crate::support::given::play(&bench.store, views, metrics, u64::MAX);
+    let views = std::sync::Arc::clone(&fixture.operate.views);
+    let play = crate::support::given::play(&fixture.store, views, metrics, u64::MAX);
     for (index, sent) in (1..).zip(sent) {
-        let (_, view) = bench.fresh().await;
+        let (_, view) = fixture.fresh().await;
         let entry_id = format!("{batch_id}:{index}");
         let odds = view.definition.odds();
         let drawn = view.seed.rank(&entry_id, sent.client_seed.as_ref(), 0, odds);
@@ -37,11 +37,11 @@ pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &
             sent: sent.clone(),
             rank: forced.get(&index).copied().unwrap_or(drawn),
         };
-        let EntryReply::Taken(record) = bench.enter(&[entry]).await.replies.remove(0) else {
+        let EntryReply::Taken(record) = fixture.enter(&[entry]).await.replies.remove(0) else {
             panic!("entry {index} is taken")
         };
         if matches!(record.state, State::Pending { .. }) && !forced.contains_key(&index) {
-            play.finish_pending(&bench.id, &entry_id, record)
+            play.finish_pending(&fixture.id, &entry_id, record)
                 .await
                 .expect("finished");
         }
@@ -49,9 +49,9 @@ pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &
 }
 
 /// The fields of all events in Redis.
-pub async fn stream(bench: &Bench) -> Vec<Fields> {
-    let events = &bench.operate.views.registry.known(&bench.id).keys.events;
-    let raw: Vec<(String, Fields)> = bench.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
+pub async fn stream(fixture: &JackpotFixture) -> Vec<Fields> {
+    let events = &fixture.keys.events;
+    let raw: Vec<(String, Fields)> = fixture.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
     raw.into_iter().map(|(_, fields)| fields).collect()
 }
 
