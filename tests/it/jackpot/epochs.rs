@@ -23,10 +23,6 @@ on_both_databases!(
     an_event_of_another_history_stops_the_stream,
 );
 
-async fn wipe(fixture: &JackpotLedger) {
-    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
-}
-
 /// The ledger is an older one, in which epoch 1 is open. Its seed, and those of the epochs after it, were published
 /// since.
 async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
@@ -45,7 +41,7 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
     let known: BTreeSet<_> = before.iter().map(|epoch| epoch.opening.commitment.clone()).collect();
     assert_eq!((before.len(), known.len()), (4, 4));
     for restores in 1..=3_u64 {
-        wipe(&fixture).await;
+        fixture.wipe().await;
         fixture.heal().await;
         let (_, view) = jackpot.fresh().await;
         assert!(
@@ -90,7 +86,7 @@ async fn an_entry_that_was_pending_at_a_restore_is_finished_under_its_own_epoch(
     assert!(matches!(jackpot.take("owed", 1).await.state, State::Pending { .. }));
     fixture.project().await;
     let (_, before) = jackpot.fresh().await;
-    wipe(&fixture).await;
+    fixture.wipe().await;
     fixture.heal().await;
     fixture.project().await;
     let (_, view) = jackpot.fresh().await;
@@ -130,7 +126,7 @@ async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
     let kept = jackpot.take("kept", 3).await;
     fixture.project().await;
     let lost = jackpot.take("later", 3).await;
-    wipe(&fixture).await;
+    fixture.wipe().await;
     fixture.heal().await;
     let again = jackpot.enter(&[entry("kept", 3)]).await;
     let [EntryReply::Seen(repeated)] = &again.replies[..] else {
@@ -217,7 +213,7 @@ async fn many_jackpots_that_are_lost_together_wait_for_one_second_together() {
     let index = fixture.operate.views.registry.add_to_index(&ids);
     index.await.expect("named");
     fixture.project().await;
-    wipe(&fixture).await;
+    fixture.wipe().await;
     let began_at = Instant::now();
     fixture.heal().await;
     let took = began_at.elapsed();

@@ -1,5 +1,6 @@
 //! A [`Fixture`] on a private Redis with a ledger, and projectors between them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use jackpot::ledger::Ledger;
 use jackpot::ledger::kind::Kind;
 use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
+use jackpot::ledger::reconcile::now::Reconciled;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use jackpot::settings;
@@ -49,6 +51,9 @@ pub trait InLedger: Capability {
 
     /// Adds rows of tables that have other names each time.
     async fn add_rows(_: &LedgerFixture<Self>, _: &mut BTreeMap<&'static str, Vec<Texts>>) {}
+
+    /// The books are those of the events, and Redis is what they say.
+    async fn assert_follows(fixture: &LedgerFixture<Self>, events: &[Fields], books: <Self::Kind as Kind>::Books);
 }
 
 pub struct LedgerFixture<C: InLedger> {
@@ -137,6 +142,32 @@ impl<C: InLedger> LedgerFixture<C> {
         self.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     }
 
+    /// Redis gets back what it once had, and has nothing else.
+    pub async fn put_back(&self, dump: &BTreeMap<String, Vec<u8>>) {
+        self.wipe().await;
+        for (key, bytes) in dump {
+            let mut restore = redis::cmd("RESTORE");
+            self.raw::<()>(restore.arg(key).arg(0).arg(&bytes[..])).await;
+        }
+    }
+
+    /// A requested reconciliation, while a projector reads.
+    pub async fn reconcile(&self, projector: &mut Projector<C::Kind>) -> Reconciled {
+        let ended = Cell::new(false);
+        let asked = async {
+            let reconciled = self.ledger.reconcile(&self.kind, &self.id).await;
+            ended.set(true);
+            reconciled.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let reading = async {
+            while !ended.get() {
+                projector.catch_up().await;
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::join!(asked, reading).0
+    }
+
     /// Restores the subject, as an instance does that has just started.
     pub async fn restore(&self, replace: Replace) -> Result<Restored, RestoreError> {
         let restorer = Restorer::new(self.ledger.sql.clone(), self.store.clone());
@@ -216,6 +247,11 @@ impl<C: InLedger> LedgerFixture<C> {
         self.place("n").await.parse().expect("a number")
     }
 
+    /// The status in Redis, also when not all of the subject can be read.
+    pub async fn status_held(&self) -> String {
+        self.field("status").await
+    }
+
     /// Changes one row.
     pub async fn change(&self, sql: &str) {
         let changed = self
@@ -263,14 +299,62 @@ impl<C: InLedger> LedgerFixture<C> {
         events
     }
 
-    /// SQL has all of Redis' stream and nothing else. Returns the events and the books in the ledger.
-    pub async fn complete(&self) -> (Vec<Fields>, <C::Kind as Kind>::Books) {
+    /// SQL has all of Redis' stream and nothing else, each event once. The chain is whole, the books are those of the
+    /// events, and Redis is what they say.
+    pub async fn assert_complete(&self) {
         let events = self.chained(&self.id).await;
         let stream = self.stream().await;
         assert!(stream.len() <= events.len(), "{stream:?}");
         assert_eq!(events[events.len() - stream.len()..], stream);
-        let books = self.place("books").await;
-        (events, serde_json::from_str(&books).expect("books"))
+        let books = serde_json::from_str(&self.place("books").await).expect("books");
+        C::assert_follows(self, &events, books).await;
+    }
+
+    /// A fault suspends the subject for as long as it lasts, with its reason.
+    pub async fn assert_found(&self, fault: &str) {
+        self.project().await;
+        assert_eq!(self.status_held().await, "suspended");
+        let report = self.report().await;
+        let faults = report.faults().join("; ");
+        assert!(!report.clean && faults.contains(fault), "{report:?}");
+        self.project().await;
+        assert_eq!(self.status_held().await, "suspended", "until it agrees");
+        let last = self.own_rows("audit", "action reason who", "n").await.pop();
+        let last = last.expect("audited");
+        assert_eq!((last[0].as_str(), last[2].as_str()), ("suspend", "service"));
+        assert!(last[1].contains(fault), "{last:?}");
+    }
+
+    /// The repair of a fault opened the subject again.
+    pub async fn assert_opened(&self) {
+        self.project().await;
+        assert_eq!(self.status_held().await, "open");
+        self.project().await;
+        assert!(self.report().await.clean);
+        let last = self.own_rows("audit", "action who", "n").await.pop();
+        assert_eq!(last.expect("audited"), ["resume", "service"]);
+        self.assert_complete().await;
+    }
+
+    /// The stream stopped at event `before` and suspended the subject, and the ledger has nothing later.
+    pub async fn assert_stopped(&self, before: u64, why: &str) {
+        self.project().await;
+        assert_eq!(self.n().await, before, "nothing behind it");
+        let stopped = self.place("stopped").await;
+        assert!(stopped.contains(why), "{stopped}");
+        assert_eq!(self.status_held().await, "suspended");
+        let status = self.last_event("status").await;
+        assert!(
+            status["after"] == "suspended" && status["reason"].contains(why),
+            "{status:?}"
+        );
+        assert_eq!(self.metric("ledger_stopped"), "1");
+        self.project().await;
+        assert_eq!(
+            self.status_held().await,
+            "suspended",
+            "and not opened while it is stopped"
+        );
     }
 }
 

@@ -15,7 +15,7 @@ on_both_databases!(an_export_over_two_restores_is_right_and_nothing_comes_twice)
 
 async fn wipe_and_restore(fixture: &JackpotLedger) {
     fixture.project().await;
-    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.wipe().await;
     fixture.heal().await;
 }
 

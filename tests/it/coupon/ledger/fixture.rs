@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::coupon::fixture::{Coupon, CouponFixture};
 use crate::support::eventually;
+use crate::support::fixture::Fields;
 use crate::support::ledger_fixture::{InLedger, LedgerFixture};
 
 pub type CouponLedger = LedgerFixture<Coupon>;
@@ -40,42 +41,17 @@ impl InLedger for Coupon {
             store: fixture.store.clone(),
         }
     }
-}
 
-impl CouponLedger {
-    /// The status in Redis, also when not all of the coupon can be read.
-    pub async fn status_held(&self) -> Status {
-        Status::parse(&self.state().await["status"]).expect("a status")
-    }
-
-    /// All that Redis holds of the coupon, without the stream and without what belongs to one Redis only.
-    pub async fn contents(&self) -> Vec<BTreeMap<String, String>> {
-        let keys = &self.keys;
-        let mut all = Vec::new();
-        for key in [&keys.state, &keys.requests, &keys.users] {
-            all.push(self.hash(key).await);
-        }
-        all[0].retain(|field, _| !["n", "restores", "restore_token", "history", "consumer"].contains(&field.as_str()));
-        for key in [&keys.queue, &keys.dead] {
-            let members = self.sorted::<u64>(key).await.into_iter();
-            all.push(members.map(|(id, arrival)| (id, arrival.to_string())).collect());
-        }
-        all
-    }
-
-    /// SQL has all of Redis' stream, and each event once. The chain is whole, the books are those of the events, and
-    /// the issues are in their order.
-    pub async fn assert_complete(&self) {
-        let (events, held) = self.complete().await;
+    async fn assert_follows(fixture: &CouponLedger, events: &[Fields], held: Books) {
         let mut books = Books::default();
-        for fields in &events {
+        for fields in events {
             books.apply(&Event::parse(fields).expect("readable")).expect("follows");
         }
         assert_eq!(held, books);
-        let sequences = self.own_rows("coupon_issues", "sequence", "n sequence").await;
+        let sequences = fixture.own_rows("coupon_issues", "sequence", "n sequence").await;
         let dense: Vec<_> = (1..=books.sequence).map(|n| vec![n.to_string()]).collect();
         assert_eq!(sequences, dense, "in the order in which they were issued");
-        let redis = self.snapshot().await;
+        let redis = fixture.snapshot().await;
         assert_eq!(redis.mark, Mark::new(books.restores, books.n).expect("a mark"));
         assert_eq!(
             (
@@ -95,6 +71,23 @@ impl CouponLedger {
                 books.stock
             )
         );
+    }
+}
+
+impl CouponLedger {
+    /// All that Redis holds of the coupon, without the stream and without what belongs to one Redis only.
+    pub async fn contents(&self) -> Vec<BTreeMap<String, String>> {
+        let keys = &self.keys;
+        let mut all = Vec::new();
+        for key in [&keys.state, &keys.requests, &keys.users] {
+            all.push(self.hash(key).await);
+        }
+        all[0].retain(|field, _| !["n", "restores", "restore_token", "history", "consumer"].contains(&field.as_str()));
+        for key in [&keys.queue, &keys.dead] {
+            let members = self.sorted::<u64>(key).await.into_iter();
+            all.push(members.map(|(id, arrival)| (id, arrival.to_string())).collect());
+        }
+        all
     }
 }
 

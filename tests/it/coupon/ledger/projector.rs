@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::coupon::ledger::projector::Coupons;
-use jackpot::coupon::status::Status;
 use jackpot::ledger::projector::batch::{Batch, Raw};
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
@@ -140,30 +139,13 @@ async fn append(fixture: &CouponLedger, issues: i64, fields: &[(&str, &str)]) {
     fixture.raw::<String>(&mut event).await;
 }
 
-async fn assert_stopped(fixture: &CouponLedger, before: u64, why: &str) {
-    fixture.project().await;
-    assert_eq!(fixture.place("n").await, before.to_string(), "nothing behind it");
-    let stopped = fixture.place("stopped").await;
-    assert!(stopped.contains(why), "{stopped}");
-    assert_eq!(fixture.status_held().await, Status::Suspended);
-    let reason = &fixture.last_event("status").await["reason"];
-    assert!(reason.contains(why), "{reason}");
-    assert_eq!(fixture.metric("ledger_stopped"), "1");
-    fixture.project().await;
-    assert_eq!(
-        fixture.status_held().await,
-        Status::Suspended,
-        "and not opened while it is stopped"
-    );
-}
-
 async fn a_request_that_comes_twice_stops_the_stream(db: LedgerDb) {
     let fixture = CouponLedger::with(db, &json!({})).await;
     fixture.now("a", "u1").await;
     fixture.project().await;
     let block = format!("a u2 i 2 {}", code());
     append(&fixture, 1, &[("type", "issue"), ("block", &block)]).await;
-    assert_stopped(&fixture, 2, "the database refuses its next events").await;
+    fixture.assert_stopped(2, "the database refuses its next events").await;
     assert_eq!(
         fixture
             .own_rows("coupon_issues", "request_id user_id", "sequence")
@@ -188,7 +170,9 @@ async fn a_void_that_hits_no_issue_stops_the_stream(db: LedgerDb) {
         ("request_id", "r"),
     ];
     append(&fixture, 0, &void).await;
-    assert_stopped(&fixture, 4, "event 5 voids request 'a' of user 'u1' as issue 1").await;
+    fixture
+        .assert_stopped(4, "event 5 voids request 'a' of user 'u1' as issue 1")
+        .await;
 }
 
 async fn many_coupons_are_read_at_once(db: LedgerDb) {

@@ -1,11 +1,6 @@
 //! A coupon in Redis beside its ledger: agreement is clean under load, and a difference suspends the coupon. When both
 //! agree again, it is open.
 
-use std::cell::Cell;
-
-use jackpot::coupon::ledger::projector::Coupons;
-use jackpot::coupon::status::Status;
-use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::Reconciled;
 use serde_json::json;
 
@@ -20,24 +15,6 @@ on_both_databases!(
     one_on_a_busy_coupon_is_found_too,
     a_key_that_cannot_be_read_is_found,
 );
-
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(fixture: &CouponLedger, projector: &mut Projector<Coupons>) -> Reconciled {
-    let ended = Cell::new(false);
-    let coupons = fixture.kind.clone();
-    let asked = async {
-        let reconciled = fixture.ledger.reconcile(&coupons, &fixture.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
-}
 
 async fn under_load_it_is_clean(db: LedgerDb) {
     let fixture = CouponLedger::with(db, &json!({})).await;
@@ -72,7 +49,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         }
     };
     tokio::join!(play, read);
-    let Reconciled::Report(_, report) = reconcile(&fixture, &mut projector).await else {
+    let Reconciled::Report(_, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(report.clean, "{report:?}");
@@ -85,44 +62,6 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     assert_eq!(fixture.metric("reconciliation_mismatches"), "");
     let suspended = fixture.own_rows("audit", "who", "n").await;
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
-}
-
-/// The fault suspends the coupon with a reason; its repair opens the coupon again.
-async fn assert_found(fixture: &CouponLedger, fault: &str) {
-    fixture.project().await;
-    assert_eq!(fixture.status_held().await, Status::Suspended);
-    let report = fixture.report().await;
-    assert!(
-        !report.clean && report.faults().join("; ").contains(fault),
-        "{report:?}"
-    );
-    fixture.project().await;
-    assert_eq!(
-        fixture.status_held().await,
-        Status::Suspended,
-        "for as long as it does not agree"
-    );
-    let last = fixture
-        .own_rows("audit", "action reason who", "n")
-        .await
-        .pop()
-        .expect("audited");
-    assert_eq!((last[0].as_str(), last[2].as_str()), ("suspend", "service"));
-    assert!(last[1].contains(fault), "{last:?}");
-}
-
-async fn assert_opened(fixture: &CouponLedger) {
-    fixture.project().await;
-    assert_eq!(fixture.status_held().await, Status::Open);
-    fixture.project().await;
-    assert!(fixture.report().await.clean);
-    let last = fixture
-        .own_rows("audit", "action who", "n")
-        .await
-        .pop()
-        .expect("audited");
-    assert_eq!(last, ["resume", "service"]);
-    fixture.assert_complete().await;
 }
 
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
@@ -142,22 +81,22 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
                 .to_owned()
         };
         fixture.raw::<i64>(&mut tamper(1)).await;
-        assert_found(&fixture, fault).await;
+        fixture.assert_found(fault).await;
         fixture.raw::<i64>(&mut tamper(-1)).await;
-        assert_opened(&fixture).await;
+        fixture.assert_opened().await;
     }
     let (member, score) = fixture.sorted::<u64>(&fixture.keys.dead).await.remove(0);
     fixture
         .raw::<i64>(redis::cmd("ZREM").arg(&fixture.keys.dead).arg(&member))
         .await;
-    assert_found(&fixture, "dead is 0 in Redis and 1 in the ledger").await;
+    fixture.assert_found("dead is 0 in Redis and 1 in the ledger").await;
     let put_back = redis::cmd("ZADD")
         .arg(&fixture.keys.dead)
         .arg(score)
         .arg(&member)
         .to_owned();
     fixture.raw::<i64>(&mut put_back.clone()).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 
     for (field, fault) in [
         ("per_user", "per_user is 7 in Redis"),
@@ -177,24 +116,24 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
                 .to_owned()
         };
         fixture.raw::<u64>(&mut set("7")).await;
-        assert_found(&fixture, fault).await;
+        fixture.assert_found(fault).await;
         fixture.raw::<u64>(&mut set(&was)).await;
-        assert_opened(&fixture).await;
+        fixture.assert_opened().await;
     }
     let (users, away) = (&fixture.keys.users, format!("{}:aside", fixture.keys.users));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
     fixture.raw::<()>(&mut rename(users, &away)).await;
-    assert_found(&fixture, "users is 0 in Redis").await;
+    fixture.assert_found("users is 0 in Redis").await;
     fixture.raw::<()>(&mut rename(&away, users)).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 
     // The records that answer repeats are all gone, while the counts stay as they were.
     let (requests, aside) = (&fixture.keys.requests, format!("{}:aside", fixture.keys.requests));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
     fixture.raw::<()>(&mut rename(requests, &aside)).await;
-    assert_found(&fixture, "requests is 0 in Redis").await;
+    fixture.assert_found("requests is 0 in Redis").await;
     fixture.raw::<()>(&mut rename(&aside, requests)).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 }
 
 async fn rows_that_are_gone_suspend_it_until_they_are_back(db: LedgerDb) {
@@ -205,21 +144,21 @@ async fn rows_that_are_gone_suspend_it_until_they_are_back(db: LedgerDb) {
     fixture
         .change(&format!("UPDATE coupon_issues SET coupon_id = 'elsewhere' WHERE {of}"))
         .await;
-    assert_found(&fixture, "issued rows is").await;
+    fixture.assert_found("issued rows is").await;
     let back = format!(
         "UPDATE coupon_issues SET coupon_id = '{}' WHERE coupon_id = 'elsewhere'",
         fixture.id
     );
     fixture.change(&back).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
     fixture
         .change(&format!("UPDATE coupon_issues SET voided_n = 3 WHERE {of}"))
         .await;
-    assert_found(&fixture, "voided rows is").await;
+    fixture.assert_found("voided rows is").await;
     fixture
         .change(&format!("UPDATE coupon_issues SET voided_n = 0 WHERE {of}"))
         .await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 }
 
 async fn one_on_a_busy_coupon_is_found_too(db: LedgerDb) {
@@ -230,12 +169,12 @@ async fn one_on_a_busy_coupon_is_found_too(db: LedgerDb) {
     fixture
         .raw::<i64>(redis::cmd("HINCRBY").arg(&fixture.keys.state).arg("voided").arg(1))
         .await;
-    let Reconciled::Report(n, report) = reconcile(&fixture, &mut projector).await else {
+    let Reconciled::Report(n, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(!report.clean && n >= 3, "{n}: {report:?}");
     projector.catch_up().await;
-    assert_eq!(fixture.status_held().await, Status::Suspended);
+    assert_eq!(fixture.status_held().await, "suspended");
     assert_ne!(fixture.metric("reconciliation_mismatches_total"), "");
     projector.finish().await;
 }
@@ -247,7 +186,7 @@ async fn a_key_that_cannot_be_read_is_found(db: LedgerDb) {
     fixture
         .raw::<()>(redis::cmd("SET").arg(&fixture.keys.dead).arg("rubbish"))
         .await;
-    assert_found(&fixture, "readable is").await;
+    fixture.assert_found("readable is").await;
     fixture.raw::<()>(redis::cmd("DEL").arg(&fixture.keys.dead)).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 }

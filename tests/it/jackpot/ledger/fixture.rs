@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::Event;
 use jackpot::jackpot::ledger::fold::Fold;
 use jackpot::jackpot::ledger::projector::Jackpots;
@@ -14,7 +15,7 @@ use jackpot_core::receipt::Receipt;
 use jackpot_core::secret::MasterSecret;
 
 use crate::jackpot::fixture::{Jackpot, JackpotFixture, SECRET};
-use crate::support::fixture::Capability;
+use crate::support::fixture::{Capability, Fields};
 use crate::support::ledger_fixture::{InLedger, LedgerFixture, Texts};
 
 const ENTRY_COLUMNS: &str =
@@ -64,6 +65,16 @@ impl InLedger for Jackpot {
         entries.retain(|row| row.contains(&fixture.id.to_string()));
         all.insert("entries", entries);
     }
+
+    async fn assert_follows(fixture: &JackpotLedger, events: &[Fields], books: Books) {
+        let events: Vec<_> = events.iter().cloned().map(Self::event).collect();
+        let mut fold = Fold::default();
+        for event in &events {
+            fold.apply(event).expect("follows");
+        }
+        assert_eq!(books, fold.books);
+        fixture.assert_follows_from(&events).await;
+    }
 }
 
 impl JackpotLedger {
@@ -89,17 +100,5 @@ impl JackpotLedger {
     /// The events of a jackpot in SQL, each of them once, and their chain whole.
     pub async fn events_of(&self, id: &Id) -> Vec<Event> {
         self.chained(id).await.into_iter().map(Jackpot::event).collect()
-    }
-
-    /// SQL has all of Redis' stream and nothing else, and Redis holds what the events say.
-    pub async fn assert_complete(&self) {
-        let (events, books) = self.complete().await;
-        let events: Vec<_> = events.into_iter().map(Jackpot::event).collect();
-        let mut fold = Fold::default();
-        for event in &events {
-            fold.apply(event).expect("follows");
-        }
-        assert_eq!(books, fold.books);
-        self.assert_follows_from(&events).await;
     }
 }

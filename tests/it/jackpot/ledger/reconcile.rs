@@ -1,12 +1,8 @@
 //! Redis beside the ledger: agreement is clean under load, and a difference of one unit is found.
 
-use std::cell::Cell;
-
-use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::projector::Projector;
-use jackpot::ledger::reconcile::now::{NotClean, Reconciled};
+use jackpot::ledger::reconcile::now::NotClean;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -60,26 +56,6 @@ async fn tamper(fixture: &JackpotLedger, meter: &str, by: i64) {
 async fn last_report(fixture: &JackpotLedger) -> (bool, Report) {
     let row = fixture.table("reconciliations", "clean report").await.remove(0);
     (row[0] == "1", serde_json::from_str(&row[1]).expect("a report"))
-}
-
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(fixture: &JackpotLedger, projector: &mut Projector<Jackpots>) -> Reconciled {
-    let ended = Cell::new(false);
-    let jackpots = Jackpots {
-        operate: fixture.operate.clone(),
-    };
-    let asked = async {
-        let reconciled = fixture.ledger.reconcile(&jackpots, &fixture.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
 }
 
 async fn under_load_it_is_clean(db: LedgerDb) {
@@ -289,11 +265,11 @@ async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
     fixture.take("e", 0).await;
     let mut projector = fixture.projector();
     projector.catch_up().await;
-    let clean = reconcile(&fixture, &mut projector).await;
+    let clean = fixture.reconcile(&mut projector).await;
     assert!(clean.clean().is_ok());
     tamper(&fixture, "pool", 1).await;
     for _ in 0..2 {
-        let mismatch = reconcile(&fixture, &mut projector).await.clean();
+        let mismatch = fixture.reconcile(&mut projector).await.clean();
         let Err(NotClean::Mismatch(_, faults)) = mismatch else {
             panic!("{mismatch:?}")
         };
@@ -310,7 +286,7 @@ async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
         .await;
     assert!(refused.is_err(), "not without a reconciliation");
     tamper(&fixture, "pool", -1).await;
-    assert!(reconcile(&fixture, &mut projector).await.clean().is_ok());
+    assert!(fixture.reconcile(&mut projector).await.clean().is_ok());
     fixture
         .operate
         .resume_suspended(&fixture.id, String::new(), &by)
@@ -329,7 +305,7 @@ async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
         .raw::<u64>(redis::cmd("XDEL").arg(&keys.events).arg("0-1"))
         .await;
     let mut projector = fixture.projector();
-    let stopped = reconcile(&fixture, &mut projector).await.clean();
+    let stopped = fixture.reconcile(&mut projector).await.clean();
     let Err(NotClean::Stopped(why)) = stopped else {
         panic!("{stopped:?}")
     };

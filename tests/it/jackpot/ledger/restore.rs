@@ -30,14 +30,14 @@ on_both_databases!(
     a_jackpot_that_no_script_can_read_is_rebuilt,
 );
 
-type Copy = Vec<(String, Vec<u8>)>;
+type Copy = BTreeMap<String, Vec<u8>>;
 
 /// Copies all of Redis, as a backup does.
 async fn copy(fixture: &JackpotLedger) -> Copy {
-    let mut copy = Vec::new();
+    let mut copy = BTreeMap::new();
     for key in fixture.raw::<Vec<String>>(redis::cmd("KEYS").arg("*")).await {
         let bytes = fixture.raw(redis::cmd("DUMP").arg(&key)).await;
-        copy.push((key, bytes));
+        copy.insert(key, bytes);
     }
     copy
 }
@@ -49,19 +49,6 @@ async fn state(fixture: &JackpotLedger) -> BTreeMap<String, String> {
     let new = "n restores restore_token history epoch commitment nonce secret gen_age gen_looked";
     state.retain(|field, _| !new.split(' ').any(|new| new == field));
     state
-}
-
-async fn wipe(fixture: &JackpotLedger) {
-    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
-}
-
-async fn bring_back(fixture: &JackpotLedger, copy: &Copy) {
-    wipe(fixture).await;
-    for (key, bytes) in copy {
-        fixture
-            .raw::<()>(redis::cmd("RESTORE").arg(key).arg(0).arg(&bytes[..]))
-            .await;
-    }
 }
 
 /// The jackpot was restored `restores` times, and everything works as if nothing had happened.
@@ -96,7 +83,7 @@ async fn a_redis_that_lost_all_is_rebuilt(db: LedgerDb) {
     for restores in 1..=2 {
         fixture.project().await;
         let state = state(&fixture).await;
-        wipe(&fixture).await;
+        fixture.wipe().await;
         assert!(other.views.snapshot(&fixture.id).await.is_err(), "it has seen more");
         fixture.heal().await;
         assert_eq!(self::state(&fixture).await, state);
@@ -131,7 +118,7 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     live_on(&fixture).await;
     fixture.project().await;
     let epochs = fixture.operate.epochs(&fixture.id).await.expect("readable");
-    bring_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     fixture.heal().await;
     assert_whole(&fixture, 1).await;
     // A seed may be public by now: no epoch is opened again, and the next has a number that none had.
@@ -142,7 +129,7 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     assert_eq!(fixture.snapshot().await.epoch, after[2].epoch);
     assert!(after[2].epoch > 1_700_000_000, "{}", after[2].epoch);
     // A copy from before the restore is older than everything that came with it, however many events it has.
-    bring_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     fixture.heal().await;
     assert_whole(&fixture, 2).await;
 }
@@ -163,7 +150,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     let older = copy(&fixture).await;
     fixture.take("lost", 0).await;
     fixture.take("lost-too", 0).await;
-    bring_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     assert!(
         fixture.operate.views.snapshot(&fixture.id).await.is_err(),
         "seen and gone"
@@ -173,7 +160,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     // Redis is lost again before the ledger has the restore's event, which this instance has seen.
     fixture.project().await;
     let older = copy(&fixture).await;
-    wipe(&fixture).await;
+    fixture.wipe().await;
     fixture.restore(Replace::Lost).await.expect("rebuilt");
     fixture
         .operate
@@ -185,7 +172,7 @@ async fn events_that_only_redis_had_are_given_up_and_play_goes_on(db: LedgerDb) 
     let known = fixture.operate.views.registry.known(&fixture.id);
     known.observe(fixture.snapshot().await.mark);
     assert_eq!(known.mark().restores(), 2);
-    bring_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     fixture.heal().await;
     assert!(!known.is_lost(), "it plays again");
     assert_eq!(fixture.snapshot().await.mark.restores(), 3);
@@ -198,7 +185,7 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
     fixture.project().await;
     let known = fixture.operate.views.registry.known(&fixture.id);
     for (steps, restores) in (0..3).zip(1..) {
-        wipe(&fixture).await;
+        fixture.wipe().await;
         let all = scripts::restored_keys(&known.keys, &BTreeSet::new());
         let begun = scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), "dead", None).await;
         assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
@@ -221,7 +208,7 @@ async fn without_auto_restore_a_lost_jackpot_is_refused_and_never_created_anew(d
     let fixture = JackpotLedger::with(db, &json!({})).await;
     fixture.take("e", 0).await;
     fixture.project().await;
-    wipe(&fixture).await;
+    fixture.wipe().await;
     let started = fixture.other_instance();
     let kinds = Kinds::new([jackpot::jackpot::ledger::kind(&started.operate)]);
     kinds.teach(&fixture.ledger).await.expect("taught");
@@ -311,7 +298,7 @@ async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
     let slept = fixture.other_instance().operate;
     let (_, view) = slept.views.refresh(&fixture.id).await.expect("readable");
     assert_eq!(view.version, 2);
-    wipe(&fixture).await;
+    fixture.wipe().await;
     fixture.heal().await;
     fixture.define(&pays(5)).await;
     fixture.enter(&[entry("e", 1)]).await;

@@ -16,6 +16,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::room::fixture::{Room, RoomFixture};
+use crate::support::fixture::Fields;
 use crate::support::given::SECRET;
 use crate::support::ledger_fixture::{InLedger, LedgerFixture};
 
@@ -35,24 +36,14 @@ impl InLedger for Room {
     async fn restored(fixture: &RoomFixture) {
         fixture.learn_order().await;
     }
-}
 
-impl RoomLedger {
-    /// The status in Redis, also when not all of the room can be read.
-    pub async fn status_held(&self) -> Status {
-        Status::parse(&self.state().await["status"]).expect("a status")
-    }
-
-    /// SQL has all of Redis' stream, and each event once. The chain is whole, the books are those of the events, and
-    /// Redis is what they say.
-    pub async fn assert_complete(&self) {
-        let (events, held) = self.complete().await;
+    async fn assert_follows(fixture: &RoomLedger, events: &[Fields], held: Books) {
         let mut books = Books::default();
-        for fields in &events {
+        for fields in events {
             books.apply(&Event::parse(fields).expect("readable")).expect("follows");
         }
         assert_eq!(held, books);
-        let redis = self.snapshot().await;
+        let redis = fixture.snapshot().await;
         assert_eq!(redis.mark, Mark::new(books.restores, books.n).expect("a mark"));
         let decides = Checkpoint::parse(&redis.decides).expect("readable");
         let report = compare(&decides, &books);
@@ -63,7 +54,7 @@ impl RoomLedger {
         );
         assert_eq!(redis.order, books.order);
         assert_eq!(redis.collected_sha256, books.opened.map(|opened| opened.sha256));
-        let state = self.state().await;
+        let state = fixture.state().await;
         assert_eq!(
             (&state["puts"], &state["opens"]),
             (&books.puts, &books.opens_ms.to_string())

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use jackpot::room::scripts;
-use jackpot::room::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
@@ -40,7 +39,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     assert_eq!(types, all);
     let id = fixture.id.as_str();
     let audit = fixture
-        .table("audit", "action target who request_id reason before after")
+        .own_rows("audit", "action target who request_id reason before after", "n")
         .await;
     let told: Vec<_> = audit.iter().map(|row| row[..4].join(" ")).collect();
     let by = |action: &str| format!("{action} {id} tester r");
@@ -102,22 +101,6 @@ async fn append(fixture: &RoomLedger, fields: &[(&str, &str)]) {
     fixture.raw::<String>(&mut event).await;
 }
 
-async fn assert_stopped(fixture: &RoomLedger, before: u64, why: &str) {
-    fixture.project().await;
-    assert_eq!(fixture.place("n").await, before.to_string(), "nothing behind it");
-    let stopped = fixture.place("stopped").await;
-    assert!(stopped.contains(why), "{stopped}");
-    let status = fixture.last_event("status").await;
-    assert!(
-        status["after"] == "suspended" && status["reason"].contains(why),
-        "{status:?}"
-    );
-    assert_eq!(fixture.metric("ledger_stopped"), "1");
-    fixture.project().await;
-    let status = fixture.status_held().await;
-    assert_eq!(status, Status::Suspended, "and not opened while it is stopped");
-}
-
 async fn a_second_opening_stops_the_stream(db: LedgerDb) {
     let fixture = RoomLedger::with(db, &json!({})).await;
     let none = sha256(&[]);
@@ -125,7 +108,7 @@ async fn a_second_opening_stops_the_stream(db: LedgerDb) {
     assert!(published.expect("a reply").1);
     fixture.project().await;
     append(&fixture, &[("type", "opened"), ("joined", "1"), ("sha256", &none)]).await;
-    assert_stopped(&fixture, 2, "its list is published twice").await;
+    fixture.assert_stopped(2, "its list is published twice").await;
 }
 
 async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
@@ -143,7 +126,9 @@ async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
         ("commitment", &"5f".repeat(32)),
     ];
     append(&fixture, &restore).await;
-    assert_stopped(&fixture, 2, "passes that were out before are forgotten").await;
+    fixture
+        .assert_stopped(2, "passes that were out before are forgotten")
+        .await;
 }
 
 async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {

@@ -1,13 +1,8 @@
 //! A room in Redis beside its ledger: agreement is clean, and a difference suspends the room. When both agree again, it
 //! is open.
 
-use std::cell::Cell;
-
-use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::Reconciled;
-use jackpot::room::ledger::projector::Rooms;
 use jackpot::room::scripts::VisitReply;
-use jackpot::room::status::Status;
 use serde_json::json;
 
 use crate::room::fixture::is_in;
@@ -21,24 +16,6 @@ on_both_databases!(
     one_on_a_busy_room_is_found_too,
     a_key_that_cannot_be_read_is_found,
 );
-
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(fixture: &RoomLedger, projector: &mut Projector<Rooms>) -> Reconciled {
-    let ended = Cell::new(false);
-    let rooms = fixture.kind.clone();
-    let asked = async {
-        let reconciled = fixture.ledger.reconcile(&rooms, &fixture.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
-}
 
 async fn under_load_it_is_clean(db: LedgerDb) {
     let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
@@ -60,7 +37,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         }
     };
     tokio::join!(play, read);
-    let Reconciled::Report(_, report) = reconcile(&fixture, &mut projector).await else {
+    let Reconciled::Report(_, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(report.clean, "{report:?}");
@@ -69,39 +46,6 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     assert_eq!(fixture.metric("reconciliation_mismatches"), "");
     let suspended = fixture.own_rows("audit", "who", "n").await;
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
-}
-
-/// The fault suspends the room with a reason; its repair opens the room again.
-async fn assert_found(fixture: &RoomLedger, fault: &str) {
-    fixture.project().await;
-    assert_eq!(fixture.status_held().await, Status::Suspended);
-    let report = fixture.report().await;
-    let faults = report.faults().join("; ");
-    assert!(!report.clean && faults.contains(fault), "{report:?}");
-    fixture.project().await;
-    let status = fixture.status_held().await;
-    assert_eq!(status, Status::Suspended, "for as long as it does not agree");
-    let last = fixture
-        .own_rows("audit", "action reason who", "n")
-        .await
-        .pop()
-        .expect("audited");
-    assert_eq!((last[0].as_str(), last[2].as_str()), ("suspend", "service"));
-    assert!(last[1].contains(fault), "{last:?}");
-}
-
-async fn assert_opened(fixture: &RoomLedger) {
-    fixture.project().await;
-    assert_eq!(fixture.status_held().await, Status::Open);
-    fixture.project().await;
-    assert!(fixture.report().await.clean);
-    let last = fixture
-        .own_rows("audit", "action who", "n")
-        .await
-        .pop()
-        .expect("audited");
-    assert_eq!(last, ["resume", "service"]);
-    fixture.assert_complete().await;
 }
 
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
@@ -124,11 +68,11 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
             fixture.raw::<i64>(&mut add).await;
         };
         tamper(1).await;
-        assert_found(&fixture, fault).await;
+        fixture.assert_found(fault).await;
         let refused = fixture.visit(std::slice::from_ref(&before)).await;
         assert_eq!(refused.replies, [VisitReply::Suspended], "nobody joins");
         tamper(-1).await;
-        assert_opened(&fixture).await;
+        fixture.assert_opened().await;
     }
     assert!(is_in(&fixture.one(before).await));
 }
@@ -148,9 +92,9 @@ async fn a_text_by_hand_suspends_it_too(db: LedgerDb) {
             fixture.raw::<()>(&mut set).await;
         };
         put(wrong).await;
-        assert_found(&fixture, fault).await;
+        fixture.assert_found(fault).await;
         put(&state[field]).await;
-        assert_opened(&fixture).await;
+        fixture.assert_opened().await;
     }
 }
 
@@ -161,12 +105,12 @@ async fn one_on_a_busy_room_is_found_too(db: LedgerDb) {
     let mut add = redis::cmd("HINCRBY");
     add.arg(&fixture.keys.state).arg("capacity").arg(1);
     fixture.raw::<i64>(&mut add).await;
-    let Reconciled::Report(n, report) = reconcile(&fixture, &mut projector).await else {
+    let Reconciled::Report(n, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(!report.clean && n >= 2, "{n}: {report:?}");
     projector.catch_up().await;
-    assert_eq!(fixture.status_held().await, Status::Suspended);
+    assert_eq!(fixture.status_held().await, "suspended");
     assert_ne!(fixture.metric("reconciliation_mismatches_total"), "");
     projector.finish().await;
 }
@@ -176,7 +120,7 @@ async fn a_key_that_cannot_be_read_is_found(db: LedgerDb) {
     fixture.project().await;
     let waiting = &fixture.keys.waiting;
     fixture.raw::<()>(redis::cmd("SET").arg(waiting).arg("rubbish")).await;
-    assert_found(&fixture, "readable is").await;
+    fixture.assert_found("readable is").await;
     fixture.raw::<()>(redis::cmd("DEL").arg(waiting)).await;
-    assert_opened(&fixture).await;
+    fixture.assert_opened().await;
 }

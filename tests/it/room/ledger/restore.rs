@@ -168,14 +168,6 @@ async fn a_room_that_has_not_opened_is_not_held(db: LedgerDb) {
     fixture.assert_complete().await;
 }
 
-async fn put_back(fixture: &RoomLedger, older: &std::collections::BTreeMap<String, Vec<u8>>) {
-    fixture.wipe().await;
-    for (key, bytes) in older {
-        let mut restore = redis::cmd("RESTORE");
-        fixture.raw::<()>(restore.arg(key).arg(0).arg(&bytes[..])).await;
-    }
-}
-
 async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     let fixture = RoomLedger::with(db, &json!({"capacity": 5})).await;
     fixture.joined(["u1"]).await;
@@ -184,7 +176,7 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     fixture.define(&json!({"capacity": 1})).await;
     fixture.heal().await;
     let before = told(&fixture).await;
-    put_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     fixture.heal().await;
     assert_eq!(told(&fixture).await, before);
     fixture.assert_complete().await;
@@ -209,7 +201,7 @@ async fn an_older_copy_with_all_events_is_waited_for_once(db: LedgerDb) {
     visit(&other, &[fixture.join("u1")]).await;
     let knew = visit(&first, &[fixture.join("u2")]).await;
     assert!((other.passes(), first.passes()) == (1, 2) && knew.counts.active == 2);
-    put_back(&fixture, &older).await;
+    fixture.put_back(&older).await;
     fixture.heal().await;
     assert_eq!(fixture.snapshot().await.mark.restores(), 0, "no event is lost");
     let lost = visit(&other, &[fixture.join("u3")]).await;
@@ -301,7 +293,7 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
     let ahead = fixture.restore(Replace::Stopped).await;
     assert!(matches!(ahead, Err(RestoreError::Ahead { .. })), "{ahead:?}");
     fixture.restore(Replace::Ahead).await.expect("given up");
-    assert_eq!(fixture.status_held().await, Status::Suspended);
+    assert_eq!(fixture.status_held().await, "suspended");
     fixture.status(Status::Open).await;
     assert!(fixture.snapshot().await.definition.contains(r#""capacity":2"#));
     fixture.project().await;
@@ -319,7 +311,7 @@ async fn what_is_not_lost_is_not_replaced(db: LedgerDb) {
         fixture.restore(Replace::Stopped).await.expect("rebuilt");
         fixture.project().await;
         fixture.assert_complete().await;
-        assert_eq!(fixture.status_held().await, Status::Open);
+        assert_eq!(fixture.status_held().await, "open");
     }
 }
 
