@@ -103,8 +103,8 @@ impl CouponFixture {
 
     /// Sends one request to the queue; returns how many requests are before it.
     pub async fn join(&self, request_id: &str, user: &str) -> u64 {
-        let answer = self.answers(&[ask_line(request_id, user)]).await.remove(0);
-        answer.place.expect("it is in the line")
+        let answer = self.answers(&[ask_queue(request_id, user)]).await.remove(0);
+        answer.place.expect("it is in the queue")
     }
 
     pub async fn serve(&self, token: &str, take_id: &str, served: &[(String, Code)], next: usize) -> Served {
@@ -210,7 +210,7 @@ pub fn ask(request_id: &str, user: &str) -> Ask {
 }
 
 /// A request for the queue.
-pub fn ask_line(request_id: &str, user: &str) -> Ask {
+pub fn ask_queue(request_id: &str, user: &str) -> Ask {
     Ask {
         mode: Mode::Line,
         ..ask(request_id, user)

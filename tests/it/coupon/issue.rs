@@ -8,7 +8,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponFixture, answered, ask, ask_line, issue_of, letters, record, state_of};
+use crate::coupon::fixture::{CouponFixture, answered, ask, ask_queue, issue_of, letters, record, state_of};
 use crate::support::redis::TestRedis;
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn a_request_is_answered_from_its_record_whatever_has_happened_since() {
     fixture.define(&json!({"stock": 9, "per_user": 9})).await;
     let before = fixture.dump().await;
     let answers = fixture
-        .answers(&[ask("a", "u"), ask("b", "u"), ask_line("c", "v")])
+        .answers(&[ask("a", "u"), ask("b", "u"), ask_queue("c", "v")])
         .await;
     assert_eq!(letters(&answers), "vao");
     assert!(answers.iter().all(|answer| !answer.fresh));
@@ -168,9 +168,9 @@ async fn before_the_start_and_from_the_end_on_nothing_is_issued() {
 }
 
 #[tokio::test]
-async fn who_comes_while_others_are_in_the_line_joins_it_at_its_end() {
+async fn who_comes_while_others_are_in_the_queue_joins_it_at_its_end() {
     let fixture = CouponFixture::with(&json!({"stock": 1})).await;
-    let requests = [ask("a", "u"), ask_line("b", "v"), ask("c", "w"), ask("b", "v")];
+    let requests = [ask("a", "u"), ask_queue("b", "v"), ask("c", "w"), ask("b", "v")];
     let answers = fixture.answers(&requests).await;
     assert_eq!(letters(&answers), "iqqq");
     let places = answers.iter().map(|answer| answer.place).collect::<Vec<_>>();
@@ -199,7 +199,9 @@ async fn a_stopped_coupon_answers_repeats_and_takes_nothing_new() {
     fixture.now("a", "u").await;
     fixture.status(Status::Suspended).await;
     let before = fixture.dump().await;
-    let asked = fixture.issue(&[ask("b", "v"), ask("a", "u"), ask_line("c", "w")]).await;
+    let asked = fixture
+        .issue(&[ask("b", "v"), ask("a", "u"), ask_queue("c", "w")])
+        .await;
     assert_eq!(asked.refusal, Some(Refusal::Suspended));
     let mut answers = asked.answers.into_iter();
     assert_eq!(answers.next(), Some(AskReply::NotTaken));
@@ -276,7 +278,7 @@ async fn a_key_of_the_wrong_type_stops_the_call_before_it_writes() {
         let sound: Option<Vec<u8>> = fixture.raw(redis::cmd("DUMP").arg(wrong)).await;
         fixture.raw::<()>(redis::cmd("SET").arg(wrong).arg("a string")).await;
         let before = fixture.dump().await;
-        let requests = [ask("a", "u"), ask_line("b", "v")];
+        let requests = [ask("a", "u"), ask_queue("b", "v")];
         let asked = scripts::issue(&fixture.store, keys, Mark::ZERO, &requests).await;
         assert!(matches!(asked, Err(ScriptError::Store(_))), "{asked:?}");
         assert_eq!(fixture.dump().await, before, "{wrong}");
@@ -300,7 +302,7 @@ async fn the_largest_call_is_one_event() {
     assert_eq!(letters(&fixture.answers(&requests).await), letters(&answers));
     assert_eq!(fixture.dump().await, before);
     let lines: Vec<Ask> = (0..1_000)
-        .map(|i| ask_line(&format!("q{i}"), &format!("u{i}")))
+        .map(|i| ask_queue(&format!("q{i}"), &format!("u{i}")))
         .collect();
     assert_eq!(fixture.answers(&lines).await[999].place, Some(999));
 }

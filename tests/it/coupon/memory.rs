@@ -17,7 +17,7 @@ async fn limit(fixture: &CouponFixture, bytes: u64) {
 }
 
 #[tokio::test]
-async fn when_memory_is_full_the_line_is_served_and_nothing_new_is_taken() {
+async fn when_memory_is_full_the_queue_is_served_and_nothing_new_is_taken() {
     let redis = Arc::new(TestRedis::own(&["--maxmemory-policy", "noeviction"]).await);
     let fixture = CouponFixture::on(redis, &json!({})).await;
     fixture.now("a", "u").await;

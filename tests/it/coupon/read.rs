@@ -5,7 +5,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponFixture, ask_line, letters, record};
+use crate::coupon::fixture::{CouponFixture, ask_queue, letters, record};
 
 #[tokio::test]
 async fn a_request_is_looked_up_with_what_belongs_to_it() {
@@ -65,7 +65,7 @@ async fn a_view_tells_the_counts_of_one_instant() {
 #[tokio::test]
 async fn dead_letters_are_listed_page_by_page() {
     let fixture = CouponFixture::with(&json!({})).await;
-    let requests = ["a", "b", "c"].map(|id| ask_line(id, "u"));
+    let requests = ["a", "b", "c"].map(|id| ask_queue(id, "u"));
     fixture.answers(&requests).await;
     fixture.wear_out().await;
     fixture

@@ -110,7 +110,7 @@ async fn a_restored_coupon_goes_on_and_a_repeat_of_its_end_changes_nothing() {
         (snapshot.mark, snapshot.issued, snapshot.queued, snapshot.dead),
         (mark, 1, 1, 1)
     );
-    assert_eq!(fixture.join("new", "u4").await, 1, "behind the one in the line");
+    assert_eq!(fixture.join("new", "u4").await, 1, "behind the one in the queue");
     assert_eq!(letters(&[fixture.now("a", "u1").await]), "i");
 }
 

@@ -7,7 +7,7 @@ use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::coupon::fixture::{
-    CouponFixture, LEASE_MS, ask, ask_line, code, issue_of, letters, record, state_of, user_id, with_codes,
+    CouponFixture, LEASE_MS, ask, ask_queue, code, issue_of, letters, record, state_of, user_id, with_codes,
 };
 
 fn taken(request_id: &str, user: &str, attempts: u32) -> Taken {
@@ -28,7 +28,7 @@ async fn lined_up() -> CouponFixture {
 }
 
 #[tokio::test]
-async fn the_line_is_served_in_its_order_by_the_rules_of_issue() {
+async fn the_queue_is_served_in_its_order_by_the_rules_of_issue() {
     let fixture = lined_up().await;
     let (answers, first) = fixture.served("one", "t1", &[], 3).await;
     assert_eq!((answers.len(), first.len()), (0, 3));
@@ -85,7 +85,7 @@ async fn a_repeat_of_a_step_serves_nothing_twice_and_counts_no_try() {
 }
 
 #[tokio::test]
-async fn nobody_in_the_line_means_nothing_is_written() {
+async fn nobody_in_the_queue_means_nothing_is_written() {
     let fixture = CouponFixture::with(&json!({})).await;
     let before = fixture.dump().await;
     let (answers, taken) = fixture.served("one", "t1", &[], 256).await;
@@ -141,7 +141,7 @@ async fn one_consumer_serves_at_a_time_until_its_lease_ends_or_is_given_back() {
 }
 
 #[tokio::test]
-async fn only_the_head_of_the_line_is_served() {
+async fn only_the_head_of_the_queue_is_served() {
     let fixture = lined_up().await;
     fixture.served("one", "t1", &[], 1).await;
     let mut requests = fixture.hash(&fixture.keys.requests).await;
@@ -159,7 +159,7 @@ async fn only_the_head_of_the_line_is_served() {
 }
 
 #[tokio::test]
-async fn whoever_was_taken_three_times_becomes_a_dead_letter_and_the_line_moves_on() {
+async fn a_request_that_was_taken_three_times_becomes_a_dead_letter_and_the_queue_moves_on() {
     let fixture = lined_up().await;
     for attempts in 1..=3 {
         let (_, next) = fixture.served("one", &format!("t{attempts}"), &[], 1).await;
@@ -281,7 +281,7 @@ async fn a_request_whose_user_cannot_be_read_becomes_a_dead_letter() {
 }
 
 #[tokio::test]
-async fn damage_stops_the_line_before_anything_is_written() {
+async fn damage_stops_the_queue_before_anything_is_written() {
     let fixture = lined_up().await;
     fixture.served("one", "t1", &[], 2).await;
     let keys = &fixture.keys;
@@ -319,7 +319,7 @@ async fn damage_stops_the_line_before_anything_is_written() {
 #[tokio::test]
 async fn the_largest_step_serves_and_takes_256() {
     let fixture = CouponFixture::with(&json!({"stock": 1_000})).await;
-    let requests = (0..600).map(|i| ask_line(&format!("r{i}"), &format!("u{i}")));
+    let requests = (0..600).map(|i| ask_queue(&format!("r{i}"), &format!("u{i}")));
     fixture.answers(&requests.collect::<Vec<_>>()).await;
     let (mut served, mut count, mut takes) = (Vec::new(), 0, 0);
     loop {

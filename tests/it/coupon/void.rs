@@ -120,7 +120,7 @@ async fn damage_leaves_an_issue_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_dead_letter_returns_to_its_place_in_the_line() {
+async fn a_dead_letter_returns_to_its_place_in_the_queue() {
     let fixture = CouponFixture::with(&json!({"stock": 2})).await;
     fixture.join("a", "u").await;
     let joined = fixture.lookup("a").await.expect("a record");
@@ -199,6 +199,6 @@ async fn only_a_dead_letter_is_redriven() {
     assert_eq!(
         letters(&[answers[0].clone().expect("a record")]),
         "i",
-        "also untaken, as the head of the line"
+        "also untaken, as the head of the queue"
     );
 }

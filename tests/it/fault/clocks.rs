@@ -6,7 +6,7 @@ use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponFixture, ask_line, letters, state_of, with_codes};
+use crate::coupon::fixture::{CouponFixture, ask_queue, letters, state_of, with_codes};
 use crate::coupon::http::support as coupons;
 use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
 use crate::jackpot::fixture::JackpotFixture;
@@ -62,7 +62,7 @@ async fn rotate(fixture: &JackpotFixture, retention_s: u64) -> Rotated {
 #[tokio::test]
 async fn a_consumers_lease_that_ends_later_than_it_can_is_over() {
     let fixture = CouponFixture::with(&json!({})).await;
-    fixture.issue(&[ask_line("a", "u")]).await;
+    fixture.issue(&[ask_queue("a", "u")]).await;
     fixture.served("one", "t1", &[], 1).await;
     let held = fixture.serve("two", "t2", &[], 1).await;
     assert!(matches!(held, Served::Held { .. }), "{held:?}");
@@ -108,7 +108,7 @@ async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
     assert!(held["u"].starts_with("c ") && !held["u"].contains("a "), "{held:?}");
 
     // The same in the queue.
-    fixture.issue(&[ask_line("d", "v"), ask_line("e", "v")]).await;
+    fixture.issue(&[ask_queue("d", "v"), ask_queue("e", "v")]).await;
     fixture.served("one", "t1", &[], 2).await;
     fixture.served("one", "t2", &with_codes(["d"]), 0).await;
     shift(&mut fixture.connection(), &fixture.keys.users, HOURS_9_MS).await;

@@ -1,52 +1,27 @@
 //! A whole service projects and compares a room, and rebuilds what Redis lost; the commands do the same.
 
-use std::process::Output;
 use std::sync::Arc;
 
-use jackpot::room::known::Registry;
 use jackpot::room::status::Status;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::fault::ledger_support::COMPARED_OFTEN;
-use crate::fault::support::{PATIENCE, service_on};
-use crate::room::fixture::{RoomFixture, is_in};
+use crate::fault::ledger_support::{compared, service_beside, until_it_agrees};
+use crate::fault::support::PATIENCE;
+use crate::room::fixture::{Room, RoomFixture, is_in};
 use crate::support::eventually;
+use crate::support::ledger_fixture::InLedger;
 use crate::support::redis::TestRedis;
-use crate::support::service::Service;
+use crate::support::service::output_text;
 
 /// A room with one user in and one waiting; sessions last a second.
 async fn room() -> RoomFixture {
     let redis = Arc::new(TestRedis::own(&[]).await);
     let fixture = RoomFixture::on(redis, &json!({"capacity": 1, "session_s": 1})).await;
-    let registry = Registry::new(fixture.store.clone());
-    let ids = std::slice::from_ref(&fixture.id);
-    registry.add_to_index(ids).await.expect("in the index");
+    Room::known(&fixture).await;
     let joined = fixture.joined(["u1", "u2"]).await;
     assert!(is_in(&joined[0]) && !is_in(&joined[1]));
     fixture
-}
-
-async fn service(fixture: &RoomFixture, auto_restore: &str) -> Service {
-    let restore = ("JACKPOT__LEDGER__AUTO_RESTORE", auto_restore);
-    service_on(fixture.redis.url(), &[COMPARED_OFTEN, restore]).await
-}
-
-async fn compared(service: &Service, fixture: &RoomFixture) -> (StatusCode, Value) {
-    let answer = service.get("/v1/reconciliation").await;
-    let rooms = answer.body["rooms"].as_array().cloned().unwrap_or_default();
-    let own = rooms.into_iter().find(|room| room["room_id"] == fixture.id.as_str());
-    (answer.status, own.unwrap_or_default())
-}
-
-async fn until_clean(service: &Service, fixture: &RoomFixture) {
-    eventually(PATIENCE, "the ledger has all of the room, and agrees", async || {
-        let (status, own) = compared(service, fixture).await;
-        let last = fixture.snapshot().await.mark.n();
-        let clean = own["clean"] == true && own["lag"] == 0 && own["event"].as_u64() == Some(last);
-        (status == StatusCode::OK && clean).then_some(())
-    })
-    .await;
 }
 
 /// Waits until the first to join is let in, once no earlier pass is valid any more.
@@ -58,16 +33,12 @@ async fn until_let_in(fixture: &RoomFixture) {
     .await;
 }
 
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     let fixture = room().await;
     let id = fixture.id.as_str();
-    let service = service(&fixture, "on").await;
-    until_clean(&service, &fixture).await;
+    let service = service_beside(&fixture, "on").await;
+    until_it_agrees(&service, &fixture).await;
     let audit = service.get(&format!("/v1/audit?room_id={id}")).await;
     let first = &audit.body["items"][0];
     assert_eq!(
@@ -84,22 +55,22 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     );
     let url = service.url("");
     let clean = service.command(&["reconcile", "--url", &url, "--room", id]);
-    assert!(clean.status.success(), "{}", told(&clean));
+    assert!(clean.status.success(), "{}", output_text(&clean));
     assert!(
-        told(&clean).starts_with(&format!("room {id} at event ")),
+        output_text(&clean).starts_with(&format!("room {id} at event ")),
         "{}",
-        told(&clean)
+        output_text(&clean)
     );
 
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     eventually(PATIENCE, "the room is rebuilt", async || {
-        let state = fixture.hash(&fixture.keys.state).await;
-        let is = |field: &str, value: &str| state.get(field).is_some_and(|held| held == value);
-        (is("restores", "1") && is("status", "open")).then_some(())
+        let (restores, status): (Option<u64>, Option<String>) =
+            (fixture.field("restores").await, fixture.field("status").await);
+        (restores == Some(1) && status.as_deref() == Some("open")).then_some(())
     })
     .await;
     until_let_in(&fixture).await;
-    until_clean(&service, &fixture).await;
+    until_it_agrees(&service, &fixture).await;
 
     let tamper = async |by: i64| {
         let mut add = redis::cmd("HINCRBY");
@@ -115,29 +86,29 @@ async fn a_service_compares_a_room_and_rebuilds_a_lost_one() {
     tamper(1).await;
     status(Status::Suspended).await;
     let wrong = service.command(&["reconcile", "--url", &url]);
-    assert_eq!(wrong.status.code(), Some(1), "{}", told(&wrong));
+    assert_eq!(wrong.status.code(), Some(1), "{}", output_text(&wrong));
     let fault = "capacity is 2 in Redis and 1 in the ledger";
-    assert!(told(&wrong).contains(fault), "{}", told(&wrong));
+    assert!(output_text(&wrong).contains(fault), "{}", output_text(&wrong));
     assert_eq!(compared(&service, &fixture).await.0, StatusCode::CONFLICT);
     tamper(-1).await;
     status(Status::Open).await;
-    until_clean(&service, &fixture).await;
+    until_it_agrees(&service, &fixture).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
     let fixture = room().await;
     let id = fixture.id.as_str();
-    let mut service = service(&fixture, "off").await;
-    until_clean(&service, &fixture).await;
+    let mut service = service_beside(&fixture, "off").await;
+    until_it_agrees(&service, &fixture).await;
     assert!(service.stop().await.success());
     let events = fixture.snapshot().await.mark.n();
     let whole = service.command(&["restore", "--room", id]);
-    assert_eq!(whole.status.code(), Some(1), "{}", told(&whole));
+    assert_eq!(whole.status.code(), Some(1), "{}", output_text(&whole));
     assert!(
-        told(&whole).contains("NOT restored: Redis has all its events"),
+        output_text(&whole).contains("NOT restored: Redis has all its events"),
         "{}",
-        told(&whole)
+        output_text(&whole)
     );
     fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
     service.restart().await;
@@ -145,16 +116,16 @@ async fn the_command_rebuilds_a_room_of_a_service_that_does_not() {
     assert!(nothing, "nothing is made anew by a start");
     assert!(service.stop().await.success());
     let restored = service.command(&["restore"]);
-    assert!(restored.status.success(), "{}", told(&restored));
+    assert!(restored.status.success(), "{}", output_text(&restored));
     let line = format!("room:{id}: restored, event {} after 1 restores\n", events + 1);
-    assert!(told(&restored).contains(&line), "{}", told(&restored));
+    assert!(output_text(&restored).contains(&line), "{}", output_text(&restored));
     let other = service.command(&["restore", "--room", "none"]);
     let unknown = "the ledger has no event of room 'none'";
-    assert!(told(&other).contains(unknown), "{}", told(&other));
+    assert!(output_text(&other).contains(unknown), "{}", output_text(&other));
     let table = service.command(&["reconcile", "--room", id]);
-    assert!(table.status.success(), "{}", told(&table));
-    assert!(told(&table).contains("capacity"), "{}", told(&table));
+    assert!(table.status.success(), "{}", output_text(&table));
+    assert!(output_text(&table).contains("capacity"), "{}", output_text(&table));
     service.restart().await;
     until_let_in(&fixture).await;
-    until_clean(&service, &fixture).await;
+    until_it_agrees(&service, &fixture).await;
 }

@@ -28,8 +28,8 @@ pub fn rows(plan: &Plan, all: &AllNumbers<Numbers>) -> Vec<(String, String)> {
         ("calls/s".to_owned(), grouped_rate(numbers.calls_per_s)),
     ];
     rows.extend(latency_rows("latency", &numbers.latency));
-    if let Some(latency) = &numbers.line_latency {
-        rows.push(("answered 202".to_owned(), grouped(numbers.in_line)));
+    if let Some(latency) = &numbers.queue_latency {
+        rows.push(("answered 202".to_owned(), grouped(numbers.queued)));
         rows.extend(latency_rows("in the queue", latency));
     }
     rows.extend([

@@ -46,7 +46,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     assert_eq!(rows[0][..5], ["1", "a", "u1", &issue.code.to_string(), &at]);
     assert_ne!(rows[0][5], "0", "voided");
     assert!(rows[1..].iter().all(|row| row[5] == "0"));
-    assert!(rows.iter().any(|row| row[1] == "q1"), "out of the line: {rows:?}");
+    assert!(rows.iter().any(|row| row[1] == "q1"), "out of the queue: {rows:?}");
     let audit = fixture.own_rows("audit", "action target who", "n").await;
     let done = |action: &str, target: &str| {
         let target = format!("{}{target}", fixture.id);

@@ -15,8 +15,9 @@ use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::{Fields, batched, play_singly, stream};
+use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
+use crate::support::fixture::Fields;
 
 type Batch = batch::Batch<Jackpots>;
 
@@ -50,7 +51,7 @@ async fn both(definition: &Value, waiting: Option<&Value>, sent: &[Sent], forced
     }
     play_singly(&fixture, "b1", sent, &forced.iter().copied().collect()).await;
     fixture.operate.checkpoint(&fixture.id).await.expect("done");
-    let singles = stream(&fixture).await;
+    let singles = fixture.stream().await;
     let batch = batched(&singles, "b1");
     [singles, batch]
 }

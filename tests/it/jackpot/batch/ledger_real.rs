@@ -8,12 +8,11 @@ use jackpot::jackpot::play::Play;
 use jackpot_core::jackpot::record::{Record, Sent};
 
 use crate::jackpot::batch::ledger::{entries, eventful};
-use crate::jackpot::batch::oracle::stream;
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::proof::story::export;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::verify::story::export;
 
 on_both_databases!(
     batches_reach_their_tables_and_every_entry_is_found,
@@ -31,7 +30,8 @@ async fn enter(fixture: &JackpotFixture) -> Vec<Arc<Batch>> {
         let played = play(fixture, u64::MAX).enter_batch(&fixture.id, batch).await;
         assert!(!played.expect("taken").replayed);
     }
-    let own = stream(fixture)
+    let own = fixture
+        .stream()
         .await
         .into_iter()
         .filter(|fields| fields.contains_key("batch"));

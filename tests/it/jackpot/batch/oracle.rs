@@ -18,8 +18,7 @@ use jackpot_core::jackpot::split::{Part, split};
 use sha2::{Digest, Sha256};
 
 use crate::jackpot::fixture::JackpotFixture;
-
-pub type Fields = BTreeMap<String, String>;
+use crate::support::fixture::Fields;
 
 /// Plays entries one by one to their ends, under the ids that they would have in a batch. `forced`: what some of them
 /// draw and keep.
@@ -46,13 +45,6 @@ pub async fn play_singly(fixture: &JackpotFixture, batch_id: &str, sent: &[Sent]
                 .expect("finished");
         }
     }
-}
-
-/// The fields of all events in Redis.
-pub async fn stream(fixture: &JackpotFixture) -> Vec<Fields> {
-    let events = &fixture.keys.events;
-    let raw: Vec<(String, Fields)> = fixture.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
-    raw.into_iter().map(|(_, fields)| fields).collect()
 }
 
 /// These events, with those of the batch's entries merged into the event of the batch.

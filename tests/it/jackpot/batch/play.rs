@@ -13,7 +13,6 @@ use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::stream;
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, SECRET, rank, sent, tier};
 
@@ -187,14 +186,14 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     next["max_stake"] = json!(1);
     fixture.take("live2", 0).await;
     fixture.define(&next).await;
-    let before = stream(&fixture).await;
+    let before = fixture.stream().await;
     let refused = enter(&fixture, &stakes("c", &[2; 50])).await;
     let Err(PlayError::Invalid(wrong)) = refused else {
         panic!("{refused:?}")
     };
     assert_ne!(wrong[0].field, "entries[0].stake", "the first may still have it");
     assert_eq!(wrong[wrong.len() - 1].field, "entries[49].stake");
-    assert_eq!(stream(&fixture).await, before);
+    assert_eq!(fixture.stream().await, before);
 }
 
 /// A hundred ranks all refuse. The work of one call has a bound; smaller batches are taken.

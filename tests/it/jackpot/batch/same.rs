@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::{Fields, batched, play_singly, stream};
+use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
+use crate::support::fixture::Fields;
 use crate::support::redis::TestRedis;
 
 /// Definitions tried.
@@ -175,7 +176,7 @@ async fn compare(redis: &[Arc<TestRedis>; 2], case: &Case) {
             (&again.record, format!("{:?}", again.winners))
         );
     }
-    let (singles, wholes) = (stream(&single).await, stream(&whole).await);
+    let (singles, wholes) = (single.stream().await, whole.stream().await);
     for (batch_id, _) in named(case) {
         let expected = batched(&singles, &batch_id);
         assert_eq!(comparable(&wholes, &batch_id), comparable(&expected, &batch_id));

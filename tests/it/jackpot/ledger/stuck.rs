@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
-use jackpot::jackpot::ledger::export::Export;
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
 use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
+use jackpot::proof::export::Export;
+use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
-use jackpot::verify;
 use jackpot_core::ids::ClientSeed;
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use jackpot::http::Web;
 use jackpot::http::health::Readiness;
 use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
-use jackpot::jackpot::ledger::api::{self as jackpot_api, SeedOf};
+use jackpot::jackpot::ledger::api as jackpot_api;
 use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey};
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::view::Views;
@@ -15,6 +15,7 @@ use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
 use jackpot::ledger::kinds::Kinds;
+use jackpot::proof::api as proof_api;
 use jackpot::settings::Settings;
 use jackpot::signing::SigningKeys;
 use jackpot::sql::Sql;
@@ -143,15 +144,16 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         room::ledger::kind(&rooms, &store, secrets.current().clone()),
     ]);
     let api = Api::new(&ledger, entry_index_days, kinds);
-    let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&secrets, id, epoch.epoch));
     let mut document = ApiDoc::openapi();
     document.merge(jackpot_api::ApiDoc::openapi());
     document.merge(coupon_api::ApiDoc::openapi());
+    document.merge(proof_api::ApiDoc::openapi());
     let routes = Routes {
         mount: Arc::new(move |config| {
             api::routes(config, &api);
-            jackpot_api::routes(config, &seeds);
+            jackpot_api::routes(config);
             coupon_api::routes(config);
+            proof_api::routes(config, &secrets);
         }),
         document,
     };

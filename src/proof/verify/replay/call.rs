@@ -15,8 +15,8 @@ use jackpot_core::money::Minor;
 
 use super::{Fields, field};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter};
-use crate::verify::report::{Place, Report};
-use crate::verify::tiers::Tiers;
+use crate::proof::verify::report::{Place, Report};
+use crate::proof::verify::tiers::Tiers;
 
 /// A call, up to its last replayed entry.
 pub(super) struct OpenCall {

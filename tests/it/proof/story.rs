@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
-use jackpot::jackpot::ledger::export_line::FORMAT;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
+use jackpot::proof::format::FORMAT;
+use jackpot::proof::verify::{Report, Trusted, verify};
 use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
-use jackpot::verify::{Report, Trusted, verify};
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{ClientSeed, Id};
@@ -22,9 +22,9 @@ use jackpot_core::signing::Jwks;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::jackpot::batch::oracle::{Fields, stream};
 use crate::jackpot::fixture::{JackpotFixture, operator, rank, sent, tier};
 use crate::jackpot::prize_coupon::define_coupon;
+use crate::support::fixture::Fields;
 use crate::support::redis::TestRedis;
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
@@ -106,7 +106,7 @@ async fn one_call(fixture: &JackpotFixture, call: u64) {
 }
 
 pub async fn export(fixture: &JackpotFixture) -> Story {
-    export_of(fixture, stream(fixture).await).await
+    export_of(fixture, fixture.stream().await).await
 }
 
 /// An export of these events.

@@ -10,8 +10,8 @@ use super::{Broken, Replay, broken};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
 use crate::ledger::skipped::Skipped;
-use crate::verify::receipts::Paid;
-use crate::verify::report::Report;
+use crate::proof::verify::receipts::Paid;
+use crate::proof::verify::report::Report;
 
 /// Longest text of an operator or a skipped event in a line of the report, in characters.
 const MAX_SHOWN: usize = 300;

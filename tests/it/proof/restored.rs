@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot::verify::Place;
+use jackpot::proof::verify::Place;
 use serde_json::{Value, json};
 
 use super::names;

@@ -1,4 +1,4 @@
-//! Exports a jackpot's ledger, line by line, as [`crate::verify`] reads it. docs/reference/formats.md has the format.
+//! Writes the export of a jackpot's ledger, line by line, as [`super::verify`] reads it. docs/reference/formats.md has the format.
 //!
 //! Pages are read by key, each in a transaction of its own, and the export is consistent all the same. The head is
 //! read first, and everything after its event is left out.
@@ -14,15 +14,16 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::secret::Secrets;
 use jackpot_core::signing::{Jwks, KeyPair};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use thiserror::Error;
 
-use super::books::Books;
-use super::event_page;
-use super::export_line::{EpochLine, EventLine, FORMAT, Heading, Line};
+use super::format::{EpochLine, EventLine, FORMAT, Heading, Line};
 use crate::jackpot::kept;
+use crate::jackpot::ledger::books::Books;
+use crate::jackpot::ledger::event_page;
 use crate::signing::published;
 use crate::sql::Sql;
 
@@ -33,7 +34,7 @@ const ROWS_PAGE: i64 = 1_000;
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// The database refused.
-    #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
+    #[error("{0}")] // not transparent: a caller that asks whether the database is down looks for it as a source
     Sql(#[from] sqlx::Error),
     /// The ledger has no such jackpot.
     #[error("the ledger has no jackpot '{0}'")]
@@ -60,6 +61,19 @@ pub struct Export {
 #[must_use]
 pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
     epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
+}
+
+/// Gives [`Export::lines`] the seeds of the epochs that `shown` allows, in hexadecimal. A seed that does not match the
+/// commitment comes from another master secret and proves nothing.
+pub fn seeds(
+    secrets: Secrets,
+    id: Id,
+    shown: impl Fn(&Epoch, &Books) -> bool,
+) -> impl Fn(&Epoch, &Books) -> Option<String> {
+    move |epoch, books| {
+        let seed = shown(epoch, books).then(|| epoch.opening.seed(&secrets, &id, epoch.epoch))??;
+        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
+    }
 }
 
 impl Export {

@@ -35,9 +35,9 @@ use thiserror::Error;
 
 use crate::jackpot::ledger::books::Books;
 use crate::jackpot::ledger::event::{Event, Kind};
-use crate::jackpot::ledger::export_line::{EpochLine, EventLine, FORMAT, Line};
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
+use crate::proof::format::{EpochLine, EventLine, FORMAT, Line};
 use crate::room::pre_queue_line;
 
 use chain::Chain;

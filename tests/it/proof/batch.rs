@@ -1,11 +1,11 @@
 //! Batches in an export: the verifier recomputes what their events state, also when the chain was made anew.
 
-use jackpot::verify::{Place, Report};
+use jackpot::proof::verify::{Place, Report};
 
 use super::names;
 use super::story::{Story, export_of};
 use crate::jackpot::batch::ledger::{entries, eventful};
-use crate::jackpot::batch::oracle::{batched, play_singly, stream};
+use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::fixture::{JackpotFixture, operator};
 
 /// Two batches, a definition that comes into force within the first, and the epoch closed.
@@ -19,7 +19,7 @@ async fn play() -> Story {
     let by = operator();
     let end = fixture.operate.end_epoch(&fixture.id, "a test".to_owned(), &by);
     end.await.expect("rotated");
-    let singles = stream(&fixture).await;
+    let singles = fixture.stream().await;
     export_of(&fixture, batched(&batched(&singles, "b1"), "b2")).await
 }
 

@@ -1,21 +1,22 @@
-//! The whole ledger of a jackpot as one file, for `jackpot verify`.
+//! The route of the export: the whole ledger of a jackpot as one file, for `jackpot verify`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION};
-use actix_web::web::{Bytes, BytesMut, Data};
+use actix_web::web::{Bytes, BytesMut, Data, ServiceConfig};
 use futures_util::{Stream, StreamExt};
 use jackpot_core::ids::Id;
+use jackpot_core::secret::Secrets;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use utoipa::OpenApi;
 
-use super::SeedOf;
+use super::export::{Export, ExportError, may_be_published, seeds};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::jackpot::ledger::export::{Export, ExportError, may_be_published};
 use crate::ledger::api::Api;
 use crate::ledger::queries::LedgerError;
 
@@ -25,6 +26,28 @@ const CHUNK_BYTES: usize = 64 << 10;
 const CHUNKS_AHEAD: usize = 1;
 /// How long a client may take for a chunk before it loses its place to others.
 const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The route, described.
+#[derive(OpenApi)]
+#[openapi(paths(get))]
+pub struct ApiDoc;
+
+/// Mounts the route. It uses the data of [`crate::ledger::api::routes`].
+pub fn routes(config: &mut ServiceConfig, secrets: &Secrets) {
+    config
+        .app_data(Data::new(secrets.clone()))
+        .route("/v1/jackpots/{id}/ledger/export", crate::http::get().to(get));
+}
+
+impl From<ExportError> for Problem {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Sql(error) => LedgerError::Sql(error).into(),
+            ExportError::NoJackpot(id) => LedgerError::JackpotNotFound(id.to_string()).into(),
+            ExportError::Damaged { .. } => LedgerError::Missing(error.to_string()).into(),
+        }
+    }
+}
 
 /// The whole history of a jackpot as NDJSON: events with their hashes, receipts, epochs with the seeds that are
 /// published, and the signed head as the last line. `jackpot verify` checks it offline; docs/reference/formats.md has the format.
@@ -37,7 +60,7 @@ pub async fn get(
     auth::Read(caller): auth::Read,
     PathOf(id): PathOf<Id>,
     api: Data<Api>,
-    seeds: Data<SeedOf>,
+    secrets: Data<Secrets>,
 ) -> Result<HttpResponse, Problem> {
     let place = Arc::clone(&api.exports).try_acquire_owned();
     let place = place.map_err(|_| LedgerError::TooManyExports)?;
@@ -50,11 +73,7 @@ pub async fn get(
         ));
     }
     let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
-    let lines = export.lines(move |epoch, books| {
-        let seed = may_be_published(epoch, books).then(|| seeds(&id, epoch))??;
-        // A seed that does not match the commitment comes from another secret, and proves nothing.
-        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
-    });
+    let lines = export.lines(seeds(Secrets::clone(&secrets), id, may_be_published));
     let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
     actix_web::rt::spawn(async move {
         send(lines, sender).await;

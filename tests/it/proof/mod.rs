@@ -7,7 +7,7 @@ mod restored;
 mod secrets;
 pub mod story;
 
-use jackpot::verify::{Place, Report, Trusted, VerifyError, verify};
+use jackpot::proof::verify::{Place, Report, Trusted, VerifyError, verify};
 use serde_json::json;
 
 use story::{Story, play};

@@ -9,8 +9,8 @@ use jackpot_core::jackpot::split::split;
 use super::call::OpenCall;
 use super::{Broken, Fields, Replay};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered, Event};
-use crate::verify::receipts::Paid;
-use crate::verify::report::{Place, Report};
+use crate::proof::verify::receipts::Paid;
+use crate::proof::verify::report::{Place, Report};
 
 /// Most distinct stakes whose split is cached. A game has few, and a hostile export must not fill the memory.
 const MAX_SPLITS: usize = 10_000;

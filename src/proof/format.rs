@@ -1,4 +1,4 @@
-//! The lines of an export: what the ledger writes and an auditor reads.
+//! The format of an export: its lines, which [`super::export`] writes and [`super::verify`] reads. Pure.
 
 use jackpot_core::ids::Id;
 use jackpot_core::receipt::{Head, Receipt};

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
+use jackpot::proof::verify::pre_queue::OrderFormat;
+use jackpot::proof::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use jackpot::room::pre_queue_line::{FORMAT, Heading, KIND};
 use jackpot::room::ticket::{OrderSeed, Ticket};
-use jackpot::verify::pre_queue::OrderFormat;
-use jackpot::verify::{Place, PreQueue, Trusted, Verified, VerifyError, verify_any};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
