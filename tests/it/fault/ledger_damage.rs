@@ -1,7 +1,6 @@
 //! Rows of the ledger or meters of Redis were changed: the service notices and names it. That jackpot stops, the others
 //! go on.
 
-
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
