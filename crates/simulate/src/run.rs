@@ -12,7 +12,7 @@ use super::client::{Api, Target};
 use super::finding::{self, Finding};
 use super::machine::{Machine, cpu_ticks};
 use super::numbers::{Client, Numbers};
-use super::overview::{Overview, Shown};
+use super::overview::Overview;
 use super::product::Product;
 use super::progress::Bar;
 use super::report::plots::Plot;
