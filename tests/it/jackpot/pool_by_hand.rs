@@ -153,3 +153,31 @@ async fn no_script_decides_by_a_pool_that_none_wrote() {
     fixture.take("e", 1).await;
     fixture.assert_rebuilds().await;
 }
+
+/// A packed value that this version cannot read ends a call before its first write. Another layout is no damage.
+#[tokio::test]
+async fn packed_values_that_cannot_be_read_are_refused_and_stay() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let (known, view) = fixture.fresh().await;
+    let fence = known.fence(&view);
+    let state = &fixture.keys.state;
+    for field in ["terms", "meters"] {
+        let sound: Vec<u8> = fixture.raw(redis::cmd("HGET").arg(state).arg(field)).await;
+        let (two, cut) = ([&[2], &sound[1..]].concat(), &sound[..sound.len() - 1]);
+        let unknown = format!("JP_FORMAT {field} has format 2, and this version knows 1");
+        let damaged = format!("JP_DAMAGED {field}");
+        for (value, expected) in [(&two[..], &unknown), (cut, &damaged), (&[1, 1], &damaged), (b"", &damaged)] {
+            let mut set = redis::cmd("HSET");
+            fixture.raw::<()>(set.arg(state).arg(field).arg(value)).await;
+            let before = fixture.dump().await;
+            let entered = fixture.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
+            let refused = damage(entered);
+            assert!(refused.starts_with(expected), "{value:?}: {refused}");
+            assert_eq!(fixture.dump().await, before);
+        }
+        let mut back = redis::cmd("HSET");
+        fixture.raw::<()>(back.arg(state).arg(field).arg(&sound)).await;
+    }
+    fixture.take("e", 1).await;
+    fixture.assert_rebuilds().await;
+}
