@@ -59,29 +59,18 @@ if to == 'pool' and tier.cap and tier.pool > tier.cap then
 end
 
 local at = now_ms()
-append_event(KEYS[4], state, at, 'adjust', {
-  'adjustment',
-  adjustment_id,
-  'digest',
-  digest,
-  'tier',
-  tier.name,
-  'from',
-  from,
-  'to',
-  to,
-  'amount',
-  num(amount),
-  'reason',
-  ARGV[11],
-  'who',
-  ARGV[12],
-  'request_id',
-  ARGV[13],
-  'meters',
-  changes(tiers),
-  'applied',
-  '',
+append_adjust(KEYS[4], state, at, {
+  adjustment = adjustment_id,
+  digest = digest,
+  tier = tier.name,
+  from = from,
+  to = to,
+  amount = num(amount),
+  reason = ARGV[11],
+  who = ARGV[12],
+  request_id = ARGV[13],
+  meters = changes(tiers),
+  applied = '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[3], adjustment_id, digest .. ' ' .. num(at))

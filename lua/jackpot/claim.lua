@@ -40,15 +40,11 @@ else
   record = pending.head .. ' p ' .. add_refusal(pending, rank, 'r') .. ' ' .. pending.tail
 end
 
-append_event(KEYS[6], state, at, 'claim', {
-  'entry',
-  entry_id,
-  'claims',
-  claim_text(pending.seq, attempt, rank, prize, amount, state, before),
-  'meters',
-  changes(tiers),
-  'applied',
-  state.applied or '',
+append_claim(KEYS[6], state, at, {
+  entry = entry_id,
+  claims = claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  meters = changes(tiers),
+  applied = state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)

@@ -68,36 +68,20 @@ local function create()
     fresh[name] = true
   end
   local tiers = read_tiers(tiers_text, KEYS[2], FIRST_POOL, fresh)
-  append_event(
-    KEYS[6],
-    state,
-    at,
-    'define',
-    put_fields(put, 'created', '1', {
-      'tiers',
-      tiers_text,
-      'money',
-      money,
-      'currency',
-      currency,
-      'status',
-      state.status,
-      'epoch',
-      '1',
-      'commitment',
-      ARGV[3],
-      'epoch_nonce',
-      state.nonce,
-      'secret_id',
-      state.secret,
-      'retention',
-      num(state.retention),
-      'meters',
-      '',
-      'applied',
-      '1',
-    })
-  )
+  local own = {
+    tiers = tiers_text,
+    money = money,
+    currency = currency,
+    status = state.status,
+    epoch = '1',
+    commitment = ARGV[3],
+    epoch_nonce = state.nonce,
+    secret_id = state.secret,
+    retention = num(state.retention),
+    meters = '',
+    applied = '1',
+  }
+  append_define(KEYS[6], state, at, put_values(put, 'created', '1', own))
   fresh_meters(tiers, fresh)
   local fields = {}
   for _, field in ipairs(STATE) do
@@ -167,26 +151,15 @@ local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
-append_event(
-  KEYS[6],
-  state,
-  at,
-  'define',
-  put_fields(put, mode, version, {
-    'tiers',
-    tiers_text,
-    'money',
-    money,
-    'currency',
-    currency,
-    'superseded',
-    superseded,
-    'meters',
-    changes(tiers),
-    'applied',
-    state.applied or '',
-  })
-)
+local own = {
+  tiers = tiers_text,
+  money = money,
+  currency = currency,
+  superseded = superseded,
+  meters = changes(tiers),
+  applied = state.applied or '',
+}
+append_define(KEYS[6], state, at, put_values(put, mode, version, own))
 fresh_meters(tiers, fresh)
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', KEYS[3], version, put.json)

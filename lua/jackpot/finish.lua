@@ -31,17 +31,12 @@ redis.call('ZCARD', KEYS[5]) -- checks the key's type before the first write
 local tiers = read_tiers(state.tiers, KEYS[2], 7, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[5])
 local record = pending.head .. ' n ' .. pending.refusals
-append_event(KEYS[6], state, now_ms(), 'finish', {
-  'entry',
-  entry_id,
-  'seq',
-  pending.seq,
-  'attempt',
-  ARGV[6],
-  'meters',
-  changes(tiers),
-  'applied',
-  state.applied or '',
+append_finish(KEYS[6], state, now_ms(), {
+  entry = entry_id,
+  seq = pending.seq,
+  attempt = ARGV[6],
+  meters = changes(tiers),
+  applied = state.applied or '',
 })
 write_tiers(tiers, KEYS[2])
 redis.call('HSET', seen, entry_id, record)

@@ -71,28 +71,16 @@ local closed = state.epoch
 state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
 state.history = ARGV[5]
 
-append_event(
-  KEYS[3],
-  state,
-  at,
-  'restore',
-  restored_fields(state, from, records, {
-    'closed',
-    closed,
-    'epoch',
-    state.epoch,
-    'commitment',
-    state.commitment,
-    'epoch_nonce',
-    state.nonce,
-    'secret_id',
-    state.secret,
-    'meters',
-    '',
-    'applied',
-    '',
-  })
-)
+local own = {
+  closed = closed,
+  epoch = state.epoch,
+  commitment = state.commitment,
+  epoch_nonce = state.nonce,
+  secret_id = state.secret,
+  meters = '',
+  applied = '',
+}
+append_restore(KEYS[3], state, at, restored_values(state, from, records, own))
 for i = 0, pools - 1 do
   redis.call('SET', KEYS[FIRST_POOL + i], ARGV[FIRST_VALUE + i])
 end

@@ -41,7 +41,17 @@ macro_rules! script {
     };
 }
 
-static ENTER: LazyLock<Script> = script!("enter", "", "state", "tiers", "record", "take", "entering", "enter");
+static ENTER: LazyLock<Script> = script!(
+    "enter",
+    "",
+    "state",
+    "tiers",
+    "record",
+    "take",
+    "entering",
+    "event/enter",
+    "enter"
+);
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
@@ -51,15 +61,64 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "take",
     "batch",
     "entering",
+    "event/enter",
     "enter_batch"
 );
-static CLAIM: LazyLock<Script> = script!("claim", "allow-oom", "state", "tiers", "record", "take", "claim");
-static COUPON: LazyLock<Script> = script!("coupon", "allow-oom", "state", "tiers", "record", "coupon");
-static FINISH: LazyLock<Script> = script!("finish", "allow-oom", "state", "tiers", "record", "finish");
-static STATUS: LazyLock<Script> = script!("status", "allow-oom", "state", "tiers", "../subject/status", "status");
-static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "adjust");
-static DEFINE: LazyLock<Script> = script!("define", "", "../subject/puts", "state", "tiers", "define");
-static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "state", "rotate");
+static CLAIM: LazyLock<Script> = script!(
+    "claim",
+    "allow-oom",
+    "state",
+    "tiers",
+    "record",
+    "take",
+    "event/claim",
+    "claim"
+);
+static COUPON: LazyLock<Script> = script!(
+    "coupon",
+    "allow-oom",
+    "state",
+    "tiers",
+    "record",
+    "event/claim",
+    "coupon"
+);
+static FINISH: LazyLock<Script> = script!(
+    "finish",
+    "allow-oom",
+    "state",
+    "tiers",
+    "record",
+    "event/finish",
+    "finish"
+);
+static STATUS: LazyLock<Script> = script!(
+    "status",
+    "allow-oom",
+    "state",
+    "tiers",
+    "../subject/status",
+    "event/status",
+    "status"
+);
+static ADJUST: LazyLock<Script> = script!("adjust", "", "state", "tiers", "event/adjust", "adjust");
+static DEFINE: LazyLock<Script> = script!(
+    "define",
+    "",
+    "../subject/puts",
+    "state",
+    "tiers",
+    "event/define",
+    "define"
+);
+static ROTATE: LazyLock<Script> = script!(
+    "rotate",
+    "allow-oom",
+    "state",
+    "event/retention",
+    "event/rotate",
+    "rotate"
+);
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "state", "record", "lookup");
 static LOOKUP_BATCH: LazyLock<Script> =
     script!("lookup_batch", "no-writes", "state", "record", "batch", "lookup_batch");
@@ -70,6 +129,7 @@ static CHECKPOINT: LazyLock<Script> = script!(
     "state",
     "tiers",
     "../subject/checkpoint",
+    "event/checkpoint",
     "checkpoint"
 );
 static RESTORE_END: LazyLock<Script> = script!(
@@ -77,6 +137,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "allow-oom",
     "state",
     "../subject/restored",
+    "event/restore",
     "restore_end"
 );
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "state", "record", "pending");
