@@ -9,13 +9,13 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `capability`, `jackpot`, `keys`, `ledger`, `master_secret`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `verify`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `capability`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
-//! | [`verify`] | checks an exported ledger offline: chain, books, draws, receipts; and the order of a room's pre-queue | `jackpot`, `ledger`, `room` |
+//! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
 //! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind only by its registration | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
-//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: their events in the books | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: their events in the books | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `capability`, `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, the order and times of admission; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys that sign receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
@@ -51,11 +51,11 @@
 //! | room | pure files |
 //! | --- | --- |
 //! | `crates/core` | `all` |
-//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/export_line`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `segment` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `segment` |
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |
-//! | [`verify`] | `all` |
+//! | [`proof`] | `format`, `verify` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
 //! | [`subject`] | `kinds`, `wanted` |
 //! | [`operator`], [`rate`] | `all` |
@@ -85,6 +85,7 @@ pub mod ledger;
 pub mod master_secret;
 pub mod open_files;
 pub mod operator;
+pub mod proof;
 pub mod random;
 pub mod rate;
 pub mod room;
@@ -99,7 +100,6 @@ pub mod store;
 pub mod subject;
 pub mod telemetry;
 pub mod tls;
-pub mod verify;
 
 /// The allocator of every program that links the library, the benchmarks' peers included: a request is many small
 /// allocations. Measured in docs/decisions/0012.

@@ -15,6 +15,7 @@ use crate::ledger::kinds::{Kinds, Projecting};
 use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
+use crate::proof;
 use crate::random;
 use crate::settings::{AutoRestore, RedisMode, Settings};
 use crate::signing;
@@ -42,7 +43,7 @@ pub(super) async fn compose(
     observe(store, &metrics);
     let ground = Ground::new(
         settings.clone(),
-        secrets,
+        secrets.clone(),
         store.clone(),
         ledger.clone(),
         Arc::clone(&metrics),
@@ -72,7 +73,7 @@ pub(super) async fn compose(
         workers.extend(capability.workers().map_err(AppError::Capability)?);
     }
     Ok(Parts {
-        routes: routes(settings, ledger, kinds, &capabilities),
+        routes: routes(settings, &secrets, ledger, kinds, &capabilities),
         web,
         workers,
         projector,
@@ -104,12 +105,23 @@ fn projector(
     Ok(Projectors::new(kinds, &from))
 }
 
-/// One `mount` for the routes of all capabilities, of the ledger and of the signing keys, and one document.
-fn routes(settings: &Settings, ledger: &Ledger, kinds: Kinds, capabilities: &[Box<dyn Capability>]) -> Routes {
+/// One `mount` for the routes of all capabilities, of the ledger, its proof and the signing keys, and one document.
+fn routes(
+    settings: &Settings,
+    secrets: &Secrets,
+    ledger: &Ledger,
+    kinds: Kinds,
+    capabilities: &[Box<dyn Capability>],
+) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds);
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
-    let own = [signing::api::ApiDoc::openapi(), ledger::api::ApiDoc::openapi()];
+    let secrets = secrets.clone();
+    let own = [
+        signing::api::ApiDoc::openapi(),
+        ledger::api::ApiDoc::openapi(),
+        proof::api::ApiDoc::openapi(),
+    ];
     // The first capability's groups are the first that a reader of the document sees.
     let (first, rest) = parts.split_at(parts.len().min(1));
     let documents = first.iter().map(|part| part.document.clone()).chain(own);
@@ -126,6 +138,7 @@ fn routes(settings: &Settings, ledger: &Ledger, kinds: Kinds, capabilities: &[Bo
                 (part.others)(config);
             }
             ledger::api::routes(config, &books);
+            proof::api::routes(config, &secrets);
             signing::api::routes(config, &keys);
         }),
         document,

@@ -10,8 +10,8 @@ use jackpot_core::secret::Secrets;
 
 use super::{CommandResult, SettingsArgs};
 use crate::jackpot::ledger::books::Books;
-use crate::jackpot::ledger::export::{Export, ExportError, may_be_published};
 use crate::master_secret;
+use crate::proof::export::{Export, ExportError, may_be_published, seeds};
 use crate::settings::Settings;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
@@ -84,17 +84,12 @@ impl Ledger {
         Export::begin(self.sql.clone(), id, &self.keys.current()).await
     }
 
-    /// Seeds of the epochs that `shown` allows. A seed that does not match the commitment comes from another master
-    /// secret and proves nothing.
+    /// Seeds of the epochs that `shown` allows.
     pub(super) fn seeds(
         &self,
         id: Id,
         shown: impl Fn(&Epoch, &Books) -> bool,
     ) -> impl Fn(&Epoch, &Books) -> Option<String> {
-        let secrets = self.secrets.clone();
-        move |epoch, books| {
-            let seed = shown(epoch, books).then(|| epoch.opening.seed(&secrets, &id, epoch.epoch))??;
-            (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
-        }
+        seeds(self.secrets.clone(), id, shown)
     }
 }

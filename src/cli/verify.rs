@@ -12,9 +12,9 @@ use jackpot_core::signing::Jwks;
 
 use super::SettingsArgs;
 use super::export::Ledger;
+use crate::proof::verify::pre_queue::OrderFormat;
+use crate::proof::verify::{PreQueue, Report, Trusted, Verified, Verifier, verify_any};
 use crate::settings::Settings;
-use crate::verify::pre_queue::OrderFormat;
-use crate::verify::{PreQueue, Report, Trusted, Verified, Verifier, verify_any};
 
 /// Ids of jackpots in one read.
 const JACKPOTS_PAGE: i64 = 100;

@@ -8,7 +8,6 @@ use utoipa::OpenApi;
 
 use super::api::{self, Api, ApiDoc, Meters, Reasons};
 use super::files::{self, FileError};
-use super::ledger::api::SeedOf;
 use super::ledger::projector::Jackpots;
 use super::metrics::PlayMetrics;
 use super::named::Named;
@@ -115,15 +114,13 @@ impl Capability for Service {
 
     fn routes(&self) -> Routes {
         let api = self.api();
-        let views = Arc::clone(&self.operate.views);
-        let seeds: Arc<SeedOf> = Arc::new(move |id, epoch| epoch.opening.seed(&views.secrets, id, epoch.epoch));
         let mut document = ApiDoc::openapi();
         document.merge(super::ledger::api::ApiDoc::openapi());
         Routes {
             busy: Arc::new(move |config| api::busy_routes(config, &api)),
             others: Arc::new(move |config| {
                 api::routes(config);
-                super::ledger::api::routes(config, &seeds);
+                super::ledger::api::routes(config);
             }),
             document,
         }

@@ -4,11 +4,9 @@ use actix_web::http::StatusCode;
 
 use crate::http::problem::Problem;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::ledger::export::ExportError;
 use crate::jackpot::named::NamedError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::view::Status;
-use crate::ledger::queries::LedgerError;
 use crate::ledger::reconcile::now::NotClean;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
@@ -134,16 +132,6 @@ fn stopped(status: Status, detail: &str) -> Problem {
 fn internal(error: &dyn std::error::Error) -> Problem {
     tracing::error!(%error, "internal error");
     Problem::internal()
-}
-
-impl From<ExportError> for Problem {
-    fn from(error: ExportError) -> Self {
-        match error {
-            ExportError::Sql(error) => LedgerError::Sql(error).into(),
-            ExportError::NoJackpot(id) => LedgerError::JackpotNotFound(id.to_string()).into(),
-            ExportError::Damaged { .. } => LedgerError::Missing(error.to_string()).into(),
-        }
-    }
 }
 
 impl From<NotClean> for Problem {

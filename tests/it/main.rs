@@ -1,7 +1,6 @@
 //! The integration tests: one binary, a folder per capability.
 
 mod backup;
-mod batch;
 mod benches;
 mod cli;
 mod coupon;
@@ -12,10 +11,10 @@ mod http;
 mod jackpot;
 mod keys;
 mod ledger;
+mod proof;
 mod room;
 mod simulate;
 mod store;
 mod style;
 mod subject;
 mod support;
-mod verify;

@@ -10,7 +10,7 @@ const EVENTS: i64 = 64;
 const ENTRIES: i64 = 20_000;
 
 /// Number of the last event of the page after event `after`, at most `last`; `None` when there is none.
-pub(super) async fn end(sql: &Sql, jackpot: &Id, after: i64, last: i64) -> Result<Option<i64>, sqlx::Error> {
+pub async fn end(sql: &Sql, jackpot: &Id, after: i64, last: i64) -> Result<Option<i64>, sqlx::Error> {
     let text = "SELECT n, last_sequence FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n LIMIT $4";
     let select = sqlx::query_as(text).bind(jackpot.as_str()).bind(after).bind(last);
     let places: Vec<(i64, i64)> = sql.reading(select.bind(EVENTS).fetch_all(sql.reader())).await?;

@@ -2,9 +2,9 @@
 //!
 //! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against the books
 //! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
-//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`export_line`]. With the database:
+//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger). With the database:
 //! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
-//! [`export`], [`queries`], [`api`].
+//! [`event_page`], [`queries`], [`api`].
 
 pub mod api;
 pub mod audit;
@@ -13,9 +13,7 @@ pub mod carried;
 pub mod compared;
 pub mod entry_index;
 pub mod event;
-mod event_page;
-pub mod export;
-pub mod export_line;
+pub mod event_page;
 pub mod fold;
 mod forgotten;
 pub mod lookup;

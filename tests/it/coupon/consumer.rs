@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::coupon::http::kit::{ask, create, hold, join, look, release, until};
+use crate::coupon::http::support::{ask, create, hold, join, look, release, until};
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::ledger_db::LedgerDb;

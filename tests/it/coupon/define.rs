@@ -7,7 +7,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, definition};
+use crate::coupon::fixture::{CouponBench, definition};
 use crate::support::redis::TestRedis;
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
 use serde_json::json;
 
-use crate::coupon::http::kit::{hold, release};
+use crate::coupon::http::support::{hold, release};
 use crate::coupon::instance::{Instance, id};
 use crate::support::given::operator;
 

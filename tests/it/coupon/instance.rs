@@ -13,7 +13,7 @@ use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use serde_json::Value;
 
-use crate::coupon::http::kit::definition;
+use crate::coupon::http::support::definition;
 use crate::fault::support::own_redis;
 use crate::support::given::{operator, standalone};
 use crate::support::local::LocalServer;

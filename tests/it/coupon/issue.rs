@@ -8,7 +8,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, answered, ask, ask_line, issue_of, letters, record, state_of};
+use crate::coupon::fixture::{CouponBench, answered, ask, ask_line, issue_of, letters, record, state_of};
 use crate::support::redis::TestRedis;
 
 #[tokio::test]

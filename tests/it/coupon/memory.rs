@@ -7,7 +7,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, answered, ask, letters, with_codes};
+use crate::coupon::fixture::{CouponBench, answered, ask, letters, with_codes};
 use crate::support::redis::TestRedis;
 
 async fn limit(bench: &CouponBench, bytes: u64) {

@@ -1,13 +1,15 @@
 //! Coupons.
 
 pub mod asking;
-pub mod bench;
 pub mod consumer;
 pub mod define;
 pub mod draw;
+mod fault;
+pub mod fixture;
 pub mod http;
 pub mod instance;
 pub mod issue;
+pub mod ledger;
 pub mod memory;
 pub mod model;
 pub mod over;

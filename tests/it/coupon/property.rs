@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, ask, with_codes};
+use crate::coupon::fixture::{CouponBench, ask, with_codes};
 use crate::coupon::model::{Model, Outcome, Rules};
 use crate::support::redis::TestRedis;
 

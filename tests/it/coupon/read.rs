@@ -5,7 +5,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, ask_line, letters, record};
+use crate::coupon::fixture::{CouponBench, ask_line, letters, record};
 
 #[tokio::test]
 async fn a_request_is_looked_up_with_what_belongs_to_it() {

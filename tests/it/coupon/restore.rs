@@ -9,7 +9,7 @@ use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin, resto
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, code, definition, letters};
+use crate::coupon::fixture::{CouponBench, code, definition, letters};
 
 fn state(written: &[(Part, u64)]) -> RestoredState {
     let definition = definition(&json!({"per_user_window_s": 60}));

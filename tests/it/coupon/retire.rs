@@ -7,7 +7,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, ask, with_codes};
+use crate::coupon::fixture::{CouponBench, ask, with_codes};
 
 const OVER: &str = "2020-01-01T00:00:00Z";
 

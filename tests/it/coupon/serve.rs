@@ -6,7 +6,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{
+use crate::coupon::fixture::{
     CouponBench, LEASE_MS, ask, ask_line, code, issue_of, letters, record, state_of, user_id, with_codes,
 };
 

@@ -6,7 +6,7 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, code, issue_of, letters, record, state_of, with_codes};
+use crate::coupon::fixture::{CouponBench, code, issue_of, letters, record, state_of, with_codes};
 
 #[tokio::test]
 async fn a_voided_unit_returns_to_the_stock_and_its_sequence_is_never_used_again() {

@@ -6,10 +6,10 @@ use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::bench::{CouponBench, ask_line, letters, state_of, with_codes};
-use crate::coupon::http::kit as coupon_kit;
+use crate::coupon::fixture::{CouponBench, ask_line, letters, state_of, with_codes};
+use crate::coupon::http::support as coupons;
 use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
-use crate::jackpot::bench::Bench;
+use crate::jackpot::fixture::Bench;
 use crate::support::eventually;
 
 const HOURS_9_MS: i64 = 9 * 3_600_000;
@@ -205,7 +205,7 @@ async fn the_longest_setting_of_any_instance_is_kept_in_redis() {
     let redis = own_redis(&[]).await;
     let mut service = service_on(redis.url(), &SETTINGS.map(|name| (name, "7200"))).await;
     create(&service, lively("kept")).await;
-    coupon_kit::create(&service, "kept", 3, &json!({})).await;
+    coupons::create(&service, "kept", 3, &json!({})).await;
     let kept = async |retention: &str| {
         for state in ["jp:{kept}:state", "cp:{kept}:state"] {
             eventually(PATIENCE, &format!("{state} has {retention}"), async || {

@@ -100,8 +100,8 @@ async fn an_instance_with_another_secret_refuses_to_start_beside_a_room() {
     let (redis, ledger) = (own_redis(&[]).await, LedgerDb::postgres().await);
     let service = service_on(redis.url(), &[ledger.environment()]).await;
     // A room that has opened needs no secret.
-    crate::room::http::kit::create(&service, "his", 1, &json!({})).await;
-    crate::room::http::kit::create(&service, "hers", 1, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+    crate::room::http::support::create(&service, "his", 1, &json!({})).await;
+    crate::room::http::support::create(&service, "hers", 1, &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
     let data = tempfile::tempdir().expect("a directory");
     let server = [
         ("JACKPOT__REDIS__MODE", "standalone"),

@@ -4,7 +4,7 @@
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::coupon::http::kit as coupons;
+use crate::coupon::http::support as coupons;
 use crate::fault::ledger_support::COMPARED_OFTEN;
 use crate::fault::support::{LIMITS, PATIENCE, connection, create, enter, key, own_redis, redrawing, service_on};
 use crate::support::postgres_local::PrivatePostgres;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jackpot::keys::Role;
 use reqwest::Method;
 
-use super::kit::{eventually, problem, server};
+use super::support::{eventually, problem, server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_known_key_it_is_401() {

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 
-use super::kit::server;
 use super::raw::{RawAnswer, answer, closes, connect};
+use super::support::server;
 
 fn check(answered: &RawAnswer, status: u16, code: &str, case: &str) {
     assert_eq!(answered.status, status, "{case}: {answered:?}");

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jackpot::http::auth::Role;
 use tokio::io::AsyncWriteExt;
 
-use super::kit::{eventually, server};
 use super::raw::{answer, closes, connect, push};
+use super::support::{eventually, server};
 
 /// Bytes that a client can push after its answer: what is discarded before the connection is reset, and the buffers of
 /// both systems on the way.

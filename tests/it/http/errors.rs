@@ -3,7 +3,7 @@
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::kit::{MAX_BODY, field, problem, server};
+use super::support::{MAX_BODY, field, problem, server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_there_is_a_problem() {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
-use super::kit::{Options, TestServer, eventually, server_with};
 use super::raw::{answer, closes, connect, connect_from};
+use super::support::{Options, TestServer, eventually, server_with};
 
 const PLACES: usize = 16;
 const REQUEST: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";

@@ -12,7 +12,7 @@ use rustls::version;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::kit::{MAX_BODY, eventually};
+use super::support::{MAX_BODY, eventually};
 use super::tls::{server, tls};
 
 const DEADLINE: Duration = Duration::from_secs(20);

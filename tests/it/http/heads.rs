@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::coupon::http;
 use crate::fault::support::PATIENCE;
-use crate::room::http::kit::{create, joined, path};
-use crate::room::page::kit::{SHOP, browse, link, room, wait};
+use crate::room::http::support::{create, joined, path};
+use crate::room::page::support::{SHOP, browse, link, room, wait};
 use crate::support::eventually;
 use crate::support::given;
 use crate::support::service::Service;
@@ -43,7 +43,7 @@ async fn every_get_takes_a_head_or_says_that_it_does_not() {
         service.put("/v1/jackpots/heads", jackpot).await.status,
         StatusCode::CREATED
     );
-    http::kit::create(&service, "heads", 1, &json!({})).await;
+    http::support::create(&service, "heads", 1, &json!({})).await;
     create(&service, "heads", 0, &json!({})).await;
     let ticket = joined(&service, "heads", "ann").await;
     let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 1});
@@ -92,7 +92,7 @@ async fn every_get_takes_a_head_or_says_that_it_does_not() {
 
 #[tokio::test]
 async fn a_head_joins_nobody_and_keeps_no_place_alive() {
-    let service = crate::room::page::kit::service().await;
+    let service = crate::room::page::support::service().await;
     room(&service, "joined", 1, &json!({})).await;
     let joining = link(&service, "joined", "ann", SHOP).await;
     let counts = async || {

@@ -4,7 +4,7 @@ use jackpot::keys::{Limits, Role};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
 
-use super::kit::{Options, TestServer, eventually, problem, server_with};
+use super::support::{Options, TestServer, eventually, problem, server_with};
 
 const NEIGHBOUR: [u8; 4] = [127, 0, 0, 2];
 

@@ -7,7 +7,7 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, entry, own_redis, redrawing, service_on};
-use crate::room::page::kit::room;
+use crate::room::page::support::room;
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;

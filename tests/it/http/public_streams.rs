@@ -6,7 +6,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::fault::support::redrawing;
-use crate::room::page::kit::{room, service_with, wait};
+use crate::room::page::support::{room, service_with, wait};
 use crate::support::service::Service;
 use crate::support::{http_client, http_client_at};
 

@@ -2,7 +2,7 @@
 
 use jackpot::keys::{Limits, Role};
 
-use super::kit::{Options, problem, server_with};
+use super::support::{Options, problem, server_with};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_beyond_its_rate_waits_and_the_others_do_not() {

@@ -4,7 +4,7 @@ use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
 use crate::fault::support::PATIENCE;
-use crate::room::http::kit::{create, joined, path, renew};
+use crate::room::http::support::{create, joined, path, renew};
 use crate::support::browser::{Browser, Scripts};
 use crate::support::given;
 use crate::support::service::Service;

@@ -9,7 +9,7 @@ use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::Id;
 use serde_json::Value;
 
-use super::kit::{Options, problem, server, server_with};
+use super::support::{Options, problem, server, server_with};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_and_readiness_need_no_key() {

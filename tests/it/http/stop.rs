@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::kit::{eventually, server};
+use super::support::{eventually, server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_waits_for_the_request_in_flight() {

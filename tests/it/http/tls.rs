@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::kit::{Options, Pair, TestServer, eventually, problem, server_with, try_server_with};
 use super::raw::{answer, closes, connect};
+use super::support::{Options, Pair, TestServer, eventually, problem, server_with, try_server_with};
 
 pub async fn server() -> (TestServer, CertificateDer<'static>) {
     let pair = Pair::new();

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::jackpot::bench::document;
+use crate::jackpot::fixture::document;
 use crate::support::service::Service;
 
 const MAX: i64 = 9_007_199_254_740_991;

@@ -11,7 +11,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::Bench;
+use crate::jackpot::fixture::Bench;
 use crate::support::given::sent;
 
 const MAX_BACKLOG: u64 = 3;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, funding, rank, sent, tier};
+use crate::jackpot::fixture::{Bench, funding, rank, sent, tier};
 use crate::jackpot::model::{Model, Prize, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 

@@ -11,8 +11,8 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::{Record, State};
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, entry, operator};
-use crate::ledger::kit::Kit;
+use crate::jackpot::fixture::{Bench, entry, operator};
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::redis::TestRedis;
 

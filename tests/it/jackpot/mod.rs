@@ -2,11 +2,13 @@
 
 pub mod amounts;
 pub mod backlog;
-pub mod bench;
+pub mod batch;
 pub mod combiner;
 pub mod conservation;
 pub mod definitions;
 pub mod epochs;
+pub mod fixture;
+pub mod ledger;
 pub mod model;
 pub mod pool_by_hand;
 pub mod prize_coupon;

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
-use crate::jackpot::bench::{Bench, entry, funding};
+use crate::jackpot::fixture::{Bench, entry, funding};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};

@@ -15,8 +15,8 @@ use jackpot_core::jackpot::record::{CouponUnit, State};
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
-use crate::batch::support::{batch, play};
-use crate::jackpot::bench::Bench;
+use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::fixture::Bench;
 use crate::support::given::{coupons, entry, rank, sent};
 
 fn id(text: &str) -> Id {

@@ -7,7 +7,7 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, operator, tier};
+use crate::jackpot::fixture::{Bench, operator, tier};
 
 async fn set(bench: &Bench, wanted: Status) -> Result<(), PlayError> {
     let by = operator();
@@ -102,7 +102,7 @@ async fn a_suspended_jackpot_is_resumed_only_after_it_was_reconciled() {
                 "{refused:?}"
             );
         }
-        let entered = bench.enter(&[crate::jackpot::bench::entry("e", 0)]).await;
+        let entered = bench.enter(&[crate::jackpot::fixture::entry("e", 0)]).await;
         assert_eq!(entered.refusal, Some(scripts::Refusal::Suspended));
         assert_eq!(bench.dump().await, before);
         let resume = async || {

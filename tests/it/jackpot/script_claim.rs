@@ -6,7 +6,7 @@ use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, tier};
+use crate::jackpot::fixture::{Bench, tier};
 
 fn record(finished: Finished) -> Record {
     finished.record.expect("remembered")

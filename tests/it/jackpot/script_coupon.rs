@@ -7,7 +7,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;
 
-use crate::jackpot::bench::Bench;
+use crate::jackpot::fixture::Bench;
 use crate::support::given::rank;
 
 async fn bench() -> Bench {

@@ -6,7 +6,7 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, definition, document, operator, put, rule_of, tier};
+use crate::jackpot::fixture::{Bench, definition, document, operator, put, rule_of, tier};
 
 #[tokio::test]
 async fn the_same_definition_again_changes_nothing() {

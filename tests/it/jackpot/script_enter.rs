@@ -7,7 +7,7 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, entry, rank, sent, tier};
+use crate::jackpot::fixture::{Bench, entry, rank, sent, tier};
 
 pub fn taken(entered: &Entered, i: usize) -> &Record {
     match &entered.replies[i] {
@@ -167,7 +167,7 @@ async fn a_caller_that_is_behind_the_definition_or_the_epoch_writes_nothing() {
     let (known, old) = bench.fresh().await;
     bench
         .operate
-        .end_epoch(&bench.id, "a test".to_owned(), &crate::jackpot::bench::operator())
+        .end_epoch(&bench.id, "a test".to_owned(), &crate::jackpot::fixture::operator())
         .await
         .expect("done");
     let before = bench.dump().await;

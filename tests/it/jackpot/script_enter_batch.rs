@@ -11,8 +11,8 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::{Value, json};
 
-use crate::batch::support::{batch, call, call_whole, drawn, taken};
-use crate::jackpot::bench::{Bench, definition, document, rank, sent, tier};
+use crate::jackpot::batch::support::{batch, call, call_whole, drawn, taken};
+use crate::jackpot::fixture::{Bench, definition, document, rank, sent, tier};
 
 const HALF_AND_SEVEN: &str = "0 2;1 3;2 0;";
 

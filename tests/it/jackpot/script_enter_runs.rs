@@ -6,7 +6,7 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, entry, sent};
+use crate::jackpot::fixture::{Bench, entry, sent};
 use crate::jackpot::script_enter::{paid, taken};
 
 /// The raw record that Redis keeps of an entry, or of a call.

@@ -8,7 +8,7 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::{MAX_MINOR, Minor};
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, funding, operator, put, rule_of, tier};
+use crate::jackpot::fixture::{Bench, funding, operator, put, rule_of, tier};
 
 #[tokio::test]
 async fn a_redis_that_lost_the_jackpot_or_some_of_its_events_is_not_played_on() {

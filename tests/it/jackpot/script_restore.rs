@@ -17,7 +17,7 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, definition, operator, tier};
+use crate::jackpot::fixture::{Bench, definition, operator, tier};
 use crate::support::eventually;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -283,7 +283,7 @@ async fn a_restored_jackpot_is_what_it_was() {
         bench.operate.views.registry.recheck(&bench.id).await.expect("a reply"),
         "and now a restore"
     );
-    let again = bench.enter(&[crate::jackpot::bench::entry("win", 1)]).await;
+    let again = bench.enter(&[crate::jackpot::fixture::entry("win", 1)]).await;
     assert!(matches!(&again.replies[0], scripts::EntryReply::Seen(_)), "{again:?}");
     assert!(bench.finish("refused", 2).await.done_now);
     assert_eq!(bench.take("new", 0).await.sequence, 5);
@@ -312,7 +312,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         max_bytes: 1,
         trim_before: None,
     };
-    let entry = [crate::jackpot::bench::entry("new", 0)];
+    let entry = [crate::jackpot::fixture::entry("new", 0)];
     let said = [
         scripts::enter(store, keys, &fence, &view.definition, &entry)
             .await
@@ -321,7 +321,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
             .await
             .err(),
         scripts::finish(store, keys, &fence, tiers, ("refused", 2)).await.err(),
-        scripts::adjust(store, keys, &fence, tiers, &crate::jackpot::bench::funding("g", 1))
+        scripts::adjust(store, keys, &fence, tiers, &crate::jackpot::fixture::funding("g", 1))
             .await
             .err(),
         scripts::rotate(store, keys, &fence, &Opening::default(), &why)
@@ -341,7 +341,7 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
             .operate
             .set_status(&bench.id, Status::Closed, "a test".to_owned(), &operator())
             .await,
-        crate::jackpot::bench::put(&bench, &json!({}), scripts::Wanted::Any)
+        crate::jackpot::fixture::put(&bench, &json!({}), scripts::Wanted::Any)
             .await
             .map(|_| ()),
     ] {

@@ -8,7 +8,7 @@ use jackpot::subject::{self, ScriptError, Tail, TailWish};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::Bench;
+use crate::jackpot::fixture::Bench;
 use crate::support::redis::TestRedis;
 
 const ALL: TailWish = TailWish {
@@ -133,7 +133,7 @@ async fn the_backlog_is_read_and_dropped_when_memory_is_full() {
     let trim_before = Some("1-2");
     let full = bench
         .operate
-        .adjust(&bench.id, &crate::jackpot::bench::funding("a", 1))
+        .adjust(&bench.id, &crate::jackpot::fixture::funding("a", 1))
         .await;
     assert!(full.is_err(), "{full:?}");
     assert_eq!(

@@ -1,29 +1,11 @@
-//! The ledger: projector, books, lists, restore.
+//! What the ledger does for every kind: projector, lists, the SQL database. Tests of one capability in the ledger are in
+//! `ledger/` of its folder.
 
-pub mod batch;
-pub mod batch_real;
-pub mod coupon_kit;
-pub mod coupon_reconcile;
-pub mod coupon_restore;
-pub mod coupons;
-pub mod entry_index;
-pub mod index_cursor;
-pub mod kit;
 pub mod pair;
-pub mod prizes;
-pub mod projector;
 pub mod projector_once;
 pub mod projector_stop;
 pub mod projector_trim;
 pub mod queries;
-pub mod receipts;
-pub mod reconcile;
-pub mod restore;
-pub mod room_kit;
-pub mod room_reconcile;
-pub mod room_restore;
-pub mod rooms;
 pub mod sql;
-pub mod stuck;
 pub mod stuck_others;
 pub mod texts;

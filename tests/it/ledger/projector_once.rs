@@ -11,8 +11,8 @@ use jackpot::subject::kinds::JACKPOT;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
-use crate::jackpot::bench::{Bench, entry};
-use crate::ledger::kit::Kit;
+use crate::jackpot::fixture::{Bench, entry};
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

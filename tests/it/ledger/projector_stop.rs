@@ -8,8 +8,8 @@ use jackpot::ledger::restore::Replace;
 use jackpot::subject::Reason;
 use serde_json::json;
 
-use crate::jackpot::bench::{Bench, entry, operator};
-use crate::ledger::kit::Kit;
+use crate::jackpot::fixture::{Bench, entry, operator};
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

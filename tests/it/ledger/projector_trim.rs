@@ -9,8 +9,8 @@ use jackpot::ledger::Ledger;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
-use crate::jackpot::bench::Bench;
-use crate::ledger::kit::Kit;
+use crate::jackpot::fixture::Bench;
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::given::sent;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 

@@ -14,9 +14,9 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::bench::operator;
-use crate::ledger::coupon_kit::{self, CouponKit};
-use crate::ledger::room_kit::{self, RoomKit};
+use crate::coupon::ledger::fixture::{self as coupons, CouponKit};
+use crate::jackpot::fixture::operator;
+use crate::room::ledger::fixture::{self as rooms, RoomKit};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
@@ -51,7 +51,7 @@ async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u6
 /// The n-th event of a coupon's life is skipped: Redis and the ledger agree, and a restore brings all of it back.
 async fn coupon(db: LedgerDb, n: u64) {
     let kit = CouponKit::with(db, &json!({"stock": 3, "per_user": 2})).await;
-    coupon_kit::live(&kit.bench).await;
+    coupons::live(&kit.bench).await;
     let key = kit.bench.keys.events.clone();
     let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
     let at = usize::try_from(n - 1).expect("small");
@@ -102,7 +102,7 @@ async fn an_event_of_a_coupon_can_be_skipped_on_postgres() {
 
 async fn a_room_goes_on_behind_an_event_that_nobody_can_read(db: LedgerDb) {
     let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
-    room_kit::live(&kit.bench).await;
+    rooms::live(&kit.bench).await;
     let key = kit.bench.keys.events.clone();
     let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
     let n = events.len() as u64 - 1;

@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, create, enter, entry, lively};
-use crate::ledger::kit::Kit;
+use crate::jackpot::ledger::fixture::Kit;
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::Service;

@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, service_on};
-use crate::room::bench::{RoomBench, ahead, ended, is_in, seen, users};
+use crate::room::fixture::{RoomBench, ahead, ended, is_in, seen, users};
 use crate::support::eventually;
 use crate::support::redis::TestRedis;
 

@@ -8,8 +8,8 @@ use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, service_on};
-use crate::room::bench::{RoomBench, ahead, end_of, is_in, users};
-use crate::room::http::kit::{create, enter, jackpot, joined, leave};
+use crate::room::fixture::{RoomBench, ahead, end_of, is_in, users};
+use crate::room::http::support::{create, enter, jackpot, joined, leave};
 use crate::support::eventually;
 use crate::support::redis::TestRedis;
 use crate::support::service::Service;

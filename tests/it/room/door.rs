@@ -20,7 +20,7 @@ use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
 use crate::fault::support::{LIMITS, PATIENCE};
-use crate::room::bench::{RoomBench, definition};
+use crate::room::fixture::{RoomBench, definition};
 use crate::support::eventually;
 use crate::support::given::{SECRET, operator, standalone};
 use crate::support::ledger_db::LedgerDb;

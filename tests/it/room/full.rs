@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::room::http::kit::{create, join, joined, leave, look, problem};
+use crate::room::http::support::{create, join, joined, leave, look, problem};
 use crate::support::eventually;
 use crate::support::ledger_db::LedgerDb;
 use crate::support::redis::TestRedis;

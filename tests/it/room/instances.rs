@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::room::http::kit::{create, enter, jackpot, joined, leave, look};
+use crate::room::http::support::{create, enter, jackpot, joined, leave, look};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;

@@ -1,13 +1,15 @@
 //! Rooms.
 
 pub mod away;
-pub mod bench;
 pub mod clock;
 pub mod door;
+mod fault;
+pub mod fixture;
 pub mod full;
 pub mod http;
 pub mod instances;
 pub mod keys;
+pub mod ledger;
 pub mod model;
 pub mod no_replica;
 pub mod page;

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fault::support::{LIMITS, PATIENCE};
-use crate::room::http::kit::{create, joined, path};
+use crate::room::http::support::{create, joined, path};
 use crate::support::cluster::TestCluster;
 use crate::support::eventually;
 use crate::support::service::Service;

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use crate::room::bench::{RETENTION_MS, RoomBench};
+use crate::room::fixture::{RETENTION_MS, RoomBench};
 use crate::room::model::{Model, Rules, Stand};
 use crate::support::redis::TestRedis;
 

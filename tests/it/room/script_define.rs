@@ -6,7 +6,7 @@ use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::room::bench::{RoomBench, definition};
+use crate::room::fixture::{RoomBench, definition};
 
 #[tokio::test]
 async fn a_room_is_created_as_it_was_defined() {

@@ -8,7 +8,7 @@ use jackpot::store::StoreError;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::room::bench::{RoomBench, ended, is_in, seen, users};
+use crate::room::fixture::{RoomBench, ended, is_in, seen, users};
 use crate::support::redis::TestRedis;
 
 /// Joins of `count` users, in as many calls as needed.

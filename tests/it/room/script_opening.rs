@@ -6,7 +6,7 @@ use jackpot_core::clock::rfc3339;
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
-use crate::room::bench::{RoomBench, ahead, is_in, seen, users};
+use crate::room::fixture::{RoomBench, ahead, is_in, seen, users};
 
 /// A room for three that opens in a hundred seconds.
 fn opening() -> Value {

@@ -8,7 +8,7 @@ use jackpot::room::ticket::Ticket;
 use jackpot::subject::Subject;
 use serde_json::json;
 
-use crate::room::bench::{RETENTION_MS, RoomBench, ahead, ended, is_in, seen, users};
+use crate::room::fixture::{RETENTION_MS, RoomBench, ahead, ended, is_in, seen, users};
 
 async fn looks(bench: &RoomBench, tickets: &[Ticket]) -> Vec<scripts::Seen> {
     let visits: Vec<_> = tickets.iter().copied().map(Visit::Look).collect();

@@ -8,7 +8,7 @@ use jackpot::subject::restore::{RestoreBegun, RestoreEnded, restore_begin};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::room::bench::{RoomBench, ahead, definition, end_of, ended, is_in};
+use crate::room::fixture::{RoomBench, ahead, definition, end_of, ended, is_in};
 
 #[tokio::test]
 async fn who_leaves_from_within_is_on_the_list_until_the_pass_expires() {
@@ -57,7 +57,7 @@ async fn where_passes_were_lost_nobody_comes_in_until_the_last_has_expired() {
     let longest_end = visited.now_ms + 100_000;
     assert!((longest_end - 5_000..longest_end + 1_000).contains(&hold_ms) && hold_ms % 1_000 == 0);
     assert_eq!((visited.passes, bench.snapshot().await.hold_ms), (10, Some(hold_ms)));
-    let places: Vec<_> = visited.replies.into_iter().map(crate::room::bench::seen).collect();
+    let places: Vec<_> = visited.replies.into_iter().map(crate::room::fixture::seen).collect();
     assert_eq!(places.iter().map(is_in).collect::<Vec<_>>(), [true, true, false, true]);
     assert_eq!(ahead(&places[2]), 0);
     // The same loss counts once: the hold stays where it is.
@@ -138,7 +138,7 @@ async fn a_restored_room_has_no_tickets_and_waits_for_the_passes_that_are_out() 
 
     let visited = bench.visit(&[Visit::Look(lost[0].ticket), bench.join("a")]).await;
     assert_eq!(visited.replies[0], scripts::VisitReply::Unknown);
-    assert!(!is_in(&crate::room::bench::seen(visited.replies[1].clone())));
+    assert!(!is_in(&crate::room::fixture::seen(visited.replies[1].clone())));
     let hold_ms = visited.hold_ms.expect("a hold");
     assert!(
         (39_000..=41_000).contains(&(hold_ms - visited.now_ms)),

@@ -6,7 +6,7 @@ use jackpot::room::ticket::Ticket;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
-use crate::room::bench::{RoomBench, ahead, end_of, ended, is_in, seen};
+use crate::room::fixture::{RoomBench, ahead, end_of, ended, is_in, seen};
 
 #[tokio::test]
 async fn who_finds_room_is_in_at_once_and_the_others_wait_in_order() {

@@ -9,7 +9,7 @@ use jackpot_core::ids::Id;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::room::page::kit::{SHOP, link, open, room, service, signed};
+use crate::room::page::support::{SHOP, link, open, room, service, signed};
 
 /// Calls the documented function with the arguments of the command line. Prints what the pass says as JSON, or why it
 /// is refused.

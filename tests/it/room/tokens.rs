@@ -9,7 +9,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, deco
 use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
 
-use crate::room::http::kit::{create, definition, joined, renew, said};
+use crate::room::http::support::{create, definition, joined, renew, said};
 use crate::support::service::Service;
 
 /// The key with which the library signs and checks.

@@ -6,9 +6,9 @@ use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, own_redis, service_on};
-use crate::room::bench::definition;
 use crate::room::door::{Instance, KEY};
-use crate::room::http::kit::{create, joined};
+use crate::room::fixture::definition;
+use crate::room::http::support::{create, joined};
 use crate::support::eventually;
 use crate::support::given::operator;
 use crate::support::ledger_db::LedgerDb;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{create, hold, release, send, send_in_pieces, service_and_redis, until};
+use super::support::{create, hold, release, send, send_in_pieces, service_and_redis, until};
 use crate::support::service::Service;
 
 const NDJSON: [(&str, &str); 1] = [("content-type", "application/x-ndjson")];
@@ -136,7 +136,7 @@ async fn a_list_joins_the_line_behind_those_who_are_in_it() {
     let (service, redis) = service_and_redis(&[]).await;
     create(&service, "behind", 9, &json!({})).await;
     hold(&redis, "behind").await;
-    super::kit::join(&service, "behind", "q1", "u1").await;
+    super::support::join(&service, "behind", "q1", "u1").await;
     let body = [wish("b1", "u2"), wish("b2", "u3")].concat();
     let lines = upload(&service, "behind", body.clone()).await;
     assert_eq!(column(&lines, "position"), [&json!(2), &json!(3)]);

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{ask, create, definition, send};
+use super::support::{ask, create, definition, send};
 use crate::support::service::Service;
 
 async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value) -> (u16, String, Value) {

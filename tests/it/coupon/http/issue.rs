@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{ask, create, look, void};
+use super::support::{ask, create, look, void};
 use crate::support::service::{Answer, Service};
 
 fn problem(answer: &Answer) -> (u16, &str) {

@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::kit::{ask, create, hold, join, look, release, service_and_redis, until, void};
+use super::support::{ask, create, hold, join, look, release, service_and_redis, until, void};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 

@@ -3,9 +3,9 @@
 mod bulk;
 mod define;
 mod issue;
-pub mod kit;
 mod line;
 mod retired;
 mod roles;
 mod stalls;
 mod stream;
+pub mod support;

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::kit::{ask, create, definition, look, send, service_and_redis, void};
+use super::support::{ask, create, definition, look, send, service_and_redis, void};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 

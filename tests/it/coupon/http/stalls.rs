@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{interval, timeout};
 
-use super::kit::{create, operator_key, send};
+use super::support::{create, operator_key, send};
 use crate::fault::support::PATIENCE;
 use crate::support::given;
 use crate::support::service::Service;

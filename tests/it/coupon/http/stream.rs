@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{ask, create, hold, join, operator_key, release, service_and_redis};
+use super::support::{ask, create, hold, join, operator_key, release, service_and_redis};
 use crate::support::http_client;
 use crate::support::service::Service;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::future::join_all;
 use jackpot_core::ids::Id;
 
-use super::kit::{Kit, MAX_BATCH, ids, nobody_wins};
+use super::fixture::{Kit, MAX_BATCH, ids, nobody_wins};
 use crate::support::given::sent;
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::Played;
 use tokio::task::JoinHandle;
 
-use super::kit::{Kit, ids, is_unavailable, nobody_wins, sequences};
+use super::fixture::{Kit, ids, is_unavailable, nobody_wins, sequences};
 use crate::support::eventually;
 
 const PATIENCE: Duration = Duration::from_secs(30);

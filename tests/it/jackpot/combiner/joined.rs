@@ -7,7 +7,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::ScriptError;
 use serde_json::json;
 
-use super::kit::{Kit, MAX_BATCH, ids, nobody_wins, sequences};
+use super::fixture::{Kit, MAX_BATCH, ids, nobody_wins, sequences};
 
 #[tokio::test]
 async fn entries_that_come_together_go_out_together_and_keep_their_order() {

@@ -2,6 +2,6 @@
 
 mod fair;
 mod faults;
+mod fixture;
 mod joined;
-mod kit;
 mod refused;

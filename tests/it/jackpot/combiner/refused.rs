@@ -7,7 +7,7 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
-use super::kit::{Kit, MAX_WAITING, ids, nobody_wins, sequences};
+use super::fixture::{Kit, MAX_WAITING, ids, nobody_wins, sequences};
 use crate::support::eventually;
 use crate::support::given::tier;
 

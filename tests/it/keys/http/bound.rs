@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::kit::{Asking, coupon, key, room};
+use super::support::{Asking, coupon, key, room};
 use crate::fault::support::embedded_url;
 use crate::support::given;
 use crate::support::service::Service;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::kit::{coupon, key};
+use super::support::{coupon, key};
 use crate::support::given;
 use crate::support::service::Service;
 

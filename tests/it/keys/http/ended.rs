@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
-use super::kit::{Asking, coupon, key, room};
-use crate::coupon::http::kit::{hold, join, service_and_redis};
+use super::support::{Asking, coupon, key, room};
+use crate::coupon::http::support::{hold, join, service_and_redis};
 use crate::support::given;
 use crate::support::service::Service;
 

@@ -3,5 +3,5 @@
 mod bound;
 mod codes;
 mod ended;
-mod kit;
 mod secrets;
+mod support;

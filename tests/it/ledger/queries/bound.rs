@@ -9,7 +9,7 @@ use jackpot::jackpot::ledger::entry_index::insert;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::kit::{Books, T0, books, entry};
+use super::fixture::{Books, T0, books, entry};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

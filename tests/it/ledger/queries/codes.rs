@@ -4,7 +4,7 @@ use jackpot::jackpot::ledger::books::Books as State;
 use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, insert};
 use serde_json::{Value, json};
 
-use super::kit::{Books, T0, books};
+use super::fixture::{Books, T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

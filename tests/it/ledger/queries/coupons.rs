@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 
-use super::kit::{Books, T0, books};
+use super::fixture::{Books, T0, books};
 use super::plans::uses;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 

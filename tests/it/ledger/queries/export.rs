@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Response;
 use serde_json::Value;
 
-use super::kit::{Books, T0, books};
+use super::fixture::{Books, T0, books};
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 

@@ -4,7 +4,7 @@ use jackpot::jackpot::ledger::entry_index::{IndexRow, insert};
 use jackpot::jackpot::ledger::report::{MetersAndState, compare};
 use serde_json::{Value, json};
 
-use super::kit::{Books, T0, books, books_with, entry};
+use super::fixture::{Books, T0, books, books_with, entry};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

@@ -4,7 +4,7 @@ mod bound;
 mod codes;
 mod coupons;
 mod export;
-mod kit;
+mod fixture;
 mod lists;
 mod pages;
 mod plans;

@@ -11,7 +11,7 @@ use jackpot::subject::kinds::{COUPON, JACKPOT};
 use jackpot_core::ids::Id;
 use sqlx::Row;
 
-use super::kit::{Books, T0, books};
+use super::fixture::{Books, T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(every_page_is_a_range_of_the_intended_index);

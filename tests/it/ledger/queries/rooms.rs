@@ -7,7 +7,7 @@ use jackpot::room::ledger::report::compare;
 use jackpot::room::status::Status;
 use serde_json::{Value, json};
 
-use super::kit::{T0, books};
+use super::fixture::{T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{create, definition, joined, keys, look, operator_key};
+use super::support::{create, definition, joined, keys, look, operator_key};
 use crate::support::http_client;
 use crate::support::service::Service;
 

@@ -7,7 +7,7 @@ use jackpot::signing::SigningKeys;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{create, enter, jackpot, joined, leave, operator_key, problem, renew, said};
+use super::support::{create, enter, jackpot, joined, leave, operator_key, problem, renew, said};
 use crate::fault::support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};

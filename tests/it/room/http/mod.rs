@@ -2,9 +2,9 @@
 
 mod define;
 mod entries;
-pub mod kit;
 mod pre_queue;
 mod roles;
 mod status;
 mod stream;
+pub mod support;
 mod tickets;

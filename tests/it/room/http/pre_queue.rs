@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, SqliteConnection};
 
-use super::kit::{create, definition, joined, look, problem};
+use super::support::{create, definition, joined, look, problem};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 use crate::support::service::Service;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::kit::{create, definition, joined, path};
+use super::support::{create, definition, joined, path};
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 

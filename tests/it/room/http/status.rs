@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{create, joined, keys};
+use super::support::{create, joined, keys};
 use crate::fault::support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::kit::{create, joined, leave, look, operator_key, path};
+use super::support::{create, joined, leave, look, operator_key, path};
 use crate::fault::support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::kit::{create, definition, join, joined, keys, leave, look, path, problem, renew, said};
+use super::support::{create, definition, join, joined, keys, leave, look, path, problem, renew, said};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -104,7 +104,7 @@ async fn only_a_session_is_renewed() {
         joined(&service, "lobby", "b").await,
     );
     // A session of the first definition is renewed under the second.
-    let longer = super::kit::definition(1, &json!({"session_s": 1_200}));
+    let longer = super::support::definition(1, &json!({"session_s": 1_200}));
     service.put("/v1/rooms/lobby", longer).await;
     let renewed = renew(&service, "lobby", &first).await;
     assert_eq!(renewed.status, StatusCode::OK, "{}", renewed.text);

@@ -3,8 +3,8 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{link, room, service, service_with};
 use super::site::Site;
+use super::support::{link, room, service, service_with};
 use crate::fault::support::PATIENCE;
 use crate::support::browser::{Browser, Scripts};
 use crate::support::service::Service;

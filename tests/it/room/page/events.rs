@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::kit::{room, service, wait};
+use super::support::{room, service, wait};
 use crate::fault::support::PATIENCE;
 use crate::support::{eventually, http_client};
 

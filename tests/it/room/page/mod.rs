@@ -2,7 +2,7 @@
 
 mod browser;
 mod events;
-pub mod kit;
 mod site;
 mod states;
+pub mod support;
 mod tokens;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::kit::{SHOP, browse, link, open, room, service, service_and_redis, wait};
+use super::support::{SHOP, browse, link, open, room, service, service_and_redis, wait};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 

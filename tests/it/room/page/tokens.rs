@@ -7,7 +7,7 @@ use jackpot_core::clock::parse_rfc3339;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::kit::{
+use super::support::{
     SHOP, SHOP_ORIGIN, browse, join_claims, join_token, link, open, place_of, room, service, signed, wait,
 };
 use crate::support::service::Service;

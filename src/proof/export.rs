@@ -1,0 +1,287 @@
+//! Writes the export of a jackpot's ledger, line by line, as [`super::verify`] reads it. docs/reference/formats.md has the format.
+//!
+//! Pages are read by key, each in a transaction of its own, and the export is consistent all the same. The head is
+//! read first, and everything after its event is left out.
+
+use std::collections::VecDeque;
+
+use async_stream::try_stream;
+use bytes::Bytes;
+use futures_util::Stream;
+use jackpot_core::chain::ChainHash;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::{Head, Receipt};
+use jackpot_core::secret::Secrets;
+use jackpot_core::signing::{Jwks, KeyPair};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use thiserror::Error;
+
+use super::format::{EpochLine, EventLine, FORMAT, Heading, Line};
+use crate::jackpot::kept;
+use crate::jackpot::ledger::books::Books;
+use crate::jackpot::ledger::event_page;
+use crate::signing::published;
+use crate::sql::Sql;
+
+/// Receipts or epochs of one page: some hundred bytes each.
+const ROWS_PAGE: i64 = 1_000;
+
+/// Why there is no export.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// The database refused.
+    #[error("{0}")] // not transparent: a caller that asks whether the database is down looks for it as a source
+    Sql(#[from] sqlx::Error),
+    /// The ledger has no such jackpot.
+    #[error("the ledger has no jackpot '{0}'")]
+    NoJackpot(Id),
+    /// A row holds what the projector does not write.
+    #[error("{place} can't be read: {what}")]
+    Damaged {
+        place: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// An export that was begun: it ends with the head that it began with.
+#[derive(Debug)]
+pub struct Export {
+    sql: Sql,
+    head: Head,
+    keys: Jwks,
+    books: Books,
+}
+
+/// Whether the seed of an epoch may be known outside: the epoch is closed, and no pending entry was drawn in it.
+#[must_use]
+pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
+    epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
+}
+
+/// Gives [`Export::lines`] the seeds of the epochs that `shown` allows, in hexadecimal. A seed that does not match the
+/// commitment comes from another master secret and proves nothing.
+pub fn seeds(
+    secrets: Secrets,
+    id: Id,
+    shown: impl Fn(&Epoch, &Books) -> bool,
+) -> impl Fn(&Epoch, &Books) -> Option<String> {
+    move |epoch, books| {
+        let seed = shown(epoch, books).then(|| epoch.opening.seed(&secrets, &id, epoch.epoch))??;
+        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
+    }
+}
+
+impl Export {
+    /// Reads and signs the head; everything else is as of its event.
+    pub async fn begin(sql: Sql, id: Id, key: &KeyPair) -> Result<Self, ExportError> {
+        let statement = format!(
+            "SELECT n, hash, books, {} FROM streams WHERE kind = 'jackpot' AND id = $1",
+            sql.now_ms()
+        );
+        let select = sqlx::query_as(sqlx::AssertSqlSafe(statement)).bind(id.as_str());
+        let row: Option<(i64, String, String, i64)> = sql.reading(select.fetch_optional(sql.reader())).await?;
+        let (n, hash, books, now_ms) = row.ok_or_else(|| ExportError::NoJackpot(id.clone()))?;
+        let place = || format!("jackpot '{id}'");
+        let hash = ChainHash::parse(&hash).ok_or_else(|| damaged(place(), &"its hash"))?;
+        let books = serde_json::from_str(&books).map_err(|error| damaged(place(), &error))?;
+        let n = number(n, &place())?;
+        let keys = published(&sql).await?.into_iter().chain([key.public().clone()]);
+        let head = Head::sign(id, sql.ledger_id(), (n, hash), now_ms, key);
+        Ok(Self {
+            head,
+            keys: Jwks::new(keys),
+            books,
+            sql,
+        })
+    }
+
+    /// The lines, each with its line end. `seed` gives, in hexadecimal, the seed of an epoch that the ledger has not
+    /// published, if the export's reader may know it ([`may_be_published`]).
+    pub fn lines(
+        self,
+        seed: impl Fn(&Epoch, &Books) -> Option<String>,
+    ) -> impl Stream<Item = Result<Bytes, ExportError>> {
+        try_stream! {
+            let id = self.head.jackpot_id.clone();
+            yield line(&Line::JackpotLedger(Heading {
+                format: FORMAT,
+                jackpot_id: id.clone(),
+                ledger_id: self.sql.ledger_id().to_owned(),
+                keys: self.keys.clone(),
+            }));
+            let mut after = Some(0);
+            while let Some(from) = after {
+                let epochs = self.epochs(&id, from).await?;
+                after = epochs.1;
+                for (epoch, published) in epochs.0 {
+                    let seed = published.or_else(|| seed(&epoch, &self.books));
+                    yield line(&Line::Epoch(epoch_line(&epoch, seed)));
+                }
+            }
+            let mut receipts = Receipts::default();
+            let mut last = 0;
+            while last < self.head.n {
+                for event in self.events(&id, last).await? {
+                    last = event.n;
+                    yield line(&Line::Event(event));
+                    while let Some(receipt) = receipts.next(&self.sql, &id, last).await? {
+                        yield line(&Line::Receipt(receipt));
+                    }
+                }
+            }
+            yield line(&Line::Head(self.head));
+        }
+    }
+
+    /// Epochs after this one, up to the one that was open at the head, with their published seeds. Also the epoch
+    /// after which to continue.
+    async fn epochs(&self, id: &Id, after: i64) -> Result<(Vec<(Epoch, Option<String>)>, Option<i64>), ExportError> {
+        let select = sqlx::query(
+            "SELECT epoch, commitment, nonce, secret_id, seed, opened_ms, closed_ms, closed_n FROM epochs \
+             WHERE jackpot_id = $1 AND epoch > $2 ORDER BY epoch LIMIT $3",
+        )
+        .bind(id.as_str())
+        .bind(after)
+        .bind(ROWS_PAGE)
+        .fetch_all(self.sql.reader());
+        let rows = self.sql.reading(select).await?;
+        let mut epochs = Vec::new();
+        let mut next = None;
+        for row in &rows {
+            let (closed_n, mut epoch): (i64, Epoch) = (row.try_get("closed_n")?, kept::epoch(row)?);
+            let closed = closed_n > 0 && u64::try_from(closed_n).is_ok_and(|n| n <= self.head.n);
+            epoch.closed_ms = epoch.closed_ms.filter(|_| closed);
+            next = closed.then_some(signed(epoch.epoch));
+            let published: String = row.try_get("seed")?;
+            epochs.push((epoch, Some(published).filter(|seed| closed && !seed.is_empty())));
+            if !closed {
+                break;
+            }
+        }
+        Ok((epochs, next))
+    }
+
+    async fn events(&self, id: &Id, after: u64) -> Result<Vec<EventLine>, ExportError> {
+        let end = event_page::end(&self.sql, id, signed(after), signed(self.head.n)).await?;
+        let text =
+            "SELECT n, hash, body FROM events WHERE kind = 'jackpot' AND id = $1 AND n > $2 AND n <= $3 ORDER BY n";
+        let select = sqlx::query_as(text)
+            .bind(id.as_str())
+            .bind(signed(after))
+            .bind(end.unwrap_or_default())
+            .fetch_all(self.sql.reader());
+        let rows: Vec<(i64, String, String)> = self.sql.reading(select).await?;
+        if rows.is_empty() {
+            let what = format!("the ledger ends at event {}", self.head.n);
+            return Err(damaged(format!("event {} of jackpot '{id}'", after + 1), &what));
+        }
+        let event = |(n, hash, body)| {
+            Ok(EventLine {
+                n: number(n, "an event")?,
+                hash,
+                body,
+            })
+        };
+        rows.into_iter().map(event).collect()
+    }
+}
+
+/// Receipts in the order of their claims, which is the order of their events.
+#[derive(Default)]
+struct Receipts {
+    page: VecDeque<(u64, Receipt)>,
+    last: i64,
+    done: bool,
+}
+
+impl Receipts {
+    /// The next receipt, if it belongs to this event or an earlier one.
+    async fn next(&mut self, sql: &Sql, id: &Id, n: u64) -> Result<Option<Receipt>, ExportError> {
+        if self.page.is_empty() && !self.done {
+            let select = sqlx::query(
+                "SELECT payout_id, claim_order, n, entry_id, player_id, tier, amount, currency, pool_before, pool_after, \
+                 paid_at_ms, history, event_id, key_id, signature FROM payouts \
+                 WHERE jackpot_id = $1 AND claim_order > $2 ORDER BY claim_order LIMIT $3",
+            )
+            .bind(id.as_str())
+            .bind(self.last)
+            .bind(ROWS_PAGE)
+            .fetch_all(sql.reader());
+            let rows = sql.reading(select).await?;
+            // The receipts of all events up to the head were there before the export began.
+            self.done = rows.is_empty();
+            for row in &rows {
+                self.last = row.try_get("claim_order")?;
+                self.page.push_back(receipt(id, row)?);
+            }
+        }
+        if self.page.front().is_some_and(|(of, _)| *of > n) {
+            return Ok(None);
+        }
+        Ok(self.page.pop_front().map(|(_, receipt)| receipt))
+    }
+}
+
+fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
+    let payout_id: String = row.try_get("payout_id")?;
+    let place = format!("payout {payout_id}");
+    let name = |column: &str| Id::parse(row.try_get::<&str, _>(column)?).map_err(|error| damaged(&place, &error));
+    let count = |column: &str| number(row.try_get(column)?, &place);
+    let money = |column: &str| Minor::try_from(count(column)?).map_err(|error| damaged(&place, &error));
+    let receipt = Receipt {
+        jackpot_id: id.clone(),
+        entry_id: row.try_get("entry_id")?,
+        player_id: name("player_id")?,
+        tier: name("tier")?,
+        amount: money("amount")?,
+        currency: row.try_get("currency")?,
+        claim_order: count("claim_order")?,
+        pool_before: money("pool_before")?,
+        pool_after: money("pool_after")?,
+        paid_at: rfc3339(row.try_get("paid_at_ms")?),
+        history: row.try_get("history")?,
+        event_id: row.try_get("event_id")?,
+        key_id: row.try_get("key_id")?,
+        signature: row.try_get("signature")?,
+        payout_id,
+    };
+    Ok((count("n")?, receipt))
+}
+
+fn epoch_line(epoch: &Epoch, seed: Option<String>) -> EpochLine {
+    EpochLine {
+        epoch: epoch.epoch,
+        nonce: epoch.opening.nonce.clone(),
+        secret_id: epoch.opening.secret_id.clone(),
+        commitment: epoch.opening.commitment.clone(),
+        opened_at: rfc3339(epoch.opened_ms),
+        closed_at: epoch.closed_ms.map(rfc3339),
+        seed,
+    }
+}
+
+fn line(line: &Line) -> Bytes {
+    let mut text = serde_json::to_vec(line).expect("plain data is JSON");
+    text.push(b'\n');
+    text.into()
+}
+
+fn number(value: i64, place: &str) -> Result<u64, ExportError> {
+    u64::try_from(value).map_err(|_| damaged(place, &format!("{value} is below zero")))
+}
+
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn damaged(place: impl Into<String>, what: &dyn std::fmt::Display) -> ExportError {
+    ExportError::Damaged {
+        place: place.into(),
+        what: what.to_string(),
+    }
+}

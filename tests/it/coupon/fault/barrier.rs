@@ -1,0 +1,223 @@
+//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed. Exactly the stock
+//! is issued, no user gets two units, and the ledger has them in the order of issue.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use futures_util::{StreamExt, stream};
+use redis::streams::StreamRangeReply;
+use reqwest::{Method, StatusCode};
+use tokio::task::JoinSet;
+
+use crate::coupon::fault::support::{Answered, Client, Crowd, assert_sold_out, requests};
+use crate::fault::support::{PATIENCE, embedded, own_redis, service_on};
+use crate::support::eventually;
+use crate::support::local::LocalServer;
+use crate::support::proxy::ChaosProxy;
+
+const USERS: usize = 5_000;
+const EACH: usize = 3;
+const STOCK: usize = 1_000;
+const WORKERS: usize = 200;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stampede_with_kills_gets_exactly_the_stock() {
+    let (mut service, _) = embedded(&[]).await;
+    let client = Client::of(&service);
+    client.define("rush", STOCK as u64).await;
+    let crowd = Crowd::new(&client, "rush", requests(USERS, EACH), WORKERS);
+    crowd.until_answered(STOCK / 3).await;
+    service.kill9();
+    service.restart().await;
+    crowd.until_answered(STOCK * 2 / 3).await;
+    for pid in service.redis_pids() {
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a Redis of its own");
+    }
+    let told = crowd.told().await;
+    assert_eq!(told.len(), USERS * EACH);
+    assert_sold_out(&client, "rush", STOCK, &told).await;
+}
+
+/// The queue is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on
+/// its way to it, three times in different places, and Redis once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
+    let mut redis = own_redis(&[]).await;
+    let proxy = ChaosProxy::in_front_of(redis.url()).await;
+    let lease = [("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "1000")];
+    let mut service = service_on(proxy.url(), &lease).await;
+    let client = Client::of(&service);
+    client.define("line", STOCK as u64).await;
+    hold_line(&redis).await;
+    fill(&client).await;
+    let arrivals = arrivals(&redis).await;
+    assert_eq!(arrivals.len(), USERS * EACH, "each joined once");
+    let at = |place: usize| arrivals[&(place as u64)].clone();
+
+    for (kill, place) in [300, 900, 9_000].into_iter().enumerate() {
+        // The lost reply is that of the call that serves this request. The request is served, and its consumer does not
+        // know.
+        proxy.lose_reply_and_go_down(&["EVAL", &format!("\n{}\r", at(place))], 0);
+        if kill == 0 {
+            free_line(&redis).await;
+        }
+        eventually(PATIENCE, "a reply is lost", async || {
+            (proxy.lost() > kill).then_some(())
+        })
+        .await;
+        service.kill9();
+        if kill == 1 {
+            redis.kill9();
+            redis.restart().await;
+        }
+        proxy.pass();
+        service.restart().await;
+    }
+    eventually(PATIENCE, "the line is empty", async || {
+        let shown = client.get("/v1/coupons/line").await;
+        (shown["queued"] == 0).then_some(())
+    })
+    .await;
+
+    let look = |(request_id, user): (String, String)| {
+        let client = client.clone();
+        async move {
+            let body = client.result("line", &request_id).await;
+            let result = body["result"].as_str().expect("a result").to_owned();
+            Answered {
+                request_id,
+                user,
+                result,
+                body,
+            }
+        }
+    };
+    let told: Vec<Answered> = stream::iter(requests(USERS, EACH))
+        .map(look)
+        .buffered(WORKERS)
+        .collect()
+        .await;
+    assert_sold_out(&client, "line", STOCK, &told).await;
+    let places: BTreeMap<&String, u64> = arrivals
+        .iter()
+        .map(|(place, request_id)| (request_id, *place))
+        .collect();
+    let mut served: Vec<_> = told.iter().filter(|told| told.result == "issued").collect();
+    served.sort_by_key(|told| told.body["sequence"].as_u64());
+    let order: Vec<u64> = served.iter().map(|told| places[&told.request_id]).collect();
+    assert!(order.is_sorted(), "the first that came are the first that got one");
+}
+
+/// Writes into the state that another consumer holds the queue.
+async fn hold_line(redis: &LocalServer) {
+    consumer(redis, "another 99999999999999 99999999999999").await;
+}
+
+async fn free_line(redis: &LocalServer) {
+    consumer(redis, "another 0").await;
+}
+
+async fn consumer(redis: &LocalServer, text: &str) {
+    let mut connection = redis.connection().await;
+    let set = redis::cmd("HSET")
+        .arg("cp:{line}:state")
+        .arg("consumer")
+        .arg(text)
+        .to_owned();
+    set.exec_async(&mut connection).await.expect("HSET");
+}
+
+async fn fill(client: &Client) {
+    let all = Arc::new(requests(USERS, EACH));
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut joining = JoinSet::new();
+    for _ in 0..WORKERS {
+        let (client, all, next) = (client.clone(), Arc::clone(&all), Arc::clone(&next));
+        joining.spawn(async move {
+            while let Some((request_id, user)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                client.join("line", request_id, user).await;
+            }
+        });
+    }
+    joining.join_all().await;
+}
+
+/// Request ids by their place in the queue.
+async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
+    let mut connection = redis.connection().await;
+    let events = redis::cmd("XRANGE")
+        .arg("cp:{line}:events")
+        .arg("-")
+        .arg("+")
+        .to_owned();
+    let events: StreamRangeReply = events.query_async(&mut connection).await.expect("XRANGE");
+    let blocks = events.ids.iter().filter_map(|event| event.get::<String>("block"));
+    let mut places = BTreeMap::new();
+    for line in blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()) {
+        let parts: Vec<_> = line.split(' ').collect();
+        if let [request_id, _, "q", arrival] = parts[..] {
+            places.insert(arrival.parse().expect("a number"), request_id.to_owned());
+        }
+    }
+    places
+}
+
+/// 10,000 issues of a small stock race with the voids of what was issued. At no instant are more units out than the
+/// stock has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn issues_and_voids_race_and_the_stock_holds_throughout() {
+    const UNITS: u64 = 20;
+    const ISSUES: u64 = 10_000;
+    let (service, _) = embedded(&[]).await;
+    let client = Client::of(&service);
+    client.define("race", UNITS).await;
+    let next = Arc::new(AtomicU64::new(0));
+    let mut racing = JoinSet::new();
+    for worker in 0..40 {
+        let (client, next) = (client.clone(), Arc::clone(&next));
+        racing.spawn(async move {
+            let mut voided = 0;
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                if n >= ISSUES {
+                    return voided;
+                }
+                // There are few users, so that issues of the same user race too.
+                let told = client
+                    .ask("race", &format!("r{n}"), &format!("u{}", (n * 7 + worker) % 60))
+                    .await;
+                if told.result == "issued" {
+                    let path = format!("/v1/coupons/race/issues/r{n}");
+                    let (status, body) = client.call(Method::DELETE, &path, None, true).await;
+                    assert_eq!(status, StatusCode::OK, "{body}");
+                    voided += 1;
+                }
+            }
+        });
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    let watching = {
+        let (client, over) = (client.clone(), Arc::clone(&over));
+        tokio::spawn(async move {
+            let mut looks = 0;
+            while !over.load(Ordering::Relaxed) {
+                let shown = client.get("/v1/coupons/race").await;
+                let [issued, voided, remaining] =
+                    ["issued", "voided", "remaining"].map(|name| shown[name].as_u64().expect("a count"));
+                assert_eq!(remaining + issued, UNITS + voided, "{shown}");
+                assert!(issued - voided <= UNITS, "{shown}");
+                looks += 1;
+            }
+            looks
+        })
+    };
+    let voided: u64 = racing.join_all().await.into_iter().sum();
+    over.store(true, Ordering::Relaxed);
+    let looks: u64 = watching.await.expect("it holds at every look");
+    let shown = client.get("/v1/coupons/race").await;
+    let counts = ["issued", "voided", "remaining"].map(|name| shown[name].as_u64());
+    assert_eq!(counts, [voided, voided, UNITS].map(Some), "{shown}");
+    assert!(voided > UNITS && looks > 10, "{voided} voided, {looks} looks");
+    drop(service);
+}

@@ -1,0 +1,6 @@
+//! Something is killed, frozen or lost while users ask for coupons.
+
+mod barrier;
+mod ledger;
+mod node;
+mod support;

@@ -1,0 +1,11 @@
+//! Jackpots in the ledger: their events, the index of their entries, receipts, reconciliation, restore.
+
+mod entry_index;
+pub mod fixture;
+mod index_cursor;
+mod prizes;
+pub mod projector;
+mod receipts;
+mod reconcile;
+mod restore;
+mod stuck;

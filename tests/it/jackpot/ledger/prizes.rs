@@ -1,0 +1,127 @@
+//! Coupons as prizes in the ledger: rows, look-up by player, and a Redis rebuilt from it, on both databases.
+
+use jackpot::jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
+use jackpot::jackpot::play::Played;
+use jackpot::ledger::queries::Between;
+use jackpot::ledger::queries::Queries;
+use jackpot_core::ids::Id;
+use serde_json::json;
+
+use crate::jackpot::batch::support::play;
+use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::prize_coupon::{coffee, coffee_rank, define_coffee};
+use crate::support::given::sent;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player,
+    a_restored_jackpot_still_knows_who_got_which_unit,
+);
+
+const STOCK: u64 = 3;
+const ENTRIES: u64 = 6;
+
+async fn kit(db: LedgerDb) -> Kit {
+    let kit = Kit::with(db, &json!({})).await;
+    let ranks = [coffee_rank(&kit.bench)];
+    kit.bench
+        .define(&json!({"max_redraws": 1, "odds": {"total": 1, "ranks": ranks}}))
+        .await;
+    define_coffee(&kit.bench, STOCK).await;
+    kit
+}
+
+async fn played(kit: &Kit) -> Vec<Played> {
+    let play = play(&kit.bench, u64::MAX);
+    let mut all = Vec::new();
+    for i in 1..=ENTRIES {
+        let entry = Id::parse(&format!("e{i}")).expect("an id");
+        let sent = sent(&format!("p{i}"), 1);
+        all.push(play.enter(&kit.bench.id, &entry, sent, None).await.expect("played"));
+    }
+    all
+}
+
+async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(db: LedgerDb) {
+    let kit = kit(db).await;
+    played(&kit).await;
+    for _ in 0..2 {
+        kit.project().await;
+        played(&kit).await;
+    }
+    kit.assert_complete().await;
+    let columns = "sequence entry_id player_id rank coupon_id coupon_sequence";
+    let rows = kit.table("coupon_prizes", columns).await;
+    let expected: Vec<Vec<String>> = (1..=STOCK)
+        .map(|i| {
+            [
+                format!("{i}"),
+                format!("e{i}"),
+                format!("p{i}"),
+                "2".into(),
+                coffee(&kit.bench).to_string(),
+                format!("{i}"),
+            ]
+            .into()
+        })
+        .collect();
+    assert_eq!(rows, expected);
+
+    let queries = Queries::new(kit.ledger.sql.clone(), 30);
+    for (player, sequence) in [("p2", Some(2)), ("p5", None)] {
+        let filters = EntryFilters {
+            player_id: Id::parse(player).expect("an id"),
+            jackpot_id: None,
+            only: None,
+            between: Between::default(),
+        };
+        let page = queries.entries(&filters, None, 10).await.expect("readable");
+        let outcome = page.items[0].outcome.as_ref().expect("settled");
+        let prize = if sequence.is_some() { "coupon" } else { "none" };
+        assert_eq!((page.items.len(), outcome.prize.as_str()), (1, prize));
+        let code = outcome
+            .coupon
+            .as_ref()
+            .map(|coupon| coupon.code.clone())
+            .unwrap_or_default();
+        let expected = sequence.map(|sequence| EntryCoupon {
+            coupon_id: coffee(&kit.bench).to_string(),
+            request_id: format!("draw:{}:e2", kit.bench.id),
+            sequence,
+            code,
+        });
+        assert_eq!(outcome.coupon, expected);
+    }
+}
+
+async fn a_restored_jackpot_still_knows_who_got_which_unit(db: LedgerDb) {
+    let kit = kit(db).await;
+    let before = played(&kit).await;
+    // One more entry that nobody finished: the restored jackpot has it pending, and its coupon refuses.
+    kit.bench.take("late", 2).await;
+    kit.project().await;
+    let keys: Vec<String> = kit
+        .bench
+        .raw(redis::cmd("KEYS").arg(format!("jp:{{{}}}:*", kit.bench.id)))
+        .await;
+    kit.bench.raw::<u64>(redis::cmd("DEL").arg(keys)).await;
+    kit.heal().await;
+    let after = played(&kit).await;
+    for (before, after) in before.iter().zip(&after) {
+        assert!(after.replayed);
+        assert_eq!((&after.record, &after.attempts), (&before.record, &before.attempts));
+    }
+    let play = play(&kit.bench, u64::MAX);
+    let late = play
+        .look_up(&kit.bench.id, "late")
+        .await
+        .expect("remembered")
+        .record
+        .expect("a record");
+    play.finish_pending(&kit.bench.id, "late", late)
+        .await
+        .expect("finished");
+    assert_eq!(kit.bench.snapshot().await.pending, 0);
+    kit.heal().await;
+    kit.assert_complete().await;
+}

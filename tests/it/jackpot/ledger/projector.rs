@@ -1,0 +1,322 @@
+//! The projector: every kind of event reaches its tables, in any batches.
+
+use std::collections::BTreeMap;
+
+use jackpot::jackpot::kept::{self, Epochs};
+use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::ledger::projector::index::go_on;
+use jackpot::jackpot::scripts::{EntryReply, Rotated};
+use jackpot::jackpot::view::Status;
+use jackpot::ledger::projector::batch::Raw;
+use jackpot::ledger::projector::lease::Leases;
+use jackpot::ledger::projector::load;
+use jackpot::ledger::projector::stream::Stream;
+use jackpot::ledger::projector::write;
+use jackpot::signing::published;
+use jackpot::subject::kinds::JACKPOT;
+use jackpot_core::receipt::{Receipt, UnsignedReceipt};
+use jackpot_core::signing::Jwks;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::jackpot::conservation;
+use crate::jackpot::fixture::{Bench, entry, operator, tier};
+use crate::jackpot::ledger::fixture::Kit;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    every_kind_of_event_reaches_its_tables,
+    an_entry_that_is_settled_later_is_so_in_the_index,
+    without_index_days_there_is_no_index,
+    batches_of_any_size_give_the_same_rows,
+);
+
+/// Everything that can happen to a jackpot, except a restore. At the end one entry is pending, and one definition
+/// waits.
+pub async fn live(bench: &Bench) {
+    bench.fund("fund", 500).await;
+    bench.take("win", 1).await;
+    bench
+        .enter(&[entry("a", 0), entry("refused", 1), entry("b", 0), entry("ended", 1)])
+        .await;
+    bench.claim("refused", 1, 2).await;
+    bench.fund("more", 300).await;
+    bench.claim("refused", 2, 3).await;
+    bench.finish("ended", 1).await;
+    bench.define(&json!({"name": "another name"})).await;
+    let two = [
+        tier("grand", 900_000, &json!({"min_payout": 100, "reserve_ppm": 100_000})),
+        tier("mini", 100_000, &json!({})),
+    ];
+    bench
+        .define(&json!({"contribution": {"rate_ppm": 12_345}, "tiers": two}))
+        .await;
+    bench.status(Status::Paused).await;
+    bench.status(Status::Open).await;
+    bench.take("under-another-definition", 1).await;
+    let by = operator();
+    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
+    end.await.expect("done");
+    let dropped = bench.operate.rotate_by_retention(&bench.id, 0).await.expect("done");
+    assert_eq!(dropped, Some(Rotated::Opened(3)));
+    bench.operate.checkpoint(&bench.id).await.expect("done");
+    bench.take("pending", 1).await;
+    bench.define(&json!({"contribution": {"fixed": 2}, "tiers": two})).await;
+}
+
+fn fields(row: &[String], at: usize) -> Value {
+    serde_json::from_str(&row[at]).expect("JSON")
+}
+
+async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    live(&kit.bench).await;
+    kit.project().await;
+    kit.assert_complete().await;
+    let types = kit.table("events", "type").await;
+    for kind in [
+        "define",
+        "enter",
+        "claim",
+        "finish",
+        "status",
+        "adjust",
+        "rotate",
+        "checkpoint",
+    ] {
+        assert!(types.iter().any(|row| row[0] == kind), "{kind}");
+    }
+    assert_postings(&kit).await;
+    assert_payouts(&kit).await;
+
+    let audit = kit
+        .table("audit", "n who action target before after reason request_id")
+        .await;
+    let actions: Vec<_> = audit.iter().map(|row| row[2].as_str()).collect();
+    for action in ["define", "pause", "resume", "adjust", "rotate"] {
+        assert!(actions.contains(&action), "{action}: {actions:?}");
+    }
+    assert!(audit.iter().all(|row| row[1] == "tester"));
+    let funded = audit.iter().find(|row| row[3].ends_with("/more")).expect("audited");
+    assert_eq!((&*funded[6], &*funded[7]), ("a test", "r"));
+    let (before, after) = (fields(funded, 4), fields(funded, 5));
+    assert_eq!(
+        after["pool"].as_i64().expect("units") - before["pool"].as_i64().expect("units"),
+        300
+    );
+    assert_eq!((&before["funded"], &after["funded"]), (&json!(500), &json!(800)));
+
+    let kept = |row: &Vec<String>| (row[0].clone(), row[1].clone());
+    let definitions = kit.table("definitions", "version kept").await;
+    let in_redis = kit.bench.events().await;
+    assert_eq!(definitions.len(), 4, "{in_redis:?}");
+    assert!(
+        definitions
+            .iter()
+            .map(kept)
+            .any(|(version, kept)| version == "4" && kept == "1")
+    );
+    let epochs: Epochs = kept::epochs(&kit.ledger.sql, &kit.bench.id).await.expect("epochs");
+    assert_eq!(
+        epochs.all,
+        kit.bench.operate.epochs(&kit.bench.id).await.expect("epochs")
+    );
+    assert!(epochs.seed(1).is_some() && epochs.seed(2).is_some() && epochs.seed(3).is_none());
+    let adjustments = kit.table("adjustments", "adjustment_id digest").await;
+    assert_eq!(adjustments, [["fund", "fund-500"], ["more", "fund-300"]]);
+    assert_eq!(kit.table("reconciliations", "clean").await, [["1"]]);
+}
+
+/// The postings of each event and tier sum to zero. All postings of a tier sum to what its meters hold.
+async fn assert_postings(kit: &Kit) {
+    let (mut events, mut accounts) = (BTreeMap::<_, i64>::new(), BTreeMap::<_, i64>::new());
+    for row in kit.table("postings", "n tier account amount micro").await {
+        let micro = row[3].parse::<i64>().expect("units") * 1_000_000 + row[4].parse::<i64>().expect("millionths");
+        *events.entry((row[0].clone(), row[1].clone())).or_default() += micro;
+        *accounts.entry((row[1].clone(), row[2].clone())).or_default() += micro;
+    }
+    assert!(events.len() > 8 && events.values().all(|sum| *sum == 0), "{events:?}");
+    for meter in kit.bench.snapshot().await.meters {
+        let held = |account: &str| {
+            accounts
+                .get(&(meter.tier.to_string(), account.to_owned()))
+                .copied()
+                .unwrap_or_default()
+        };
+        let units = |value: u64| i64::try_from(value).expect("below 2^53") * 1_000_000;
+        let (contributed, micro) = (
+            units(meter.contributed),
+            i64::try_from(meter.contributed_micro).expect("small"),
+        );
+        let remainder = i64::try_from(meter.remainder_micro).expect("small");
+        assert_eq!(held("contributions"), -contributed - micro);
+        assert_eq!(held("funding"), -meter.funded * 1_000_000);
+        assert_eq!(
+            (held("pool"), held("reserve"), held("overflow")),
+            (units(meter.pool), units(meter.reserve), units(meter.overflow))
+        );
+        assert_eq!((held("remainder"), held("payouts")), (remainder, units(meter.paid)));
+    }
+}
+
+/// The payouts are in the order of the claims, each signed by a published key.
+async fn assert_payouts(kit: &Kit) {
+    let columns = "claim_order payout_id entry_id player_id tier amount currency pool_before pool_after event_id";
+    let rows = kit.table("payouts", columns).await;
+    let short: Vec<_> = rows
+        .iter()
+        .map(|row| (&*row[0], &*row[2], &*row[5], &*row[6], &*row[7]))
+        .collect();
+    assert_eq!(
+        short,
+        [
+            ("1", "win", "501", "KRW", "501"),
+            ("2", "refused", "7", "KRW", "304"),
+            ("3", "under-another-definition", "297", "KRW", "297")
+        ]
+    );
+    let keys = published(&kit.ledger.sql).await.expect("keys");
+    let keys = Jwks::new(keys);
+    for row in &rows {
+        let receipt = kit.receipt(&row[1]).await;
+        assert_eq!(receipt.verify(&keys), Ok(()));
+    }
+}
+
+async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    kit.bench.fund("f", 50).await;
+    kit.bench
+        .enter(&[
+            entry("lost", 0),
+            entry("wins-later", 1),
+            entry("paid", 3),
+            entry("ends", 1),
+        ])
+        .await;
+    kit.project().await;
+    let rows = async || -> Vec<(String, String, String)> {
+        let all = kit.indexed().await;
+        let mut rows: Vec<_> = all
+            .into_iter()
+            .map(|row| (row[4].clone(), row[10].clone(), row[11].clone()))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let row = |id: &str, rank: &str, settled: &str| (id.to_owned(), rank.to_owned(), settled.to_owned());
+    let first = [
+        row("ends", "0", "0"),
+        row("lost", "0", "1"),
+        row("paid", "3", "1"),
+        row("wins-later", "0", "0"),
+    ];
+    assert_eq!(rows().await, first);
+    kit.bench.fund("g", 100).await;
+    kit.bench.claim("wins-later", 1, 3).await;
+    kit.bench.finish("ends", 1).await;
+    kit.project().await;
+    let then = [
+        row("ends", "0", "1"),
+        row("lost", "0", "1"),
+        row("paid", "3", "1"),
+        row("wins-later", "3", "1"),
+    ];
+    assert_eq!(rows().await, then);
+}
+
+async fn without_index_days_there_is_no_index(db: LedgerDb) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    kit.settings.entry_index_days = 0;
+    live(&kit.bench).await;
+    kit.project().await;
+    kit.assert_complete().await;
+    assert_eq!(kit.table("entry_days", "day").await.len(), 0);
+    assert_eq!(kit.table("payouts", "n").await.len(), 3);
+}
+
+/// Projects what is in the stream in batches of these sizes, with a new holder of the lease for each, which dies before
+/// it writes the index.
+pub async fn project_in(kit: &Kit, sizes: &[usize]) {
+    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
+    let raw: Vec<(String, BTreeMap<String, String>)> = kit
+        .bench
+        .raw(redis::cmd("XRANGE").arg(&keys.events).arg("-").arg("+"))
+        .await;
+    let raw: Vec<_> = raw
+        .into_iter()
+        .map(|(stream_id, fields)| Raw { stream_id, fields })
+        .collect();
+    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
+    leases.add(&kit.bench.id).await.expect("added");
+    let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
+        rest = later;
+        token = leases
+            .take(&kit.bench.id, token)
+            .await
+            .expect("an answer")
+            .expect("taken");
+        let loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+            .await
+            .expect("loaded");
+        let mut stream = Stream::new(kit.bench.id.clone(), token, loaded);
+        let key = kit.ledger.signing.current();
+        let sign = |unsigned: UnsignedReceipt| -> Receipt { unsigned.sign(&key) };
+        let batch = stream.batch(now, true, &sign);
+        assert!(batch.stop.is_none(), "{:?}", batch.stop);
+        write::commit(&kit.ledger.sql, &[(&batch, token)])
+            .await
+            .expect("committed");
+        stream.advance(batch, 0);
+    }
+}
+
+/// Completes the index of entries, as the next holder does.
+async fn index(kit: &Kit) {
+    let token = kit.place(&kit.bench.id, "lease_token").await.parse().expect("a number");
+    let mut loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+        .await
+        .expect("loaded");
+    go_on(&kit.ledger, &kit.bench.id, token, &mut loaded)
+        .await
+        .expect("indexed");
+}
+
+async fn batches_of_any_size_give_the_same_rows(db: LedgerDb) {
+    let mut kit = Kit::with(db, &json!({})).await;
+    let mut runner = TestRunner::deterministic();
+    for round in 0..4 {
+        let case = conservation::case().new_tree(&mut runner).expect("a case");
+        let (rules, rate, steps) = case.current();
+        let bench = conservation::play(&kit.redis, &rules, rate, &steps).await;
+        let at_once = Kit::of(LedgerDb::sqlite(), kit.redis.clone(), bench).await;
+        project_in(&at_once, &[usize::MAX]).await;
+        index(&at_once).await;
+        let expected = at_once.everything().await;
+        assert!(expected["events"].len() > 2);
+        kit.bench = at_once.bench;
+        project_in(&kit, &[1, 3, 2, 7, 1 + round]).await;
+        index(&kit).await;
+        kit.assert_complete().await;
+        assert_eq!(kit.everything().await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_was_taken_is_in_the_ledger() {
+    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
+    let entered = kit.bench.enter(&[entry("e", 0)]).await;
+    let EntryReply::Taken(record) = &entered.replies[0] else {
+        panic!("{entered:?}")
+    };
+    kit.project().await;
+    let taken = kit
+        .ledger
+        .taken(&kit.bench.id, "e", record.sequence)
+        .await
+        .expect("taken");
+    assert_eq!((taken.sent, &taken.record), (entry("e", 0).sent, record));
+}

@@ -1,0 +1,414 @@
+//! The way out of a stream that an event stops. Nothing that was answered is forgotten or paid again.
+
+use std::collections::BTreeMap;
+
+use futures_util::TryStreamExt;
+use jackpot::jackpot::ledger::event::{Event, Kind};
+use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
+use jackpot::jackpot::view::Status;
+use jackpot::ledger::projector::lease::Leases;
+use jackpot::ledger::restore::{Replace, Restorer};
+use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
+use jackpot::proof::export::Export;
+use jackpot::proof::verify;
+use jackpot::subject::kinds::JACKPOT;
+use jackpot_core::ids::ClientSeed;
+use serde_json::json;
+
+use crate::jackpot::fixture::{Bench, entry, operator, put};
+use crate::jackpot::ledger::fixture::Kit;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_did_is_lost,
+    parts_of_an_event_that_can_be_read_give_receipts,
+    money_that_an_event_makes_is_booked_as_skipped,
+    an_event_that_the_database_refuses_is_found_among_others,
+    only_the_stuck_event_is_skipped,
+);
+
+type Stream = Vec<(String, BTreeMap<String, String>)>;
+
+/// Entries of the story, and what they drew in the end.
+const ENTRIES: [(&str, u32); 9] = [
+    ("l1", 0),
+    ("l2", 0),
+    ("w1", 3),
+    ("l3", 0),
+    ("w2", 1),
+    ("r1", 1),
+    ("r2", 1),
+    ("r3", 1),
+    ("l4", 0),
+];
+
+/// Two small wins and one of all, redraws that are paid, end, and stay pending; an operator's acts in between.
+async fn story(kit: &Kit) -> Bench {
+    let bench = Bench::on(kit.redis.clone(), &json!({})).await;
+    bench.fund("a1", 500).await;
+    bench
+        .enter(&[entry("l1", 0), entry("l2", 0), entry("w1", 3), entry("l3", 0)])
+        .await;
+    for (id, rank) in &ENTRIES[4..8] {
+        bench.enter(&[entry(id, *rank)]).await;
+    }
+    bench.fund("a2", 50).await;
+    bench.claim("r1", 1, 3).await;
+    bench.finish("r2", 1).await;
+    put(&bench, &json!({"name": "another"}), Wanted::Any)
+        .await
+        .expect("put");
+    bench
+        .operate
+        .end_epoch(&bench.id, "a test".to_owned(), &operator())
+        .await
+        .expect("rotated");
+    for status in [Status::Paused, Status::Open] {
+        let by = operator();
+        let set = bench.operate.set_status(&bench.id, status, "a test".to_owned(), &by);
+        set.await.expect("set");
+    }
+    bench.enter(&[loser(&bench, "l4").await]).await;
+    bench
+}
+
+/// An entry that draws nothing. A restore ends its epoch, the epoch's seed is published then, and `verify` draws again.
+async fn loser(bench: &Bench, id: &str) -> EnterEntry {
+    let (_, view) = bench.operate.views.refresh(&bench.id).await.expect("a view");
+    let draws_nothing = |seed: &ClientSeed| view.seed.rank(id, Some(seed), 0, view.definition.odds()) == 0;
+    let mut seeds = (0..).map(|i| ClientSeed::parse(&format!("s{i}")).expect("a seed"));
+    let mut entry = entry(id, 0);
+    entry.sent.client_seed = seeds.find(draws_nothing);
+    entry
+}
+
+async fn rewrite(bench: &Bench, change: impl FnOnce(&mut Stream)) {
+    let key = &bench.operate.views.registry.known(&bench.id).keys.events;
+    let mut events: Stream = bench.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+    change(&mut events);
+    bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
+    for (id, fields) in events {
+        bench
+            .raw::<String>(redis::cmd("XADD").arg(key).arg(id).arg(fields))
+            .await;
+    }
+}
+
+async fn place(kit: &Kit, bench: &Bench) -> (u64, String) {
+    let n = kit.place(&bench.id, "n").await.parse().expect("a number");
+    (n, kit.place(&bench.id, "stopped").await)
+}
+
+/// Takes the lease of its stream, as the command line does.
+async fn lease(kit: &Kit, bench: &Bench) -> (Leases, i64) {
+    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
+    let places = leases.places().await.expect("places");
+    let place = places.into_iter().find(|place| place.id == bench.id).expect("there");
+    let token = leases.take(&bench.id, place.token).await.expect("taken").expect("free");
+    (leases, token)
+}
+
+async fn plan(kit: &Kit, bench: &Bench, token: i64) -> (Found<Jackpots>, Option<Plan>) {
+    let kind = Jackpots {
+        operate: bench.operate.clone(),
+    };
+    stuck::plan(&kind, &kit.ledger, &bench.store, &bench.id, (token, true))
+        .await
+        .expect("found")
+}
+
+/// Skips the stuck event; returns the command's lines.
+async fn skip(kit: &Kit, bench: &Bench, n: u64) -> Vec<String> {
+    let (leases, token) = lease(kit, bench).await;
+    let (found, plan) = plan(kit, bench, token).await;
+    let plan = plan.unwrap_or_else(|| panic!("event {n} of {} is not stuck", bench.id));
+    assert_eq!(found.stuck.as_ref().expect("stuck").n, n);
+    let (_, stop) = stuck::outlook(&kit.ledger, &bench.id, &found, &plan, true);
+    assert_eq!(stop, None, "event {n}");
+    let lines = plan.lines.clone();
+    let done: Result<(), StuckError> = stuck::skip(
+        &kit.ledger,
+        &bench.id,
+        (&found, plan),
+        (token, true),
+        (&operator(), "a test", 1),
+    )
+    .await;
+    done.unwrap_or_else(|error| panic!("event {n} is not skipped: {error}"));
+    leases.release().await.expect("given back");
+    lines
+}
+
+/// All of it is in SQL, each event follows from the one before, and SQL agrees with Redis, record by record.
+async fn assert_right(kit: &Kit, bench: &Bench) -> Vec<Event> {
+    let events = kit.events_of(&bench.id).await;
+    assert_eq!(
+        place(kit, bench).await,
+        (bench.snapshot().await.mark.n(), String::new())
+    );
+    bench.assert_follows_from(&events).await;
+    events
+}
+
+async fn assert_clean(kit: &Kit, bench: &Bench) {
+    bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
+    kit.project().await;
+    let sql = format!(
+        "SELECT CAST(clean AS TEXT), report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
+        bench.id
+    );
+    let rows = kit.rows(sql).await;
+    assert_eq!(rows[0][0], "1", "{}", rows[0][1]);
+}
+
+/// What a client is answered when it repeats all entries. Nothing is taken twice.
+async fn repeats(bench: &Bench) -> Vec<String> {
+    let mut all = Vec::new();
+    for (id, rank) in ENTRIES {
+        let mut replies = bench.enter(&[entry(id, rank)]).await.replies;
+        match replies.remove(0) {
+            EntryReply::Seen(record) => all.push(record.to_text()),
+            other => panic!("'{id}' is a new entry: {other:?}"),
+        }
+    }
+    all
+}
+
+async fn payouts(kit: &Kit, bench: &Bench) -> Vec<Vec<String>> {
+    let sql = format!(
+        "SELECT CAST(claim_order AS TEXT), entry_id, player_id, CAST(amount AS TEXT), CAST(pool_before AS TEXT) \
+         FROM payouts WHERE jackpot_id = '{}'",
+        bench.id
+    );
+    kit.rows(sql).await
+}
+
+/// The jackpot answers as before when it is restored from SQL alone.
+async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
+    let before = repeats(bench).await;
+    let restorer = Restorer::new(kit.ledger.sql.clone(), bench.store.clone());
+    let done = restorer
+        .restore(
+            &bench.operate.views.secrets,
+            &bench.id,
+            Replace::Stopped,
+            &operator(),
+            "a test",
+        )
+        .await;
+    done.expect("rebuilt");
+    assert_eq!(repeats(bench).await, before);
+    kit.project().await;
+    assert_right(kit, bench).await;
+    assert_clean(kit, bench).await;
+}
+
+async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_did_is_lost(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let right = story(&kit).await;
+    kit.project().await;
+    let (all, paid) = (place(&kit, &right).await.0, payouts(&kit, &right).await);
+    assert_eq!((all, paid.len()), (15, 3));
+    let mut stuck = Vec::new();
+    for n in 2..=all {
+        for missing in [false, true] {
+            let bench = story(&kit).await;
+            let at = usize::try_from(n - 1).expect("small");
+            rewrite(&bench, |events| {
+                if missing {
+                    events.remove(at);
+                } else {
+                    events[at].1 = [("n", "\u{0}"), ("rubbish", "\u{1b}[1m")]
+                        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                        .into();
+                }
+            })
+            .await;
+            stuck.push((bench, n, missing));
+        }
+    }
+    kit.project().await;
+    for (bench, n, missing) in stuck {
+        // A missing last event is not noticed before another event follows.
+        bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
+        kit.project().await;
+        assert_eq!(place(&kit, &bench).await.0, n - 1, "stuck at {n}, missing: {missing}");
+        skip(&kit, &bench, n).await;
+        kit.project().await;
+        let events = assert_right(&kit, &bench).await;
+        let at = usize::try_from(n - 1).expect("small");
+        assert!(matches!(events[at].kind, Kind::Skipped(_)));
+        assert_clean(&kit, &bench).await;
+        assert_survives_a_restore(&kit, &bench).await;
+        // Each paid entry is known as paid. An entry that cannot be read has no receipt, or one that says so where a
+        // later event paid.
+        let rows = payouts(&kit, &bench).await;
+        let same = |row: &Vec<String>, paid: &Vec<String>| {
+            row[..2] == paid[..2] && row[3..] == paid[3..] && (row[2] == paid[2] || row[2] == "unknown")
+        };
+        assert!(
+            rows.iter().all(|row| paid.iter().any(|paid| same(row, paid))),
+            "{rows:?}"
+        );
+        assert!(rows.len() >= paid.len() - 1, "event {n}: {rows:?}");
+    }
+}
+
+async fn parts_of_an_event_that_can_be_read_give_receipts(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let right = story(&kit).await;
+    kit.project().await;
+    let paid = payouts(&kit, &right).await;
+    // Event 3 took four entries in one call, event 4 the one that took all, event 9 paid a redraw.
+    for (n, field, value) in [
+        (3, "claims", "\u{0}"),
+        (3, "amounts", "rubbish"),
+        (3, "meters", "grand pool:x;"),
+        (3, "first", "7"),
+        (3, "block", "l1 p 100 *\n\u{0}\nw1 p 100 *\nl3 p 100 *"),
+        (4, "at", "noon"),
+        (4, "epoch", "9"),
+        (4, "type", "rubbish"),
+        (9, "claims", "rubbish"),
+        (9, "entry", "another"),
+    ] {
+        let bench = story(&kit).await;
+        rewrite(&bench, |events| {
+            events[n - 1].1.insert(field.to_owned(), value.to_owned());
+        })
+        .await;
+        kit.project().await;
+        assert_eq!(place(&kit, &bench).await.0, n as u64 - 1, "{field}");
+        let lines = skip(&kit, &bench, n as u64).await;
+        kit.project().await;
+        assert_right(&kit, &bench).await;
+        assert_clean(&kit, &bench).await;
+        assert_eq!(payouts(&kit, &bench).await, paid, "event {n}, {field}: {lines:?}");
+        assert_survives_a_restore(&kit, &bench).await;
+        assert_verifies(&kit, &bench, n as u64).await;
+    }
+}
+
+/// An export says that the event was skipped and why, and everything else holds.
+async fn assert_verifies(kit: &Kit, bench: &Bench, n: u64) {
+    let key = kit.ledger.signing.current();
+    let export = Export::begin(kit.ledger.sql.clone(), bench.id.clone(), &key)
+        .await
+        .expect("a head");
+    let lines: Vec<_> = export.lines(|_, _| None).try_collect().await.expect("lines");
+    let report = verify::verify(&lines.concat()[..], verify::Trusted::default()).expect("an export");
+    assert!(report.is_right(), "{report}");
+    let said = report
+        .unchecked
+        .iter()
+        .any(|line| line.starts_with(&format!("event {n} was skipped (a test)")));
+    assert!(said, "{report}");
+}
+
+async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let bench = story(&kit).await;
+    // The pool was raised by hand: 1,000 that nobody paid in. The next event takes them for the pool's own.
+    let pool = format!("jp:{{{}}}:pool:grand", bench.id);
+    bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
+    let meters = format!("jp:{{{}}}:meters", bench.id);
+    let mut written = redis::cmd("HINCRBY");
+    bench.raw::<i64>(written.arg(meters).arg("grand:pool").arg(1_000)).await;
+    bench.enter(&[entry("w9", 1)]).await;
+    kit.project().await;
+    let (n, stopped) = place(&kit, &bench).await;
+    assert!(stopped.contains("falls below zero"), "{stopped}");
+    let lines = skip(&kit, &bench, n + 1).await;
+    assert!(
+        lines.iter().any(|line| line == "money: grand skipped +1000"),
+        "{lines:?}"
+    );
+    kit.project().await;
+    assert_clean(&kit, &bench).await;
+    let sql = format!(
+        "SELECT account, CAST(amount AS TEXT) FROM postings WHERE jackpot_id = '{}' AND account = 'skipped'",
+        bench.id
+    );
+    assert_eq!(kit.rows(sql).await, [["skipped", "-1000"]]);
+    let sql = format!(
+        "SELECT CAST(SUM(amount * 1000000 + micro) AS TEXT) FROM postings WHERE jackpot_id = '{}'",
+        bench.id
+    );
+    assert_eq!(kit.rows(sql).await, [["0"]]);
+    let sql = format!(
+        "SELECT report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
+        bench.id
+    );
+    let report = kit.rows(sql).await[0][0].clone();
+    assert!(
+        report.contains(r#"{"term":"skipped","redis":1000,"ledger":1000}"#),
+        "{report}"
+    );
+    assert!(report.contains(r#""identity_holds":true"#), "{report}");
+}
+
+async fn an_event_that_the_database_refuses_is_found_among_others(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let bench = story(&kit).await;
+    kit.project().await;
+    let n = place(&kit, &bench).await.0;
+    kit.change(&format!(
+        "INSERT INTO adjustments (jackpot_id, adjustment_id, n, at_ms, digest) VALUES ('{}', 'twice', 1, 1, 'd')",
+        bench.id
+    ))
+    .await;
+    bench.enter(&[entry("before", 3)]).await;
+    bench.fund("twice", 10).await;
+    bench.enter(&[entry("behind", 3)]).await;
+    kit.project().await;
+    assert!(place(&kit, &bench).await.1.contains("refuses its next events"));
+    skip(&kit, &bench, n + 2).await;
+    kit.project().await;
+    assert_eq!(place(&kit, &bench).await.1, "");
+    assert_clean(&kit, &bench).await;
+    let entries: Vec<_> = payouts(&kit, &bench)
+        .await
+        .into_iter()
+        .map(|row| row[1].clone())
+        .collect();
+    assert!(
+        ["before", "behind"]
+            .iter()
+            .all(|id| entries.iter().any(|entry| entry == id)),
+        "{entries:?}"
+    );
+}
+
+async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
+    let kit = Kit::with(db, &json!({})).await;
+    let bench = story(&kit).await;
+    kit.project().await;
+    let before = kit.everything().await;
+    let (leases, token) = lease(&kit, &bench).await;
+    let (found, nothing) = plan(&kit, &bench, token).await;
+    assert!(found.stuck.is_none() && nothing.is_none());
+    leases.release().await.expect("given back");
+    assert_eq!(kit.everything().await, before);
+    // The plan of a holder that lost its lease changes nothing.
+    bench.enter(&[entry("w9", 3)]).await;
+    rewrite(&bench, |events| {
+        let last = events.len() - 1;
+        events[last].1.insert("type".to_owned(), "rubbish".to_owned());
+    })
+    .await;
+    let (_, token) = lease(&kit, &bench).await;
+    let (found, plan) = plan(&kit, &bench, token).await;
+    let at = place(&kit, &bench).await.0;
+    lease(&kit, &bench).await;
+    let late = stuck::skip(
+        &kit.ledger,
+        &bench.id,
+        (&found, plan.expect("stuck")),
+        (token, true),
+        (&operator(), "late", 1),
+    )
+    .await;
+    assert!(matches!(late, Err(StuckError::Write(_))), "{late:?}");
+    assert_eq!(place(&kit, &bench).await.0, at);
+}
