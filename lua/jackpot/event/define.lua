@@ -18,7 +18,7 @@
 --   secret_id: Id of the master secret, the other input: 16 hexadecimal digits. Only for a new jackpot.
 --   retention: For how long ids are remembered. Only for a new jackpot.
 --   epoch: Its first epoch: 1. Only for a new jackpot.
---   superseded: Version of the waiting definition that this one replaced; empty for none. Only of a jackpot that was
+--   superseded: Version of the waiting definition that this one replaced; empty for none. Only for a jackpot that was
 --     there.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.

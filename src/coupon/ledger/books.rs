@@ -163,7 +163,7 @@ impl Books {
                 )?;
                 expect(self.n, self.out() > 0, "more is voided than was issued")?;
                 self.voided += 1;
-                self.users = self.users.saturating_sub(u64::from(*last_of_user));
+                self.users = self.users.saturating_sub(u64::from(last_of_user.0));
                 Ok(())
             }
             Kind::Status(change) => {

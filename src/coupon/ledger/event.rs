@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use jackpot_core::ids::Id;
+use jackpot_core::wire::FieldShape;
 
 use super::carried::CarriedCoupon;
 use crate::coupon::code::Code;
@@ -68,7 +69,7 @@ events! {
             /// Number of the issue.
             sequence as "seq": u64,
             /// -1 when no issue counts for the user any more, so that the user's record is gone; else 0.
-            last_of_user as "users": bool = "-1 or 0" parse_last,
+            last_of_user as "users": LastOfUser,
         }
         unread {
             /// Who took it back.
@@ -193,12 +194,17 @@ fn parse_block(block: &str, fits: impl Fn(&What) -> bool) -> Option<Vec<Line>> {
     lines.iter().all(|line| fits(&line.what)).then_some(lines)
 }
 
-/// Whether the user has no issue left that counts.
-fn parse_last(users: &str) -> Option<bool> {
-    match users {
-        "-1" => Some(true),
-        "0" => Some(false),
-        _ => None,
+/// Whether the user has no issue left that counts. An event without the field, of an earlier version, does not say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastOfUser(pub bool);
+
+impl EventPart for LastOfUser {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::text(name, doc, "-1 or 0")]
+    }
+
+    fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
+        Ok(Self(fields.optional::<i64>(name)? == Some(-1)))
     }
 }
 

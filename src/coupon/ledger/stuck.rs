@@ -251,7 +251,7 @@ impl Evidence {
             Kind::Void {
                 request, last_of_user, ..
             } => {
-                self.moved.users -= i128::from(last_of_user);
+                self.moved.users -= i128::from(last_of_user.0);
                 self.moved.voided += 1;
                 self.voided.insert(request);
             }

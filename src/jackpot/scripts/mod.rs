@@ -48,8 +48,8 @@ static ENTER: LazyLock<Script> = script!(
     "tiers",
     "record",
     "take",
-    "entering",
     "event/enter",
+    "entering",
     "enter"
 );
 static ENTER_BATCH: LazyLock<Script> = script!(
@@ -60,8 +60,8 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "record",
     "take",
     "batch",
-    "entering",
     "event/enter",
+    "entering",
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!(
