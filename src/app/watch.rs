@@ -30,7 +30,7 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
         match ledger.still_ours(&store).await {
             Ok(Standing::Ours) => {
                 if store.shut(None) {
-                    info!("Redis is this instance's again; play goes on");
+                    info!("this instance may use Redis again; play continues");
                 }
             }
             Ok(Standing::Foreign(cause)) => {
@@ -43,7 +43,7 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
                 error!(cause, "nothing is played on this instance any more");
                 return;
             }
-            Err(error) => debug!(%error, "not known whether Redis is still this instance's"),
+            Err(error) => debug!(%error, "could not check whether Redis is still this instance's"),
         }
     }
 }
@@ -77,11 +77,11 @@ pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
         for (what, id, reason) in before.difference(&now) {
             lines += 1;
             if lines <= MAX_LINES {
-                info!(what = what.as_str(), %id, reason, "no longer refused for this");
+                info!(what = what.as_str(), %id, reason, "requests are no longer refused for this reason");
             }
         }
         if lines > MAX_LINES {
-            warn!(changes = lines, "more of what is refused changed: /readyz names it");
+            warn!(changes = lines, "more refusals changed; /readyz lists them");
         }
         before = now;
     }

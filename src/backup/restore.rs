@@ -73,7 +73,7 @@ pub enum FromError {
         path: PathBuf,
     },
     /// Another restore is running.
-    #[error("another `jackpot restore --from` is at work in {}", .0.display())]
+    #[error("another `jackpot restore --from` runs in {}", .0.display())]
     Busy(PathBuf),
     /// The restored ledger is not the one that the manifest names.
     #[error("the backup's ledger is {found}, and its manifest says {expected}")]

@@ -147,10 +147,7 @@ fn say(manifest: &Manifest, args: &Args) -> std::io::Result<()> {
     writeln!(out, "  signing keys {}", manifest.signing_key_ids.join(", "))?;
     writeln!(out, "  API keys {}", manifest.api_keys.join(", "))?;
     if !manifest.caught_up {
-        writeln!(
-            out,
-            "  Redis was not asked: what it has and the ledger lacks is not in it"
-        )?;
+        writeln!(out, "  Redis was not asked: events that the ledger lacks are not in it")?;
     }
     drop(out);
     eprintln!(

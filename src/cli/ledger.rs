@@ -140,7 +140,7 @@ impl Work<'_> {
             Err(error) => Err(error),
         };
         if let Err(error) = leases.release().await {
-            eprintln!("jackpot: the lease was not given back: {error}; it ends by itself");
+            eprintln!("jackpot: the lease was not released: {error}; it expires");
         }
         if !matches!((&done, skip), (Ok(true), Some(_))) {
             return done;
@@ -216,7 +216,7 @@ impl Work<'_> {
             )?;
             return Ok(true);
         }
-        self.say(id, &format!("stuck again behind event {}: {stopped}", place.n))?;
+        self.say(id, &format!("stuck again after event {}: {stopped}", place.n))?;
         Ok(false)
     }
 
@@ -250,9 +250,9 @@ impl Work<'_> {
         ));
         lines.extend(carried.iter().map(|line| format!("  {line}")));
         lines.push(match stop {
-            None => format!("then all {follow} events behind it can be applied, and Redis and the ledger agree"),
+            None => format!("then all {follow} later events can be applied, and Redis and the ledger agree"),
             Some(stop) => format!(
-                "then {follow} events behind it can be applied: {}",
+                "then {follow} later events can be applied: {}",
                 printable(&stop, MAX_SHOWN)
             ),
         });

@@ -87,7 +87,7 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
         // A running service holds them. It compares on its own, and reports.
         Err(error) if is_held(&*error) => match ask(&url, &key?, &wanted).await {
             Err(answer) => {
-                Err(format!("{error}; and {url} does not tell: {answer} (--url names another address)").into())
+                Err(format!("{error}; {url} does not know either: {answer} (--url names another address)").into())
             }
             found => found,
         },

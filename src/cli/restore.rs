@@ -185,7 +185,7 @@ impl<'a> Restoring<'a> {
     async fn all(&self, only: &Only) -> Result<bool, Box<dyn std::error::Error>> {
         let done = Box::pin(self.each(only)).await;
         if let Err(error) = self.leases.release().await {
-            eprintln!("jackpot: the leases were not given back: {error}; they end by themselves");
+            eprintln!("jackpot: the leases were not released: {error}; they expire");
         }
         done
     }
@@ -239,10 +239,7 @@ impl<'a> Restoring<'a> {
         self.say(id, "discarding forgets for good:")?;
         let lines = match self.kind.forgotten(&self.session.store, id, place.n).await {
             Ok(lines) => lines,
-            Err(error) => vec![format!(
-                "what Redis has behind event {}, which can't be read: {error}",
-                place.n
-            )],
+            Err(error) => vec![format!("Redis' events after {}, which can't be read: {error}", place.n)],
         };
         let mut out = std::io::stdout().lock();
         lines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;

@@ -27,7 +27,7 @@ pub struct Code(u128);
 
 /// The expected form, for a text that is no code.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("must be 18 characters of Crockford's base32 in three groups, the last two being right for the others")]
+#[error("must be 18 characters of Crockford's base32 in three groups; the last two characters are check digits")]
 pub struct InvalidCode;
 
 impl Code {

@@ -41,16 +41,16 @@ pub enum CouponError {
         state: &'static str,
     },
     /// It joined the queue, and its turn did not come in time. It stays there.
-    #[error("request '{0}' is in the line, and its turn did not come in time")]
+    #[error("request '{0}' is in the queue, and its turn did not come in time")]
     Waiting(String),
     /// Dead letter: taken three times without being served. An operator must handle it.
-    #[error("request '{0}' is a dead letter until an operator returns it to the line")]
+    #[error("request '{0}' is a dead letter until an operator returns it to the queue")]
     Dead(String),
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),
     /// `If-Match` or `If-None-Match` does not hold.
-    #[error("the definition is not the one that was expected")]
+    #[error("the definition has another version than If-Match or If-None-Match expects")]
     PreconditionFailed,
     /// Redis is near its memory limit or down: new requests are refused, pending ones are finished.
     #[error("new requests are refused: {0}")]

@@ -109,8 +109,8 @@ impl Line {
                     // Logged in every tenth sweep, because a frozen node or a suspended coupon lasts.
                     span.in_scope(|| match error {
                         CouponError::Script(ScriptError::Unknown) => {}
-                        error if full => warn!(%error, "this coupon was passed over"),
-                        error => debug!(%error, "this coupon was passed over"),
+                        error if full => warn!(%error, "this coupon was skipped in this round"),
+                        error => debug!(%error, "this coupon was skipped in this round"),
                     });
                 }
             }

@@ -96,14 +96,14 @@ impl Coupons {
         let (_, retired) = self.registry.observe_reply(&known, retired)?;
         match retired {
             Retired::Raised(before_s) => {
-                info!(coupon_id = %id, before_s, retention_s = own_s, "its records are kept for longer after its end from now on");
+                info!(coupon_id = %id, before_s, retention_s = own_s, "the coupon's retention was raised");
             }
             Retired::NotOver {
                 retention_s: kept_s, ..
             } if kept_s > own_s && known.is_first_warning() => {
                 warn!(
                     coupon_id = %id, kept_s, coupons_retention_s = own_s,
-                    "its records are kept for longer than this instance's setting, which drops nothing",
+                    "the coupon's retention is longer than this instance's setting, which drops nothing",
                 );
             }
             _ => {}

@@ -26,11 +26,11 @@ impl From<CouponError> for Problem {
             }
             CouponError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
             CouponError::Waiting(_) => {
-                Problem::store_unavailable("others are in the line before this request; repeat the same id")
+                Problem::store_unavailable("other requests are ahead in the queue; repeat the same id")
             }
             CouponError::Refusing(_) => {
                 tracing::warn!(%error, "request for a coupon refused");
-                Problem::store_unavailable("new requests are refused for now; repeat the same id later")
+                Problem::store_unavailable("new requests are refused now; repeat the same id later")
             }
             // No log line for each: there would be thousands, and `jackpot_coupon_requests_total` counts them.
             CouponError::Crowded { .. } => {
@@ -69,7 +69,7 @@ fn of_script(error: &ScriptError) -> Problem {
         ScriptError::Store(
             StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
         ) => {
-            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            tracing::warn!(%error, "the store refused the call, or did not answer in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }
         ScriptError::Secret
@@ -90,7 +90,7 @@ pub(crate) fn not_open(detail: &str) -> Problem {
 
 /// 409: out of stock.
 pub(crate) fn out_of_stock() -> Problem {
-    let detail = "no unit was left; this is final for the request";
+    let detail = "no unit was left; this answer is final for the request";
     Problem::new(StatusCode::CONFLICT, "out-of-stock", detail)
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct AlreadyIssued<'a, T> {
 
 /// 409: the user has reached the limit; with the first issue as `issue`.
 pub(crate) fn already_issued<T: Serialize>(issue: &T) -> HttpResponse {
-    let detail = "the user has as many as a user may have; this is final for the request";
+    let detail = "the user has as many units as one user may have; this answer is final for the request";
     let problem = Problem::new(StatusCode::CONFLICT, "already-issued", detail);
     let problem = problem.body();
     HttpResponse::Conflict()

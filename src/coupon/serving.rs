@@ -146,11 +146,11 @@ impl Serving {
                     return Ok(Turn::Held);
                 }
                 Ok(Served::Stopped { refusal, .. }) => {
-                    debug!(?refusal, "nobody is served");
+                    debug!(?refusal, "no request of the queue is served");
                     return Ok(Turn::Over);
                 }
                 Err(error) if is_damage(&error) && !step.last && step.failures + 1 < MAX_FAILURES => {
-                    warn!(%error, "a call of the queue's consumer failed; going on with one request at a time");
+                    warn!(%error, "a call of the queue's consumer failed; it continues with one request at a time");
                     step.served.clear();
                     step.careful = MAX_TAKEN;
                     step.failures += 1;

@@ -117,7 +117,7 @@ impl Common {
             .compare_exchange(told_at, now.as_ns(), Ordering::Relaxed, Ordering::Relaxed);
         if swap.is_ok() {
             self.untold.fetch_sub(untold, Ordering::Relaxed);
-            tracing::warn!(%address, reason, refused = untold, "clients are refused by the limits of their addresses; this is the last of them");
+            tracing::warn!(%address, reason, refused = untold, "limits of addresses refuse clients; this is the last one");
         }
     }
 }

@@ -121,7 +121,7 @@ fn subject(path: &str) -> Option<(KindName, &str)> {
 
 fn wrong_subject(only: &Subjects) -> Problem {
     Problem::wrong_subject(format!(
-        "this key is for {only} alone: call what names one of these, or lists"
+        "this key may name only {only}: call a path that names one of them, or a list"
     ))
 }
 
@@ -130,7 +130,7 @@ fn wrong_subject(only: &Subjects) -> Problem {
 pub struct KeyEnd(Option<Arc<Known>>);
 
 impl KeyEnd {
-    /// Returns when the key has ended; never for a caller without a key.
+    /// Returns when the key has expired or was revoked; never for a caller without a key.
     pub async fn wait(self) {
         match self.0 {
             Some(known) => known.ended().await,

@@ -69,9 +69,11 @@ fn crowded(full: Full) -> Problem {
     match full {
         Full::Key => Problem::rate_limited(
             BODY_TIMEOUT,
-            "the large bodies of this key that are read or worked on take 64 MiB, as much as those of a key may: repeat the same ids",
+            "the large requests of this key take 64 MiB, the maximum of a key: repeat the same ids later",
         ),
-        Full::All => Problem::store_unavailable("too many large bodies are worked on; repeat the same ids"),
+        Full::All => {
+            Problem::store_unavailable("the service works on too many large requests; repeat the same ids later")
+        }
     }
 }
 

@@ -151,7 +151,10 @@ fn as_problem(answer: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
             .into_response()
         }
         _ => {
-            tracing::error!(status = answer.status().as_u16(), "an answer without a problem body");
+            tracing::error!(
+                status = answer.status().as_u16(),
+                "an error answer without a problem body"
+            );
             Problem::internal().into_response()
         }
     };

@@ -54,8 +54,8 @@ impl Refused {
     fn by(limit: Limit, rate: Option<Rate>, wait: Duration) -> Box<Self> {
         let detail = match limit {
             Limit::Public => "this address makes too many requests without a key",
-            Limit::Probes => "this address looks at the state of this instance too often",
-            Limit::FailedKeys => "this address sends too many wrong keys; valid ones work",
+            Limit::Probes => "this address reads the state of this instance too often",
+            Limit::FailedKeys => "this address sends too many wrong keys; valid keys still work",
             Limit::InFlight => "this client has too many requests in flight",
             Limit::Key => "this key makes too many requests",
         };

@@ -116,7 +116,7 @@ impl Problem {
     /// 413: the body has more than `limit_bytes`.
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Problem {
-        let detail = format!("the body may have {limit_bytes} bytes at most");
+        let detail = format!("the body may have at most {limit_bytes} bytes");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 

@@ -69,13 +69,13 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "forbidden",
         "The key's role does not allow this",
-        "The key is valid, but made for something else: roles are play, read and operate. The export of a ledger with codes \
+        "The key is valid, but has another role. Roles are play, read and operate. The export of a ledger with codes \
          of coupons needs a `read` key made with `--codes`.",
     ),
     kind(
         "wrong-subject",
         "The key is bound to other subjects",
-        "The key was made with `--only`, for some jackpots, coupons or rooms. It may call what names one of them in its path, \
+        "The key was made with `--only`, for some jackpots, coupons or rooms. It may call paths that name one of them, \
          and lists, which show only these. Nothing was done.",
     ),
     kind(
@@ -91,7 +91,7 @@ pub(super) const KINDS: &[Kind] = &[
         "store-unavailable",
         "The store does not answer",
         "Redis or the ledger's database can't be reached in time or takes no writes now. Repeat the same request with the same ids after \
-         `Retry-After`: whatever it did already is not done twice.",
+         `Retry-After`: nothing is done twice.",
     ),
     kind(
         "not-ready",
@@ -107,12 +107,12 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "internal",
         "Something went wrong here",
-        "The fault is ours and in the log under the answer's X-Request-Id. Repeating the same request with the same \
+        "The fault is in the service. Its log has the cause under the answer's X-Request-Id. Repeating the same request with the same \
          ids is safe.",
     ),
     kind(
         "precondition-failed",
-        "The definition has changed meanwhile",
+        "The definition has changed",
         "`If-Match` names another version than the current one. Read it again, then decide.",
     ),
     kind(
@@ -133,17 +133,17 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "jackpot-paused",
         "The jackpot is paused",
-        "An operator stopped it for a while; entries are refused, and not counted.",
+        "An operator paused it. Entries are refused and not counted.",
     ),
     kind(
         "jackpot-suspended",
         "The jackpot is suspended",
-        "The service stopped it because its books do not agree; entries are refused until an operator has looked.",
+        "The service stopped it because its books do not agree; entries are refused until an operator resumes it.",
     ),
     kind(
         "jackpot-closed",
         "The jackpot is closed",
-        "It was closed for good; entries are refused.",
+        "An operator closed it for good. Entries are refused.",
     ),
     kind(
         "entry-id-reused",
@@ -168,24 +168,24 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "coupon-suspended",
         "The coupon is suspended",
-        "The service stopped it because Redis and the ledger do not agree about it, or it is being restored; new requests \
-         are refused, and not counted. Repeat the same request later.",
+        "The service stopped it because Redis and the ledger disagree about it, or because it is being restored. New requests \
+         are refused and not counted. Repeat the same request later.",
     ),
     kind(
         "coupon-retired",
         "The coupon was retired",
         "The coupon ended longer ago than its retention: its records are dropped, and its id is used up. Create a coupon \
-         with another id. What was issued is still answered, from the ledger.",
+         with another id. The ledger still answers requests that were issued.",
     ),
     kind(
         "already-issued",
         "The user has the coupon already",
-        "The user was issued as many as one may have; `issue` is the first of them. This answer is final for its request.",
+        "The user has as many units as one user may have; `issue` is the first of them. This answer is final for its request.",
     ),
     kind(
         "out-of-stock",
         "The coupon is out of stock",
-        "All units are out. This answer is final for its request: when units are returned or added, ask with a new one.",
+        "No unit is left. This answer is final for its request. After units are returned or added, send a new request id.",
     ),
     kind(
         "not-open",
@@ -205,7 +205,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "not-issued",
         "Nothing was issued",
-        "The request was refused or waits in the line: there is nothing to void.",
+        "The request was refused or waits in the queue: there is nothing to void.",
     ),
     kind(
         "payout-not-found",
@@ -221,23 +221,23 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "reconciliation-mismatch",
         "Redis and the ledger disagree",
-        "`items` shows both sides, term by term. The jackpots concerned are suspended until an operator has looked.",
+        "`items` shows both sides, term by term. These jackpots are suspended until an operator resumes them.",
     ),
     kind(
         "too-many-uploads",
         "Too many uploads",
-        "This instance works on as many bulk issues as it may. Send the same list again after `Retry-After`: what was decided \
-         is answered as before.",
+        "This instance works on its maximum number of bulk issues. Send the same list again after `Retry-After`: decided \
+         lines get the same results.",
     ),
     kind(
         "too-many-exports",
         "Too many exports",
-        "This instance streams as many CSV or NDJSON answers as it may. Try again after `Retry-After`.",
+        "This instance streams its maximum number of CSV or NDJSON answers. Try again after `Retry-After`.",
     ),
     kind(
         "pass-required",
         "A pass of the waiting room is needed",
-        "The jackpot is behind a room: join it and send the pass as `X-Room-Pass`.",
+        "The jackpot has a waiting room: join it and send the pass as `X-Room-Pass`.",
     ),
     kind(
         "pass-expired",
@@ -252,17 +252,17 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "ticket-not-found",
         "There is no such ticket",
-        "No ticket with this id was given in this room, or the time for which one that is over is kept has passed.",
+        "The room never had a ticket with this id, or the record of the ended ticket has expired.",
     ),
     kind(
         "not-admitted",
         "The ticket is not admitted",
-        "Only a session is renewed: the ticket waits, or is over.",
+        "Only a session can be renewed. This ticket waits or has ended.",
     ),
     kind(
         "room-suspended",
         "The room is suspended",
-        "The service stopped it because Redis and the ledger do not agree about it, or it is being restored; nobody joins \
+        "The service stopped it because Redis and the ledger disagree about it, or because it is being restored. Nobody joins \
          or is admitted. Repeat the same request later.",
     ),
     kind(

@@ -42,7 +42,7 @@ pub struct Nothing {}
 
 fn query<T: DeserializeOwned>(text: &str) -> Result<T, FieldError> {
     if text.len() > MAX_QUERY_BYTES {
-        let rule = format!("a query string has {MAX_QUERY_BYTES} bytes at most");
+        let rule = format!("a query string may have at most {MAX_QUERY_BYTES} bytes");
         return Err(FieldError::new("", rule));
     }
     match Query::<Tracked<T>>::from_query(text) {

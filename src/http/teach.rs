@@ -76,7 +76,7 @@ pub(super) fn cut(mut errors: Vec<FieldError>) -> Vec<FieldError> {
     errors.retain(|error| seen.insert((error.field.clone(), error.rule.clone())));
     if errors.len() > MAX_ERRORS {
         errors.truncate(MAX_ERRORS);
-        let rule = format!("more is wrong: the first {MAX_ERRORS} mistakes are listed");
+        let rule = format!("more fields are wrong: only the first {MAX_ERRORS} mistakes are listed");
         errors.push(FieldError::new("", rule));
     }
     errors

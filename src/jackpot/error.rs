@@ -45,7 +45,7 @@ pub enum PlayError {
     #[error("a meter would pass 9007199254740991 minor units")]
     AmountTooLarge,
     /// `If-Match` or `If-None-Match` does not hold.
-    #[error("the definition is not the one that was expected")]
+    #[error("the definition has another version than If-Match or If-None-Match expects")]
     PreconditionFailed,
     /// Redis is near its memory limit or down: new entries are refused, pending ones are finished.
     #[error("new entries are refused: {0}")]

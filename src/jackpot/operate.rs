@@ -172,14 +172,14 @@ impl Operate {
             .await?;
         match rotated {
             Some(Rotated::Raised(before_s)) => {
-                info!(jackpot_id = %id, before_s, retention_s, "ids of this jackpot are remembered for longer from now on");
+                info!(jackpot_id = %id, before_s, retention_s, "the jackpot's retention was raised");
             }
             Some(Rotated::Early {
                 retention_s: kept_s, ..
             }) if kept_s > retention_s && self.views.registry.known(id).is_first_warning() => {
                 warn!(
                     jackpot_id = %id, kept_s, fairness_retention_s = retention_s,
-                    "ids are remembered for longer than this instance's setting, which drops nothing",
+                    "the jackpot's retention is longer than this instance's setting, which drops nothing",
                 );
             }
             _ => {}
@@ -203,7 +203,7 @@ impl Operate {
         if code != DAMAGED || !MONEY.iter().any(|what| detail.starts_with(what)) {
             return error;
         }
-        let reason = format!("Redis holds what the service did not write: {detail}");
+        let reason = format!("Redis holds values that the service did not write: {detail}");
         let by = Operator {
             who: "service".to_owned(),
             request_id: String::new(),
@@ -309,7 +309,7 @@ impl Defines for Operate {
 
     async fn answered(&self, id: &Id) {
         if let Err(error) = self.views.refresh(id).await {
-            debug!(%error, "not read after a definition; the next call reads it");
+            debug!(%error, "the jackpot could not be read after its PUT; the next call reads it");
         }
     }
 

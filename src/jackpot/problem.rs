@@ -35,7 +35,7 @@ impl From<PlayError> for Problem {
             ),
             PlayError::Refusing(_) => {
                 tracing::warn!(%error, "entry refused");
-                Problem::store_unavailable("new entries are refused for now; repeat the same id later")
+                Problem::store_unavailable("new entries are refused now; repeat the same id later")
             }
             // No log line for each: there would be thousands, and `jackpot_entries_total` counts them.
             PlayError::Crowded { .. } => {
@@ -48,7 +48,7 @@ impl From<PlayError> for Problem {
             PlayError::Door(error) => of_door(&error),
             PlayError::Coupon { .. } => {
                 tracing::warn!(%error, "an entry waits for the coupon that it drew");
-                Problem::store_unavailable("the coupon that the entry drew can't be asked now; repeat the same id")
+                Problem::store_unavailable("the coupon that the entry drew does not answer now; repeat the same id")
             }
             PlayError::NoSecret { .. } => {
                 tracing::error!(%error, "refused");
@@ -103,15 +103,15 @@ fn of_script(error: &ScriptError) -> Problem {
         ScriptError::Store(
             StoreError::Unavailable { .. } | StoreError::Unconfirmed { .. } | StoreError::OutOfMemory,
         ) => {
-            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            tracing::warn!(%error, "the store refused the call, or did not answer in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same id")
         }
         // Data that no script wrote is not used.
         ScriptError::Store(StoreError::Protocol { code, .. }) if code == "JP_DAMAGED" => {
-            tracing::error!(%error, "Redis holds what the service did not write");
+            tracing::error!(%error, "Redis holds values that the service did not write");
             stopped(
                 Status::Suspended,
-                "Redis holds something else of this jackpot than the service wrote; an operator has to restore it",
+                "Redis holds values of this jackpot that the service did not write; an operator has to restore it",
             )
         }
         ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })

@@ -70,8 +70,8 @@ impl Recovery {
                 // Logged in every tenth round, because a frozen node or a suspended jackpot lasts.
                 span.in_scope(|| match error {
                     PlayError::Script(ScriptError::Unknown) => {}
-                    error if rotate => warn!(%error, "recovery passed this jackpot over"),
-                    error => debug!(%error, "recovery passed this jackpot over"),
+                    error if rotate => warn!(%error, "recovery skipped this jackpot in this round"),
+                    error => debug!(%error, "recovery skipped this jackpot in this round"),
                 });
             }
         };
@@ -116,7 +116,7 @@ impl Recovery {
 
     async fn finish(&self, id: &Id, entry: PendingEntry) -> Result<(), (String, PlayError)> {
         let PendingEntry { entry_id, record } = entry;
-        debug!(entry_id, "finishing an entry that nobody finished");
+        debug!(entry_id, "finishing a pending entry");
         let finished = self.play.finish_pending(id, &entry_id, record).await;
         finished.map_err(|error| (entry_id, error))
     }

@@ -258,7 +258,7 @@ impl Views {
     async fn published(&self, id: &Id, epoch: u64, opening: &Opening) -> Option<EpochSeed> {
         let published = kept::published_seed(self.ledger.as_ref()?, id, epoch).await;
         let published = published.inspect_err(
-            |error| tracing::warn!(jackpot_id = %id, epoch, %error, "not known whether its seed is published"),
+            |error| tracing::warn!(jackpot_id = %id, epoch, %error, "could not check whether its seed is published"),
         );
         let seed = EpochSeed::published(id, &published.ok()??)?;
         (seed.commitment() == opening.commitment).then_some(seed)

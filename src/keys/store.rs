@@ -168,7 +168,7 @@ impl KeyStore {
                     tracing::debug!(keys = count, "API keys read");
                 }
                 Ok(Err(error)) => {
-                    tracing::error!(%error, "API keys not read, the earlier ones stay in force");
+                    tracing::error!(%error, "API keys not read; the earlier ones stay in force");
                 }
                 Err(error) => tracing::error!(%error, "reading the API keys panicked"),
             }

@@ -35,7 +35,7 @@ impl FromStr for Subject {
         };
         let (kind, id) = text.split_once(':').ok_or_else(wrong)?;
         let kind = KindName::parse(kind).ok_or_else(wrong)?;
-        let id = Id::parse(id).map_err(|rule| format!("the id behind '{kind}:' {rule}"))?;
+        let id = Id::parse(id).map_err(|rule| format!("the id after '{kind}:' {rule}"))?;
         Ok(Self { kind, id })
     }
 }

@@ -158,7 +158,7 @@ impl fmt::Display for Refusal {
                 f,
                 "Connect the Redis that was used with this ledger (redis.urls), or start with the data directory that was \
                  (data_dir). If that Redis is lost for good, run `{adopt}`: it rebuilds this one from the ledger, and \
-                 whoever still plays on the other one answers 503 and commits nothing more"
+                 an instance on the other one then answers 503 and commits nothing more"
             ),
         }
     }
@@ -208,7 +208,7 @@ impl Ledger {
                     self.sql.name_store(None, id).await?;
                 }
                 Verdict::Lost(id) => {
-                    warn!(store = %id, "Redis lost everything, and this data directory's store.id names the ledger's store: what the ledger has can be rebuilt");
+                    warn!(store = %id, "Redis lost everything, and store.id in this data directory names the ledger's store: it can be restored from the ledger");
                     self.name(store, &seen.raw, id, false).await?;
                 }
                 Verdict::Refused(why) => {
@@ -291,7 +291,7 @@ impl Ledger {
                 if sql.is_none() || !self.name(store, &raw, own, false).await? {
                     return Err(LedgerOpenError::Unsettled);
                 }
-                warn!(store = %own, "Redis had lost its name");
+                warn!(store = %own, "Redis had lost its store id");
             }
             InRedis::Store { .. } | InRedis::Other(_) => {
                 return Ok(Standing::Foreign(format!(

@@ -95,7 +95,7 @@ pub async fn get(
                 Some(Ok(Some(chunk))) => yield Ok::<Bytes, std::io::Error>(chunk),
                 // Break off the transfer: a file that ends too early must never look whole.
                 Some(Err(error)) => {
-                    tracing::error!(%error, "an export was broken off");
+                    tracing::error!(%error, "an export was aborted");
                     yield Err(std::io::Error::other(error));
                     return;
                 }
@@ -113,7 +113,7 @@ pub async fn get(
         .streaming(body))
 }
 
-/// Sends the lines in chunks. `None` is the end; if it is missing, the client takes nothing.
+/// Sends the lines in chunks. `None` is the end; if it is missing, the client reads nothing.
 async fn send(
     lines: impl Stream<Item = Result<Bytes, ExportError>>,
     sender: mpsc::Sender<Result<Option<Bytes>, ExportError>>,

@@ -57,13 +57,15 @@ pub enum DoorError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoPass {
     /// None was sent.
-    #[error("the jackpot is behind a waiting room: a pass of it is needed")]
+    #[error("the jackpot has a waiting room: send its pass as X-Room-Pass")]
     None,
     /// A batch can't have one.
-    #[error("the jackpot is behind a waiting room: it takes no batches, each entry needs the pass of its player")]
+    #[error(
+        "the jackpot has a waiting room and takes no batches: send single entries, each with the pass of its player"
+    )]
     Batch,
     /// This service did not make it, or it was changed.
-    #[error("the pass is not good: {0}")]
+    #[error("the pass is not valid: {0}")]
     NotOurs(#[from] PassError),
     /// It was made under another issuer.
     #[error("the pass is of another issuer")]

@@ -19,7 +19,7 @@ pub enum RoomError {
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// Redis and the ledger do not agree about it.
-    #[error("the room is suspended: nobody joins it now")]
+    #[error("the room is suspended and takes no joins")]
     Suspended,
     /// A join of a user who has left this room so often recently that only a program does so.
     #[error("this user has left the room too often: join again in {} s", wait.as_millis().div_ceil(1_000))]
@@ -32,7 +32,7 @@ pub enum RoomError {
     #[error("no such ticket is remembered; join again")]
     TicketNotFound,
     /// Only a session can be renewed.
-    #[error("the ticket is {state}: only one that is admitted is renewed")]
+    #[error("the ticket is {state}: only an admitted ticket can be renewed")]
     NotAdmitted {
         /// Its state, as answers name it.
         state: &'static str,
@@ -41,16 +41,16 @@ pub enum RoomError {
     #[error("the room has not opened yet, or the ledger does not have it yet")]
     NotOpen,
     /// The room opened at once, or the list was dropped.
-    #[error("the room has no list of who joined before its opening, or not any more")]
+    #[error("the room has no list of the users who joined before its opening, or the list has expired")]
     NoPreQueue,
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),
     /// `If-Match` or `If-None-Match` does not hold.
-    #[error("the definition is not the one that was expected")]
+    #[error("the definition has another version than If-Match or If-None-Match expects")]
     PreconditionFailed,
     /// Redis is near its memory limit or down: nobody joins, and nobody loses a place.
-    #[error("nobody joins now: {0}")]
+    #[error("the room takes no joins now: {0}")]
     Refusing(String),
     /// The largest number of visits of the room already waits for Redis.
     #[error("{waiting} visits of the room wait for Redis")]

@@ -47,7 +47,7 @@ pub struct Claims {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PassError {
     /// It has another form, or claims that our tokens do not have.
-    #[error("it is no token of this service")]
+    #[error("it is not a token of this service")]
     Malformed,
     /// Another algorithm or another type.
     #[error("it has another algorithm or type")]
@@ -62,7 +62,7 @@ pub enum PassError {
     #[error("its key was retired before it was made")]
     Retired,
     /// It is valid for longer than our tokens are.
-    #[error("it is good for longer than any token of this service")]
+    #[error("it is valid for longer than any token of this service")]
     TooLong,
 }
 

@@ -24,7 +24,7 @@ impl From<RoomError> for Problem {
             RoomError::PreconditionFailed => problem(StatusCode::PRECONDITION_FAILED, "precondition-failed", &error),
             RoomError::Refusing(_) => {
                 tracing::warn!(%error, "join of a room refused");
-                Problem::store_unavailable("nobody joins for now; repeat the same request later")
+                Problem::store_unavailable("the room takes no joins now; repeat the same request later")
             }
             // No log line for each: there would be thousands, and `jackpot_room_joins_total` counts them.
             RoomError::Crowded { .. } => {
@@ -49,12 +49,12 @@ fn of_script(error: &ScriptError) -> Problem {
         }
         ScriptError::Stale => Problem::store_unavailable("the definition kept changing; repeat the request"),
         ScriptError::Store(StoreError::Unavailable { .. } | StoreError::OutOfMemory) => {
-            tracing::warn!(%error, "the store did not do it, or did not say so in time");
+            tracing::warn!(%error, "the store refused the call, or did not answer in time");
             Problem::store_unavailable("the store does not answer in time or takes no writes; repeat the same request")
         }
         // No log line for each: waiting users ask all the time, and the worker logs the node.
         ScriptError::Store(StoreError::Unconfirmed { .. }) => Problem::store_unavailable(
-            "the store has done it, but no replica confirms it; a place in the line is kept meanwhile: repeat the same request",
+            "the primary made the change, but no replica confirmed it. The place in the queue is kept: repeat the same request",
         ),
         ScriptError::Secret => {
             tracing::error!(%error, "refused");

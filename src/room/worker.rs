@@ -174,7 +174,7 @@ impl Worker {
             Ok(Ok(visited)) => visited,
             Ok(Err(error)) => {
                 // A name without a room, or a lost room. Others report it.
-                debug!(%error, "this room was passed over");
+                debug!(%error, "this room was skipped in this round");
                 return if error.is_unavailable() {
                     Look::Late
                 } else if error.is_unknown() {
@@ -313,7 +313,7 @@ impl Looks {
         let (task, look) = match ended {
             Ok(ended) => ended,
             Err(error) => {
-                error!(%error, "looking at a room ended with an error");
+                error!(%error, "a step of a room ended with an error");
                 (error.id(), Look::Passed)
             }
         };

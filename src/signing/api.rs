@@ -71,11 +71,11 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
         .route("/v1/keys", crate::http::get().to(get));
 }
 
-/// The public keys of receipts and ledger heads: the one that signs now first, then those before it. Needs no key.
+/// The public keys of receipts and ledger heads: the current signing key first, then the earlier ones. Needs no key.
 #[utoipa::path(get, path = "/v1/keys", operation_id = "get_keys", tag = "ledger",
     responses((status = 200, description = "A JWK Set (RFC 7517) of Ed25519 keys (RFC 8037)", body = JwkSet,
         headers(("Cache-Control" = String, description = "`public, max-age=60`"), ("ETag" = String, description = "Weak"))),
-        (status = 304, description = "`If-None-Match` has the tag of what would be answered")))]
+        (status = 304, description = "`If-None-Match` has the tag of the current answer")))]
 pub(crate) async fn get(request: HttpRequest, api: Data<Api>) -> HttpResponse {
     let text = serde_json::to_string(&api.all().await).expect("plain data is JSON");
     Page::new(text).answer(&request, "application/json", MAX_AGE_S)

@@ -92,7 +92,7 @@ impl SigningKeys {
                     let text = error.to_string();
                     // It retries at each tick, and logs each failure once.
                     if text != said {
-                        tracing::error!(error = text, "signing keys not read, the earlier ones stay in force");
+                        tracing::error!(error = text, "signing keys not read; the earlier ones stay in force");
                         said = text;
                     }
                 }
@@ -111,7 +111,7 @@ impl SigningKeys {
         let is_gone = |key: &PublicKey| !keys.contains(key);
         let gone = before.into_iter().filter(is_gone).collect::<Vec<_>>();
         publish_all(sql, &keys, &gone).await?;
-        tracing::info!(key_id = ring.signs.public().id(), "signing with this key from now on");
+        tracing::info!(key_id = ring.signs.public().id(), "signing with this key");
         self.ring.store(Arc::new(ring));
         Ok(())
     }

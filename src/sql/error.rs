@@ -88,7 +88,7 @@ pub enum SqlError {
 
 /// The ledger belongs to another store now: this instance writes nothing more.
 #[derive(Debug, Error)]
-#[error("the ledger belongs to store '{now}' by now, not to '{own}', this instance's")]
+#[error("the ledger now belongs to store '{now}', not to '{own}', the store of this instance")]
 pub struct Taken {
     /// The store that the transaction was begun for.
     pub own: Uuid,

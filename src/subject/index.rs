@@ -44,7 +44,7 @@ pub async fn all(store: &Store, index: &str, used: Vec<Id>, repair: bool) -> BTr
     };
     let lost = used.into_iter().filter(|id| !all.contains(id)).collect::<Vec<_>>();
     if repair && !lost.is_empty() {
-        warn!(index, count = lost.len(), "the index has lost names; adding them again");
+        warn!(index, count = lost.len(), "the index has lost names; adding them");
         if let Err(error) = add(store, index, &lost).await {
             warn!(index, %error, "the index was not repaired; the next round tries again");
         }

@@ -52,7 +52,7 @@ pub fn new_history() -> Result<String, RandomError> {
 #[derive(Debug, Clone, Error)]
 pub enum ScriptError {
     /// There is no subject of this name.
-    #[error("Redis knows nothing of it")]
+    #[error("Redis has no state of it")]
     Unknown,
     /// This Redis lost events that this instance has seen.
     #[error("Redis is at {at}, behind {known} that this instance has seen: it lost events")]

@@ -108,7 +108,7 @@ impl Observed {
             && self.lose(*redis)
         {
             // The log line names it, because there may be no request's span.
-            tracing::error!(what = self.kind.as_str(), id = %self.id, %error, "it is suspended on this instance until its events are restored");
+            tracing::error!(what = self.kind.as_str(), id = %self.id, %error, "suspended on this instance until its events are restored");
         }
         result
     }

@@ -110,7 +110,7 @@ impl Default for CouponMetrics {
 impl CouponMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("coupon_requests", "Requests for coupons by result", self.issues.clone());
-        registry.register("coupon_line", "Requests in the line of a coupon", self.line.clone());
+        registry.register("coupon_line", "Requests in the queue of a coupon", self.line.clone());
         registry.register("coupon_dead_letters", "Dead letters of a coupon", self.dead.clone());
         registry.register(
             "combined_coupon_requests",

@@ -268,7 +268,7 @@ impl Metrics {
         );
         registry.register(
             "meter_streams",
-            "Open streams of requests in a line, of tickets, of waiting pages, and of meters with a key",
+            "Open streams of requests in a queue, of tickets, of waiting pages, and of meters with a key",
             self.streams.clone(),
         );
         registry.register(

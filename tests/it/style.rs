@@ -24,6 +24,21 @@ const LEFTOVERS: [&str; 6] = [
     concat!("#[ig", "nore"),
 ];
 
+/// Words that texts and comments do without (CONTRIBUTING.md, *Documentation*): name the actor, and say *after* for time.
+const WORDS: [&str; 8] = [
+    concat!("who", "ever "),
+    concat!("is", " told"),
+    concat!("are", " told"),
+    concat!("was", " told"),
+    concat!("were", " told"),
+    concat!("so", " long as"),
+    concat!("for so", " long"),
+    concat!("behind", " event"),
+];
+
+/// Files that hold texts.
+const TEXTS: [&str; 5] = ["rs", "lua", "md", "toml", "sh"];
+
 /// A test must not do this: it polls with a deadline (`support::eventually`).
 const SLEEP: &str = concat!("sl", "eep(");
 
@@ -87,6 +102,13 @@ fn violations(path: &str, text: &str) -> Vec<String> {
         let mut report = |what: &str| found.push(format!("{path}:{}: {what}", index + 1));
         for leftover in LEFTOVERS.iter().filter(|leftover| line.contains(**leftover)) {
             report(&format!("{leftover} is left over"));
+        }
+        let lower = line.to_lowercase();
+        for word in WORDS
+            .iter()
+            .filter(|word| TEXTS.contains(&extension) && lower.contains(**word))
+        {
+            report(&format!("'{}': say who does what", word.trim_end()));
         }
         let comment = line.trim_start().starts_with("//");
         if path.starts_with("tests/") && !comment && line.contains(SLEEP) {
@@ -152,6 +174,7 @@ fn each_rule_finds_what_breaks_it() {
         ),
         ("src/ledger/mod.rs", "StatusCode::CONFLICT".to_owned()),
         ("src/clock.rs", format!("// {} later", LEFTOVERS[0])),
+        ("docs/README.md", format!("The user {} so.", WORDS[1])),
         ("tests/it/entries.rs", format!("tokio::time::{SLEEP}second).await;")),
         ("lua/jackpot/enter.lua", "local pool = 0".to_owned()),
         ("src/long.rs", "\n".repeat(MAX_LINES + 1)),

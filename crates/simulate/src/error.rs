@@ -15,7 +15,7 @@ pub enum SimulateError {
     #[error("TLS could not be set up")]
     Tls(#[from] rustls::Error),
     /// An address that can't be called.
-    #[error("{url} is not an address that can be called: {detail}")]
+    #[error("{url} is not a usable address: {detail}")]
     Url {
         /// As given.
         url: String,
@@ -55,7 +55,7 @@ pub enum SimulateError {
         body: String,
     },
     /// No answer within the limit, whatever was repeated.
-    #[error("{call} had no answer for {seconds} s; last: {last}")]
+    #[error("{call} had no answer within {seconds} s; last: {last}")]
     NoAnswer {
         /// The call.
         call: String,
@@ -65,7 +65,7 @@ pub enum SimulateError {
         last: String,
     },
     /// An answer that can't be read at all.
-    #[error("{call} answered what can't be read: {detail}")]
+    #[error("the answer to {call} can't be read: {detail}")]
     Unreadable {
         /// The call.
         call: String,
@@ -88,7 +88,7 @@ pub enum SimulateError {
     #[error("a task of the run ended early")]
     Task(#[from] tokio::task::JoinError),
     /// Ctrl-C or SIGTERM.
-    #[error("interrupted; what was started for the run has been stopped")]
+    #[error("interrupted; every process of the run was stopped")]
     Interrupted,
 }
 

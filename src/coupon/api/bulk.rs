@@ -95,8 +95,8 @@ impl LineAnswer {
     responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "`rate-limited`: the key has as many uploads at work as a key may, with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "`too-many-uploads`: this instance works on as many as it may; `store-unavailable`; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "`rate-limited`: the key has its maximum number of uploads in progress; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`too-many-uploads`: this instance works on its maximum; `store-unavailable`; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported-media-type`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
@@ -130,13 +130,12 @@ fn busy(full: Full) -> Problem {
     match full {
         Full::Key => {
             let detail = format!(
-                "this key has {MAX_UPLOADS_OF_KEY} uploads at work, as many as a key may: send the same list when one has ended"
+                "this key has {MAX_UPLOADS_OF_KEY} uploads in progress, the maximum of a key: send the same list after one has ended"
             );
             Problem::rate_limited(TRY_AGAIN, &detail)
         }
         Full::All => {
-            let detail =
-                format!("this instance works on {MAX_UPLOADS} uploads, as many as it may: send the same list again");
+            let detail = format!("this instance works on {MAX_UPLOADS} uploads, its maximum: send the same list again");
             Problem::too_many_uploads(TRY_AGAIN, &detail)
         }
     }
@@ -260,10 +259,10 @@ impl Upload {
         }))
     }
 
-    /// Stops when the key has ended.
+    /// Stops when the key has expired or was revoked.
     async fn break_off(&self, undone: &[Wish], lines: &Lines) -> Result<(), Over> {
         let problem = Problem {
-            detail: "the key was revoked or has expired; send the same list again with another".to_owned(),
+            detail: "the key was revoked or has expired; send the same list again with another key".to_owned(),
             ..Problem::unauthorized()
         };
         let line = undone.first().map_or(lines.number() + 1, |(line, _)| *line);

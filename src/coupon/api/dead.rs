@@ -116,7 +116,7 @@ pub(crate) async fn list(
 /// A request that is no dead letter any more is answered as it is, and does not change.
 #[utoipa::path(post, path = "/v1/coupons/{id}/dead-letters/{request_id}/redrive", operation_id = "redrive_dead_letter", tag = "coupons", security(("bearer" = [])),
     params(("id" = String, Path), ("request_id" = String, Path)),
-    responses((status = 200, description = "In the line, or decided since", body = IssueBody),
+    responses((status = 200, description = "In the queue, or decided since", body = IssueBody),
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`coupon-suspended`, `coupon-retired`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn redrive(

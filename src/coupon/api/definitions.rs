@@ -29,23 +29,13 @@ impl Described for Document {
     }
 }
 
-/// A coupon: its definition, status and counts. The fields of the definition are repeated here, because a schema that
-/// refuses other fields can't be extended.
+/// A coupon: its definition, status and counts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Coupon {
     #[schema(value_type = String, example = "coffee")]
     id: Id,
-    #[schema(example = "A free coffee")]
-    name: String,
-    /// Most units outstanding at once.
-    #[schema(example = 100)]
-    stock: u64,
-    /// Most units that count for a user.
-    #[schema(example = 1)]
-    per_user: u32,
-    per_user_window_s: Option<u64>,
-    starts_at: Option<String>,
-    ends_at: Option<String>,
+    #[serde(flatten)]
+    definition: Document,
     /// open, suspended, or ended: its records were dropped one retention after its end
     #[schema(example = "open")]
     status: &'static str,
@@ -70,22 +60,9 @@ pub(crate) struct Coupon {
 impl Coupon {
     fn of(id: &Id, snapshot: &Snapshot) -> Result<Self, CouponError> {
         let definition = parse_definition(id, &snapshot.definition)?;
-        let Document {
-            name,
-            stock,
-            per_user,
-            per_user_window_s,
-            starts_at,
-            ends_at,
-        } = definition.document().clone();
         Ok(Self {
             id: id.clone(),
-            name,
-            stock,
-            per_user,
-            per_user_window_s,
-            starts_at,
-            ends_at,
+            definition: definition.document().clone(),
             status: snapshot.status.as_str(),
             version: snapshot.version,
             issued: snapshot.issued,

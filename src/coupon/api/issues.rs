@@ -46,14 +46,14 @@ impl Described for IssueWish {}
 /// While others are in the queue, every request joins it at its end. Without that header it is answered when its turn
 /// has come, or with 202 after `coupons.turn_wait_ms`.
 #[utoipa::path(post, path = "/v1/coupons/{id}/issues", operation_id = "issue_coupon", tag = "coupons", security(("bearer" = [])),
-    params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the line")),
+    params(("id" = String, Path), ("Prefer" = Option<String>, Header, description = "`respond-async`: join the queue")),
     request_body(content = IssueWish),
     responses((status = 201, description = "Issued", body = IssueBody),
         (status = 200, description = "Issued before, as it was answered then, or a dead letter (`result` is `dead`); of a repeat with \
             `Idempotency-Replayed: true`", body = IssueBody),
-        (status = 202, description = "In the line; `Location` says where it goes on", body = IssueBody),
-        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` where it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` where it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 202, description = "In the queue; `Location` names the request", body = IssueBody),
+        (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` if it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,

@@ -115,7 +115,7 @@ impl Lines {
         self.number += 1;
         let skipped = std::mem::take(&mut self.skipping);
         if skipped || line.len() > MAX_LINE {
-            let rule = format!("a line has {MAX_LINE} bytes at most");
+            let rule = format!("a line may have at most {MAX_LINE} bytes");
             return Next::TooLong(Problem::invalid_request(vec![FieldError::new("", rule)]));
         }
         Next::Line(line)

@@ -49,7 +49,7 @@ impl Pace {
 pub(super) fn too_slow() -> Problem {
     let detail = format!(
         "the list came slower than {LEAST_BYTES} bytes or {LEAST_LINES} lines in {} s. Send the same list again, in one piece: \
-         what was decided is answered as before.",
+         decided lines get the same results.",
         WINDOW.as_secs()
     );
     Problem {
@@ -61,7 +61,7 @@ pub(super) fn too_slow() -> Problem {
 /// The upload took too long.
 pub(super) fn too_long() -> Problem {
     let detail = format!(
-        "an upload may take {} s. Send the rest of the list as another one; what was decided is answered as before.",
+        "an upload may take {} s. Send the rest of the list in another upload; decided lines get the same results.",
         LONGEST.as_secs()
     );
     Problem {
@@ -73,7 +73,7 @@ pub(super) fn too_long() -> Problem {
 /// The client neither sent nor ended the list.
 pub(super) fn idle() -> Problem {
     let detail = format!(
-        "nothing came for {} s. Send the same list again: what was decided is answered as before.",
+        "no data came for {} s. Send the same list again: decided lines get the same results.",
         IDLE.as_secs()
     );
     Problem {

@@ -62,7 +62,7 @@ pub(crate) async fn get(
                 // It was dropped with all records of its coupon.
                 Err(CouponError::RequestNotFound(_)) => return,
                 Err(error) => {
-                    debug!(%error, "the request could not be read; its listener waits");
+                    debug!(%error, "the request could not be read; its stream waits");
                     sleep(PLACE_EVERY).await;
                 }
             }

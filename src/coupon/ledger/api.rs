@@ -40,7 +40,7 @@ pub(crate) struct IssueQuery {
     cursor: Option<String>,
 }
 
-/// Issues of a coupon in their order, out of the ledger: those of the last moment may be missing.
+/// Issues of a coupon in their order, from the ledger. Issues of the last moment may be missing.
 #[utoipa::path(get, path = "/v1/coupons/{id}/issues", operation_id = "list_issues", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), IssueQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",

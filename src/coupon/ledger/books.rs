@@ -148,7 +148,7 @@ impl Books {
                 lines.iter().try_for_each(|line| self.served(line))
             }
             Kind::Redrive { arrival, .. } => {
-                expect(self.n, *arrival <= self.arrivals, "it was never in the line")?;
+                expect(self.n, *arrival <= self.arrivals, "it was never in the queue")?;
                 self.dead = self.less(self.dead, "a dead letter more than there are")?;
                 self.queued += 1;
                 Ok(())
@@ -234,19 +234,19 @@ impl Books {
             expect(
                 self.n,
                 arrival == self.arrivals + 1,
-                "its number in the line is not the next one",
+                "its number in the queue is not the next one",
             )?;
             self.arrivals = arrival;
             self.queued += 1;
             return Ok(());
         }
-        expect(self.n, self.queued == 0, "it overtakes those in the line")?;
+        expect(self.n, self.queued == 0, "it overtakes requests in the queue")?;
         self.decided(&line.what)
     }
 
     /// Applies a request that was in the queue.
     fn served(&mut self, line: &Line) -> Result<(), FoldError> {
-        self.queued = self.less(self.queued, "more leave the line than are in it")?;
+        self.queued = self.less(self.queued, "more requests leave the queue than are in it")?;
         if matches!(line.what, What::Dead(_)) {
             self.dead += 1;
             return Ok(());

@@ -94,23 +94,26 @@ fn what_does_not_follow_is_refused() {
         (define(8, "changed", 2, 1), "its stock is below what is out"),
         (
             block(8, "issue", &["r9 u9 q 5"]),
-            "its number in the line is not the next one",
+            "its number in the queue is not the next one",
         ),
-        (block(8, "issue", &["r9 u9 i 4 CODE"]), "it overtakes those in the line"),
-        (block(8, "issue", &["r9 u9 o"]), "it overtakes those in the line"),
+        (
+            block(8, "issue", &["r9 u9 i 4 CODE"]),
+            "it overtakes requests in the queue",
+        ),
+        (block(8, "issue", &["r9 u9 o"]), "it overtakes requests in the queue"),
         (
             block(8, "serve", &["r6 u6 i 5 CODE"]),
             "its sequence is not the next one",
         ),
         (
             block(8, "serve", &["r6 u6 i 4 CODE", "r7 u7 o"]),
-            "more leave the line than are in it",
+            "more requests leave the queue than are in it",
         ),
         (void(8, "4"), "what is voided was not issued"),
         (void(8, "0"), "what is voided was not issued"),
         (
             fields(8, "redrive", &[("request", "r9"), ("arrival", "4")]),
-            "it was never in the line",
+            "it was never in the queue",
         ),
         (
             fields(8, "status", &[("before", "suspended"), ("after", "open")]),

@@ -105,7 +105,7 @@ impl Waiting {
             Some(State::Queued { arrival, at_ms, .. } | State::Dead { arrival, at_ms, .. }) => Ok((arrival, at_ms)),
             _ => Err(FoldError::Unexpected {
                 n: event.n,
-                what: "a request that is not in the line",
+                what: "a request that is not in the queue",
             }),
         }
     }

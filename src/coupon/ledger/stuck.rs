@@ -361,7 +361,7 @@ impl Skip<'_> {
 
     fn books(&self, n: u64, carried: &mut CarriedCoupon) -> Result<(), StuckError> {
         let Some((shown, moved)) = &self.evidence.checkpoint else {
-            let text = "no checkpoint behind it can be read: there is nothing to compare the counters with";
+            let text = "no later checkpoint can be read: there is nothing to compare the counters with";
             return Err(StuckError::Refused(text.to_owned()));
         };
         let less = |name: &str, moved: i128| {

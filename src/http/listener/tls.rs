@@ -120,7 +120,7 @@ impl Certificates {
                 Ok(Err(error)) => {
                     let text = error.to_string();
                     if text != said {
-                        tracing::error!(error = %text, "TLS certificate not read, the earlier one stays in use");
+                        tracing::error!(error = %text, "TLS certificate not read; the earlier one stays in use");
                         said = text;
                     }
                 }

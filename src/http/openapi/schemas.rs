@@ -27,7 +27,7 @@ pub(super) fn complete(schemas: &mut Schemas) {
 }
 
 /// Merges the parts that serde flattens into one object, because generators drop a union within an intersection. The
-/// fields of a union's variants are optional, unless all variants have them.
+/// fields of a union's variants are optional, unless all variants have them. An answer has all fields of a definition.
 fn flat(schema: &Value, schemas: &Schemas) -> Value {
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else {
         return schema.clone();
@@ -58,14 +58,32 @@ fn join(whole: &mut Value, part: &Value, schemas: &Schemas, required: bool) {
         }
         return;
     }
+    let is_definition = part.get("additionalProperties") == Some(&Value::Bool(false));
     for (name, property) in part["properties"].as_object().into_iter().flatten() {
+        let mut property = property.clone();
+        if is_definition {
+            if let Some(property) = property.as_object_mut() {
+                property.remove("default");
+            }
+            if let Some(required) = whole["required"].as_array_mut().filter(|_| !may_be_null(&property)) {
+                required.push(name.as_str().into());
+            }
+        }
         if whole["properties"].get(name).is_none() {
-            whole["properties"][name] = property.clone();
+            whole["properties"][name] = property;
         }
     }
-    if required && let (Some(all), Some(more)) = (whole["required"].as_array_mut(), part["required"].as_array()) {
+    if required
+        && !is_definition
+        && let (Some(all), Some(more)) = (whole["required"].as_array_mut(), part["required"].as_array())
+    {
         all.extend(more.iter().cloned());
     }
+}
+
+fn may_be_null(property: &Value) -> bool {
+    let kinds = property["type"].as_array();
+    kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"))
 }
 
 /// The schemas that a schema consists of.

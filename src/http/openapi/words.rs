@@ -85,10 +85,11 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter("explain"), "code") => "^[a-z][a-z-]{0,63}$",
         (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
         (Within::Parameter(_), "If-Match") => TAGS,
-        (Within::Schema("JackpotDefinition" | "CouponDefinition" | "RoomDefinition"), "name")
-        | (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
+        (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
         (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
+        // Any other text of a definition is for people.
+        (Within::Schema(definition), _) if definition.ends_with("Definition") => PLAIN,
         _ => return None,
     };
     Some(("pattern", pattern))
@@ -179,20 +180,20 @@ pub(super) fn headers() -> Value {
         |about: &str, example: &str| json!({"description": about, "schema": {"type": "string"}, "example": example});
     json!({
         "X-Request-Id": {
-            "description": "Of this request, in the log too: the client's own, or one made by the service.",
+            "description": "Id of this request, also in the log: the client's own, or one made by the service.",
             "required": true, "schema": {"type": "string", "minLength": 1}, "example": "25398d370c9c7509-1b"},
         "Retry-After": {
             "description": "Seconds after which to send the same request again.",
             "required": true, "schema": {"type": "integer", "minimum": 1}, "example": 1},
         "WWW-Authenticate": {"required": true, "schema": {"type": "string", "enum": ["Bearer"]}, "example": "Bearer",
-            "description": "How to say who calls."},
+            "description": "How to authenticate."},
         "ETag": {"required": true, "schema": {"type": "string", "pattern": "^\"[0-9]+\"$"}, "example": "\"3\"",
             "description": "The version of the definition, for `If-Match`."},
         "RateLimit-Policy": text("The limit, by the draft of the IETF: `q` requests in `w` seconds.", "\"key\";q=100;w=1"),
-        "RateLimit": text("What is left of it: `r` requests now, all in `t` seconds.", "\"key\";r=0;t=1"),
-        "Location": text("Where it goes on.", "/v1/coupons/coffee/issues/r-1"),
+        "RateLimit": text("The rest of the limit: `r` requests now, all of it in `t` seconds.", "\"key\";r=0;t=1"),
+        "Location": text("Address of the request or page.", "/v1/coupons/coffee/issues/r-1"),
         "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "example": "true",
-            "description": "There where the same id was answered before: nothing was done again."},
+            "description": "Present if the same id was answered before: nothing was done again."},
     })
 }
 
@@ -234,16 +235,16 @@ pub(super) fn links(operation: &str, status: &str) -> Vec<(&'static str, Value)>
 
 pub(super) fn about_parameter(name: &str) -> Option<&'static str> {
     Some(match name {
-        "id" => "Its id.",
+        "id" => "Id of the jackpot, coupon or room.",
         "entry_id" => "As it was sent, or `{batch_id}:{i}`.",
-        "request_id" => "As it was sent, or as the answer to the entry that drew it names it.",
-        "ticket" => "As the answer to joining names it.",
-        "payout_id" => "As the answer to the entry names it.",
-        "version" => "A version that the definition has had.",
-        "place" => "A token that the page itself made.",
+        "request_id" => "As it was sent, or as named in the answer to the entry that drew it.",
+        "ticket" => "The ticket of the answer to the join.",
+        "payout_id" => "The payout of the answer to the entry.",
+        "version" => "Version of the definition.",
+        "place" => "A token that the page made.",
         "code" => "The `code` of a problem.",
         "If-Match" => {
-            "Only if the definition has one of these tags, as `ETag` gave them; `*`: only if there is one. Not beside \
+            "Only if the definition has one of these tags from `ETag`; `*`: only if there is one. Do not send it with \
                        `If-None-Match`."
         }
         "If-None-Match" => "`*`: only if there is none.",
@@ -285,8 +286,36 @@ pub(super) fn example_parameter(operation: &str, name: &str) -> Option<Value> {
     })
 }
 
-static EXAMPLES: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).expect("the examples are JSON"));
+static EXAMPLES: LazyLock<Value> = LazyLock::new(|| {
+    let all: Value = serde_json::from_str(include_str!("examples.json")).expect("the examples are JSON");
+    completed(&all, &all["types"])
+});
+
+/// The member of an example that names another type: the example has the fields of that type's first example too.
+const AND_ALL_OF: &str = "and all of";
+
+/// The examples, with the fields of the types that they name.
+fn completed(value: &Value, types: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut whole = Map::new();
+            for (name, member) in members {
+                if name == AND_ALL_OF {
+                    let other = member
+                        .as_str()
+                        .and_then(|name| types[name].as_object()?.values().next());
+                    let other = completed(other.expect("a type with an example"), types);
+                    whole.extend(other.as_object().expect("an object").clone());
+                } else {
+                    whole.insert(name.clone(), completed(member, types));
+                }
+            }
+            whole.into()
+        }
+        Value::Array(items) => items.iter().map(|item| completed(item, types)).collect(),
+        _ => value.clone(),
+    }
+}
 
 /// The named examples of a type.
 pub(super) fn examples(schema: &str) -> Option<&'static Map<String, Value>> {

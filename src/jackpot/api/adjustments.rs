@@ -160,7 +160,7 @@ fn movement(body: &AdjustmentBody) -> Result<Movement, Violation> {
         (None, Some(from), Some(to)) if from == to => Err(Violation::new("to", "must be another meter than from")),
         (None, Some(_), Some(_)) if body.amount < 0 => Err(Violation::new("amount", "must be at least 1 in a move")),
         (None, from @ Some(_), to @ Some(_)) => Ok((from, to, amount)),
-        (Some(_), _, _) => Err(Violation::new("meter", "must not stand beside from or to")),
+        (Some(_), _, _) => Err(Violation::new("meter", "must not be sent with from or to")),
         (None, _, _) => Err(Violation::new("meter", "must be given, or both from and to")),
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct WinnerBody<'a> {
     request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
-        (status = 403, description = "`pass-required`: the jackpot is behind a waiting room; `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`pass-required`: the jackpot has a waiting room; `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]

@@ -41,8 +41,8 @@ impl Described for Document {
     }
 }
 
-/// A jackpot: its definition, status and meters. The fields of the definition are repeated here, because a schema that
-/// refuses other fields can't be extended.
+/// A jackpot: its definition, status and meters. The fields of the definition are repeated here: its `status` and
+/// `min_stake` are others in a definition.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Jackpot {
     #[schema(value_type = String, example = "spring")]
@@ -251,7 +251,7 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
     responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(
             ("Cache-Control" = String, description = "`public, max-age=60` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak; without a key"))),
-        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
+        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
         (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn of_version(
     caller: Anyone,

@@ -143,7 +143,7 @@ pub(crate) struct AttemptBody {
 
 /// Takes an entry: it contributes once, is drawn once and has one outcome. Safe to repeat with the same id.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entries", operation_id = "make_entry", tag = "entries", security(("bearer" = [])),
-    params(("id" = String, Path), ("X-Room-Pass" = Option<String>, Header, description = "The pass of the player, where the jackpot is behind a waiting room")),
+    params(("id" = String, Path), ("X-Room-Pass" = Option<String>, Header, description = "The pass of the player, if the jackpot has a waiting room")),
     request_body(content = EntryBody),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),

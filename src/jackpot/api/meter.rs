@@ -222,7 +222,7 @@ impl Meters {
                         changed
                     });
                 }
-                Err(error) => debug!(jackpot_id = %id, %error, "the meter could not be read; its listeners wait"),
+                Err(error) => debug!(jackpot_id = %id, %error, "the meter could not be read; its streams wait"),
             }
             let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
             // The map itself has one receiver.
@@ -242,7 +242,7 @@ impl Meters {
     responses((status = 200, description = "The meter", body = MeterNow, headers(
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
             ("ETag" = String, description = "Weak, of all but `at`; without a key"))),
-        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
+        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
     caller: Anyone,

@@ -193,7 +193,7 @@ impl Restorer {
         let mut events = Vec::with_capacity(rows.len());
         for row in rows {
             let fields = serde_json::from_str(row.try_get("body")?).map_err(|_| Unreadable {
-                n: format!("behind {after}"),
+                n: format!("after {after}"),
                 field: "body",
             })?;
             events.push(Event::parse(&fields)?);

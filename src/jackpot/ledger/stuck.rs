@@ -543,7 +543,7 @@ impl Skip<'_> {
     /// The changes that make the books agree with Redis at the next checkpoint.
     fn money(&self, books: &mut Books) -> Result<Vec<MeterChange>, StuckError> {
         let Some((checkpoint, later, _)) = &self.evidence.checkpoint else {
-            let text = "no checkpoint behind it can be read: there is nothing to compare the money with";
+            let text = "no later checkpoint can be read: there is nothing to compare the money with";
             return Err(StuckError::Refused(text.to_owned()));
         };
         let own = self.raw.and_then(|raw| parse_changes(raw.fields.get("meters")?));

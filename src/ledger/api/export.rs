@@ -39,10 +39,10 @@ pub enum Broken {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The client took nothing for a minute.
-    #[error("the client takes nothing")]
+    #[error("the client reads nothing")]
     Stalled,
     /// The key was revoked or has expired.
-    #[error("the key has ended")]
+    #[error("the key has expired or was revoked")]
     KeyEnded,
 }
 
@@ -93,7 +93,7 @@ impl<T: Record + Serialize + Send + Sync + 'static> Export<T> {
                     Some(Piece::Rows(bytes)) => yield Ok(bytes),
                     Some(Piece::End) => return,
                     Some(Piece::Failed(error)) => {
-                        tracing::error!(%error, "an export was broken off");
+                        tracing::error!(%error, "an export was aborted");
                         yield Err(Broken::Ledger(error));
                         return;
                     }

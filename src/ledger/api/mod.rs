@@ -81,7 +81,7 @@ impl fmt::Debug for Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(audit::list, reconciliation::get),
-    tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, out of the ledger"))
+    tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, from the ledger"))
 )]
 pub struct ApiDoc;
 

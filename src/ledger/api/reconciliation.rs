@@ -50,9 +50,9 @@ impl PartialSchema for Reconciliations {
     }
 }
 
-/// The last reconciliation of every jackpot, coupon and room: per tier the identity of all its money, term by term, per
-/// coupon its stock, per room what it was told, Redis beside the ledger at the same event. Lag alone is no mismatch. A bound key
-/// sees its own.
+/// The last reconciliation of every jackpot, coupon and room: Redis beside the ledger, at the same event. It shows the
+/// identity of the money of each tier, term by term, the stock of each coupon, and the settings of each room. Lag alone is
+/// no mismatch. A bound key sees its own subjects.
 #[utoipa::path(get, path = "/v1/reconciliation", operation_id = "get_reconciliation", tag = "ledger", security(("bearer" = [])),
     responses((status = 200, description = "No mismatch", body = Reconciliations),
         (status = 409, description = "`reconciliation-mismatch`, with the same `items`, `coupons` and `rooms`", body = Mismatch<Reconciliations>, content_type = "application/problem+json")))]

@@ -89,7 +89,7 @@ async fn one<K: Kind>(store: &Store, look: Look<K>) -> Option<Ahead> {
             after: look.after,
         }),
         Err(error) => {
-            debug!(what = K::NAME.as_str(), id = %look.id, %error, "not read ahead");
+            debug!(what = K::NAME.as_str(), id = %look.id, %error, "could not read ahead");
             None
         }
     }

@@ -36,7 +36,7 @@ impl<K: Kind> Projector<K> {
                 self.not_committed(&id, error).await
             }
             Err(error) => {
-                debug!(%error, "not committed together; trying each by itself");
+                debug!(%error, "the streams were not written in one commit; trying each by itself");
                 for (batch, token) in batches.into_iter().filter(|(batch, _)| has_rows(batch)) {
                     let id = batch.id.clone();
                     match write::commit(&self.ledger.sql, &[(&batch, token)]).await {
@@ -52,7 +52,7 @@ impl<K: Kind> Projector<K> {
     pub(crate) async fn not_committed(&mut self, id: &Id, error: WriteError) -> Result<(), sqlx::Error> {
         match error {
             WriteError::Moved(_) => {
-                debug!(what = K::NAME.as_str(), %id, "another instance reads its events now");
+                debug!(what = K::NAME.as_str(), %id, "another instance projects this stream now");
                 self.drop_stream(id);
                 Ok(())
             }

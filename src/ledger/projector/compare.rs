@@ -41,7 +41,7 @@ impl<K: Kind> Projector<K> {
                 Err(error) if error.script().is_some_and(is_damage) => {
                     compared.push((id, (n, stream.books.at_ms()), unreadable(error.to_string())));
                 }
-                Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: it can't be read"),
+                Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: Redis could not be read"),
             }
         }
         if !compared.is_empty() {
@@ -52,7 +52,7 @@ impl<K: Kind> Projector<K> {
         }
         let checkpoints = busy.into_iter().map(|id| async move {
             let put = kind.checkpoint(&id).await;
-            put.inspect_err(|error| debug!(what = K::NAME.as_str(), %id, %error, "no checkpoint: the next one will do"))
+            put.inspect_err(|error| debug!(what = K::NAME.as_str(), %id, %error, "no checkpoint was written; the next round tries again"))
         });
         let put: Vec<_> = futures::iter(checkpoints).buffer_unordered(AT_ONCE).collect().await;
         Ok(put.iter().any(Result::is_ok))
@@ -98,13 +98,13 @@ impl<K: Kind> Projector<K> {
         let report = match K::count(&self.ledger.sql, id, n, found).await {
             Ok(report) => report,
             Err(error) => {
-                debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: its rows can't be counted");
+                debug!(what = K::NAME.as_str(), %id, %error, "not reconciled: its rows could not be counted");
                 return;
             }
         };
         let compared = [(id.clone(), (n, at_ms), report)];
         if let Err(error) = self.ledger.sql.writing(self.save(&compared)).await {
-            debug!(what = K::NAME.as_str(), %id, %error, "the comparison is not kept; the next one will be");
+            debug!(what = K::NAME.as_str(), %id, %error, "the comparison was not stored; the next one will be");
         }
         let [(.., report)] = &compared;
         self.judge(id, n, report).await;

@@ -165,7 +165,7 @@ impl Leases {
             loop {
                 tokio::time::sleep(third).await;
                 if let Err(error) = self.renew().await {
-                    warn!(%error, "the leases were not renewed; tried again");
+                    warn!(%error, "the leases were not renewed; the next round tries again");
                 }
             }
         };

@@ -40,7 +40,7 @@ pub struct Loaded<K: Kind> {
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The database failed.
-    #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
+    #[error("{0}")] // not transparent: a check for a database that is down looks for it among the sources
     Sql(#[from] sqlx::Error),
     /// Another instance has meanwhile taken over the stream.
     #[error("'{0}' is read by another instance now")]

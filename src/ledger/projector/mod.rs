@@ -183,13 +183,13 @@ impl<K: Kind> Projector<K> {
             );
         }
         if let Err(error) = self.leases.release().await {
-            debug!(%error, "the leases were not given back; they end by themselves");
+            debug!(%error, "the leases were not released; they expire");
         }
     }
 
     fn failed(&mut self, error: &sqlx::Error) {
         if !std::mem::replace(&mut self.down, true) {
-            error!(%error, "the ledger's database can't be used; play goes on, events wait in Redis");
+            error!(%error, "the ledger's database can't be used; play continues, and events wait in Redis");
         }
         self.metrics.ledger.up(false);
     }

@@ -172,7 +172,7 @@ impl<K: Kind> Stream<K> {
         if news.is_empty() && tail.mark.n() > self.cursor.n {
             let (at, redis) = (self.cursor.n, tail.mark.n());
             return Ok(Read::Broken(format!(
-                "Redis is at event {redis}, but its stream has none behind event {at}, the ledger's last"
+                "Redis is at event {redis}, but its stream has none after event {at}, the ledger's last"
             )));
         }
         if news.is_empty() && tail.mark < seen {

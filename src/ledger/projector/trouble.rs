@@ -33,7 +33,7 @@ impl<K: Kind> Projector<K> {
             // meanwhile.
             Ok(false) => self.drop_stream(id),
             Err(error) => {
-                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here");
+                warn!(what = K::NAME.as_str(), %id, %error, "could not check whether this instance still projects this stream");
             }
         }
     }
@@ -56,7 +56,7 @@ impl<K: Kind> Projector<K> {
         match self.ledger.sql.execute(update).await {
             Ok(0) => self.drop_stream(id),
             Ok(_) => {
-                info!(what = K::NAME.as_str(), %id, "the ledger goes on with this {}", K::NAME.as_str());
+                info!(what = K::NAME.as_str(), %id, "the ledger continues with this {}", K::NAME.as_str());
                 _ = self.streams.get_mut(id).map(Stream::go_on);
                 self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
                 let known = self.kind.registry().known(id);
@@ -66,7 +66,7 @@ impl<K: Kind> Projector<K> {
                 });
             }
             Err(error) => {
-                warn!(what = K::NAME.as_str(), %id, %error, "not known whether this stream is still read here");
+                warn!(what = K::NAME.as_str(), %id, %error, "could not check whether this instance still projects this stream");
             }
         }
     }
@@ -87,7 +87,7 @@ impl<K: Kind> Projector<K> {
             return Ok(false);
         }
         if new {
-            error!(what = K::NAME.as_str(), %id, reason, "the ledger can't go on with this {}; it is suspended", K::NAME.as_str());
+            error!(what = K::NAME.as_str(), %id, reason, "the ledger can't continue with this {}; it is suspended", K::NAME.as_str());
         }
         self.metrics.ledger.stopped(K::NAME.as_str(), id, true);
         let known = self.kind.registry().known(id);
@@ -155,7 +155,7 @@ impl<K: Kind> Projector<K> {
                 return None;
             }
             Err(error) => {
-                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; it is tried again", K::NAME.as_str());
+                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; the service tries again", K::NAME.as_str());
                 return None;
             }
         }
@@ -188,7 +188,7 @@ impl<K: Kind> Projector<K> {
                 true
             }
             Err(error) => {
-                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; it is tried again", K::NAME.as_str());
+                error!(what = K::NAME.as_str(), %id, %error, "this {} could not be rebuilt; the service tries again", K::NAME.as_str());
                 false
             }
         }
@@ -213,7 +213,7 @@ impl<K: Kind> Projector<K> {
             Err(error) => Err(error.to_string()),
         };
         if let Err(error) = whole {
-            debug!(what = K::NAME.as_str(), %id, error, "it was lost and can't be read; the next look at it may");
+            debug!(what = K::NAME.as_str(), %id, error, "it was lost and can't be read; the next round tries again");
         }
     }
 
@@ -247,7 +247,7 @@ impl<K: Kind> Projector<K> {
             |(stream_id, fields): &(String, _)| *stream_id == last.stream_id && chain::body(fields) == last.body;
         let is_it = tail.mark.restores() == last.mark.restores() && tail.events.first().is_some_and(holds);
         if is_it && self.kind.registry().is_whole(id, lost_at, last.mark) {
-            info!(what = K::NAME.as_str(), %id, n = last.mark.n(), "Redis holds SQL's last event again; it is no longer refused");
+            info!(what = K::NAME.as_str(), %id, n = last.mark.n(), "Redis has the last event of SQL again; requests are no longer refused");
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub enum WriteError {
     #[error("{0}")]
     Contradicts(String),
     /// The database failed.
-    #[error("{0}")] // not transparent: whoever asks whether the database is down must find it as a source
+    #[error("{0}")] // not transparent: a check for a database that is down looks for it among the sources
     Sql(#[from] sqlx::Error),
 }
 

@@ -40,6 +40,6 @@ pub enum LedgerError {
     )]
     EntryIndexOff,
     /// No further export may run now.
-    #[error("this instance serves as many exports as it may")]
+    #[error("this instance serves its maximum number of exports")]
     TooManyExports,
 }

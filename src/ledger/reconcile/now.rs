@@ -48,7 +48,7 @@ pub enum NotClean {
     #[error("the ledger can't go on with it: {0}")]
     Stopped(String),
     /// They were not compared in time.
-    #[error("the ledger has not caught up in time to be compared; try again")]
+    #[error("the ledger did not catch up in time for a comparison; try again")]
     Behind,
 }
 

@@ -165,7 +165,7 @@ impl List {
         let (count, joined) = (self.count(), heading.joined);
         if count != joined {
             return Err(format!(
-                "the list ends behind it with {count} joins, the first line states {joined}"
+                "the list ends after it with {count} joins; the first line states {joined}"
             ));
         }
         let sha256 = hex::encode(self.hash.finalize_reset());
@@ -217,11 +217,11 @@ impl fmt::Display for PreQueue {
             ..
         } = &self.heading;
         let opening = opens_at.as_deref().unwrap_or("its opening");
-        writeln!(f, "room {room_id}, those who joined before {opening}")?;
+        writeln!(f, "room {room_id}, joins before {opening}")?;
         if let Some(problem) = &self.problem {
             let problem = format!("{} of room {room_id}: {}", problem.place, problem.what);
             section(f, "wrong", &[problem])?;
-            return writeln!(f, "\nwhat comes behind it was not looked at");
+            return writeln!(f, "\nnothing after it was checked");
         }
         let kept = if self.kept { ", the one that was kept" } else { "" };
         writeln!(f, "\nchecked")?;

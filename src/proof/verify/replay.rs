@@ -189,7 +189,7 @@ impl Replay {
 
     fn definition(&self, version: u64) -> Result<Arc<Definition>, Broken> {
         let found = self.definitions.get(&version).map(Arc::clone);
-        found.ok_or_else(|| Broken(format!("definition {version} is not known there")))
+        found.ok_or_else(|| Broken(format!("definition {version} does not exist at this event")))
     }
 
     fn claim(

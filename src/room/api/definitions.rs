@@ -29,34 +29,13 @@ impl Described for Document {
     }
 }
 
-/// A room: its definition, status and counts. The fields of the definition are repeated here, because a schema that
-/// refuses other fields can't be extended.
+/// A room: its definition, status and counts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Room {
     #[schema(value_type = String, example = "lobby")]
     id: Id,
-    /// Most sessions at once.
-    #[schema(example = 1000)]
-    capacity: u64,
-    /// Length of a session in seconds.
-    #[schema(example = 300)]
-    session_s: u64,
-    /// Seconds after which the place of a silent waiting user is lost.
-    #[schema(example = 60)]
-    waiting_timeout_s: u64,
-    /// Most admissions in any 60 s.
-    admissions_per_minute: Option<u64>,
-    /// Nobody is admitted before this time; RFC 3339, like all times here.
-    opens_at: Option<String>,
-    /// Shown on the waiting page.
-    #[schema(example = "The spring lobby")]
-    name: Option<String>,
-    /// Target of the waiting page's link back.
-    #[schema(example = "https://shop.example/")]
-    back: Option<String>,
-    /// Origins to which the waiting page may send users.
-    #[schema(example = json!(["https://shop.example"]))]
-    return_origins: Vec<String>,
+    #[serde(flatten)]
+    definition: Document,
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
@@ -108,16 +87,6 @@ impl Room {
     fn of(api: &Api, id: &Id, snapshot: Snapshot) -> Result<Self, RoomError> {
         let definition = parse_definition(id, &snapshot.definition)?;
         let seed = seed(api, id, &definition, &snapshot);
-        let Document {
-            capacity,
-            session_s,
-            waiting_timeout_s,
-            admissions_per_minute,
-            opens_at,
-            name,
-            back,
-            return_origins,
-        } = definition.document().clone();
         let room = snapshot.values;
         let counts = room.counts;
         #[expect(clippy::cast_precision_loss, reason = "a mean, in milliseconds")]
@@ -125,14 +94,7 @@ impl Room {
             (counts.promoted > 0).then(|| (counts.waited_ms as f64 / counts.promoted as f64).round() / 1_000.0);
         Ok(Self {
             id: id.clone(),
-            capacity,
-            session_s,
-            waiting_timeout_s,
-            admissions_per_minute,
-            opens_at,
-            name,
-            back,
-            return_origins,
+            definition: definition.document().clone(),
             status: room.status.as_str(),
             version: room.version,
             active: counts.active,

@@ -61,10 +61,10 @@ pub(crate) struct RoomStatus {
 
 /// The public state of a room. It needs no key and is at most a second old. Caches in between may keep it for a second.
 #[utoipa::path(get, path = "/v1/rooms/{id}/status", operation_id = "get_room_status", tag = "rooms", params(("id" = String, Path)),
-    responses((status = 200, description = "How it is", body = RoomStatus,
+    responses((status = 200, description = "The state of the room", body = RoomStatus,
             headers(("Cache-Control" = String, description = "`public, max-age=1`"),
                 ("ETag" = String, description = "Weak, of all but `at`"))),
-        (status = 304, description = "`If-None-Match` has the tag of what would be answered"),
+        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
         (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(PathOf(id): PathOf<Id>, request: HttpRequest, api: Data<Api>) -> Result<HttpResponse, Problem> {
     // A made-up id costs no call.

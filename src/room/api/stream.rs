@@ -29,7 +29,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// it. A stream keeps the place alive.
 #[utoipa::path(get, path = "/v1/rooms/{id}/tickets/{ticket}/stream", operation_id = "stream_ticket", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "Events until it is over", content_type = "text/event-stream", body = String),
+    responses((status = 200, description = "Events until the ticket ends", content_type = "text/event-stream", body = String),
         (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`too-many-streams`, `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
@@ -70,7 +70,7 @@ pub(crate) async fn get(
                     }
                     // The ticket had ended, and its record is dropped by now.
                     Err(RoomError::TicketNotFound) => return,
-                    Err(error) => debug!(%error, "the ticket could not be read; its listener waits"),
+                    Err(error) => debug!(%error, "the ticket could not be read; its stream waits"),
                 }
                 pause = AFTER_FAILURE;
             }

@@ -86,7 +86,7 @@ pub(crate) async fn renew(
 /// ticket, changes nothing and says how the ticket ended.
 #[utoipa::path(delete, path = "/v1/rooms/{id}/tickets/{ticket}", operation_id = "leave_room", tag = "rooms", security(("bearer" = [])),
     params(("id" = String, Path), ("ticket" = String, Path)),
-    responses((status = 200, description = "It is over", body = TicketBody),
+    responses((status = 200, description = "The ticket has ended", body = TicketBody),
         (status = 404, description = "`room-not-found`, `ticket-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn delete(
     _: auth::Play,

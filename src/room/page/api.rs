@@ -135,14 +135,14 @@ pub(crate) async fn issue(
     params(("id" = String, Path),
         ("token" = Option<String>, Query, description = "Of `POST /v1/rooms/{id}/join-tokens`"),
         ("place" = Option<String>, Query, description = "Where the page itself goes on")),
-    responses((status = 200, description = "A place in the line", content_type = "text/html", body = String),
+    responses((status = 200, description = "A place in the queue", content_type = "text/html", body = String),
         (status = 303, description = "To the page of the place, or to `return_to` with `room_pass`"),
-        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 400, description = "Not a token of this service for this room", content_type = "text/html", body = String),
         (status = 403, description = "The room's `return_origins` do not have the origin of `return_to`", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
-        (status = 410, description = "The join token has expired or has been used, or the ticket is over", content_type = "text/html", body = String),
+        (status = 410, description = "The join token has expired or was used, or the ticket has ended", content_type = "text/html", body = String),
         (status = 429, description = "The user has left the room too often; the page tries again after `Retry-After`", content_type = "text/html", body = String),
-        (status = 503, description = "Redis does not answer, or nobody joins; the page tries again", content_type = "text/html", body = String)))]
+        (status = 503, description = "Redis does not answer, or the room takes no joins; the page tries again", content_type = "text/html", body = String)))]
 pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
     let link = Link::of(&request);
     let answer = match (Id::parse(&id), link) {
@@ -160,8 +160,8 @@ pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>)
 /// Keeps an open page of a place up to date.
 #[utoipa::path(get, path = "/rooms/{id}/wait/events", operation_id = "waiting_page_events", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
-    responses((status = 200, description = "`place` with the texts of the page; `moved` when it is to be loaded again", content_type = "text/event-stream", body = String),
-        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+    responses((status = 200, description = "`place` with the texts of the page; `moved`: load the page again", content_type = "text/event-stream", body = String),
+        (status = 400, description = "Not a token of this service for this room", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
         (status = 503, description = "`too-many-streams`; a page where keys of other instances can't be read", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn events(
@@ -189,7 +189,7 @@ pub(crate) async fn events(
 #[utoipa::path(post, path = "/rooms/{id}/wait/leave", operation_id = "leave_by_page", tag = "rooms",
     params(("id" = String, Path), ("place" = String, Query)),
     responses((status = 303, description = "To the page of the place"),
-        (status = 400, description = "No token of this service for this room", content_type = "text/html", body = String),
+        (status = 400, description = "Not a token of this service for this room", content_type = "text/html", body = String),
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
         (status = 410, description = "The ticket is no longer remembered", content_type = "text/html", body = String),
         (status = 503, description = "Redis does not answer; the page of the place is loaded again", content_type = "text/html", body = String)))]

@@ -45,7 +45,7 @@ pub(super) fn events(
                 | Err(RoomError::TicketNotFound | RoomError::Script(ScriptError::Unknown)) => break,
                 // After a reload the page would have nothing to show, and all pages would ask at once.
                 Err(error) => {
-                    debug!(%error, "the place could not be looked at; its listener waits");
+                    debug!(%error, "the place could not be read; its stream waits");
                     AFTER_FAILURE
                 }
             };

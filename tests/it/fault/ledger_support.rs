@@ -175,7 +175,7 @@ pub async fn assert_ledger_has_each_once(sql: &Sql, jackpot: &str, played: &[Pla
     assert_eq!(
         recorded.into_iter().collect::<BTreeSet<_>>(),
         paid,
-        "payouts are what winners were told"
+        "payouts are the answers of winners"
     );
     assert_postings_sum_to_zero(sql, jackpot).await;
     all

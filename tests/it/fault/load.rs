@@ -216,5 +216,5 @@ pub async fn assert_each_counted_once(service: &Service, redis_url: &str, jackpo
     let meter = balanced(service, jackpot).await;
     assert_eq!(meter["contributed"], entries, "each entry adds one unit, once");
     let paid: u64 = numbers(&|body| &body["outcome"]["amount"]).iter().sum();
-    assert_eq!(meter["paid"], paid, "what was paid is what winners were told");
+    assert_eq!(meter["paid"], paid, "the sum paid is the sum of the answers");
 }

@@ -120,7 +120,7 @@ async fn a_stream_that_was_deleted_does(db: LedgerDb) {
     let (kit, good) = two(db, true).await;
     kit.bench.take("lost", 0).await;
     rewrite(&kit.bench, Vec::clear).await;
-    assert_stopped(&kit, &good, 5, "has none behind event 5").await;
+    assert_stopped(&kit, &good, 5, "has none after event 5").await;
 }
 
 async fn another_event_under_the_last_number_does(db: LedgerDb) {

@@ -41,9 +41,9 @@ pub(crate) struct EntryQuery {
     cursor: Option<String>,
 }
 
-/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). What
-/// was played in the last second or so may be missing. With no index at all this is 422 `entry-index-off`, rather than a
-/// list that is always empty. A bound key sees those of its own jackpots.
+/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+/// of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
+/// sees the entries of its own jackpots.
 #[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<EntryRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),

@@ -51,7 +51,7 @@ pub(crate) struct PayoutQuery {
     cursor: Option<String>,
 }
 
-/// Payouts, the newest first: whole receipts. A bound key sees those of its own jackpots.
+/// Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 #[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<PayoutRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
@@ -83,7 +83,7 @@ pub async fn list(
     answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }
 
-/// The receipt of a payout. To a bound key one of another jackpot is not there.
+/// The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
     responses((status = 200, description = "The receipt", body = PayoutRow),

@@ -58,7 +58,7 @@ impl Books {
             // A last attempt that is refused also ends the entry.
             let ends = claim.result == ClaimResult::Ended && last.attempt == claim.attempt;
             let goes_on = is_retry(last) && (last.attempt < claim.attempt || ends);
-            expect(self.n, goes_on, "an entry goes on behind its last claim")?;
+            expect(self.n, goes_on, "an entry goes on after its last claim")?;
         }
         for claim in claims {
             self.claim(claim)?;

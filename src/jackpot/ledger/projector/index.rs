@@ -77,7 +77,7 @@ impl Projector<Jackpots> {
         let done = match write(&self.ledger.sql, &parts).await {
             Err(WriteError::Sql(error)) if is_unavailable(&error) => return Err(error),
             Err(error) if parts.len() > 1 => {
-                debug!(%error, "not indexed together; trying each by itself");
+                debug!(%error, "the index was not written in one commit; trying each stream by itself");
                 let mut done = Vec::with_capacity(parts.len());
                 for part in &parts {
                     done.push((
@@ -274,7 +274,7 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
     let end = end.ok_or_else(|| {
         damaged::<Jackpots>(
             jackpot,
-            &format!("the event behind event {after} is missing in table events"),
+            &format!("the event after event {after} is missing in table events"),
         )
     })?;
     let select =
@@ -285,12 +285,8 @@ async fn page(ledger: &Ledger, jackpot: &Id, after: u64, last: u64) -> Result<(I
             .fetch_all(sql.reader());
     let mut rows = IndexRows::default();
     for row in sql.reading(select).await? {
-        let unreadable = |why: String| {
-            damaged::<Jackpots>(
-                jackpot,
-                &format!("an event behind event {after} in table events: {why}"),
-            )
-        };
+        let unreadable =
+            |why: String| damaged::<Jackpots>(jackpot, &format!("an event after event {after} in table events: {why}"));
         let fields = serde_json::from_str(row.try_get("body")?).map_err(|error| unreadable(error.to_string()))?;
         let event = Event::parse(&fields).map_err(|error| unreadable(error.to_string()))?;
         add_rows(ledger, jackpot, event, &mut rows).await?;

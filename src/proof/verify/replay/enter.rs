@@ -47,7 +47,7 @@ impl Replay {
         for (place, entry) in call.entries.iter().enumerate() {
             if self.version != call.version_of(place) {
                 return Err(Broken(format!(
-                    "entry '{}' comes behind a take that put another definition in force",
+                    "entry '{}' comes after a take that put another definition in force",
                     entry.entry_id
                 )));
             }

@@ -146,7 +146,7 @@ async fn a_void_is_done_once_and_only_what_was_issued_is_voided() {
     assert_eq!(
         (found.status, found.body),
         (StatusCode::OK, voided.body),
-        "who looks is told"
+        "a later read shows it"
     );
     let shown = service.get("/v1/coupons/back").await.body;
     let counts = ["issued", "voided", "remaining"].map(|field| shown[field].as_u64());

@@ -254,7 +254,7 @@ async fn claims_out_of_order_are_refused() {
         claims.insert(at, more);
         claims.concat()
     };
-    let behind = "goes on behind its last claim";
+    let behind = "goes on after its last claim";
     assert!(
         change("claims", with(paid + 1, claims[paid])).contains(behind),
         "twice paid"

@@ -191,7 +191,7 @@ async fn an_upload_is_told_that_its_key_has_ended() {
     let ended = Instant::now();
     timeout(Duration::from_secs(10), read_until("\"result\":\"stopped\""))
         .await
-        .expect("it is told");
+        .expect("the last event");
     assert!(ended.elapsed() < SOON);
     assert!(
         text.contains("\"line\":2") && text.contains("\"code\":\"unauthorized\""),

@@ -94,7 +94,7 @@ async fn the_order_before_the_opening_is_the_committed_one() {
     for (position, ticket) in (1_u64..).zip(&order) {
         assert_eq!(look(&service, "launch", ticket).await["position"], position);
     }
-    let shown = eventually(PATIENCE, "everybody is told", async || {
+    let shown = eventually(PATIENCE, "everybody can read it", async || {
         let shown = service.get("/v1/rooms/launch/status").await.body;
         shown["sha256"].is_string().then_some(shown)
     })

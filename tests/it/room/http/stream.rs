@@ -49,7 +49,7 @@ async fn a_ticket_is_told_as_it_changes_and_then_it_ends() {
     assert_eq!(
         until(&mut answer, &mut text, |_| true).await,
         third,
-        "at once, as it was told"
+        "at once, the last known state"
     );
     leave(&service, "sse", &first).await;
     until(&mut answer, &mut text, |ticket| ticket["position"] == 1).await;
