@@ -12,12 +12,14 @@ step() { say "--- $*"; "$@"; }
 # file that decides. The parts in lua/subject/ come first, the deciding file comes last. So a file may read names that a
 # part declares at its top level, and such a name is not unused.
 lint_lua() {
-  local room parts name options
+  local room files parts name options all
+  mapfile -t all < <(find lua -name '*.lua')
   for room in lua/*/ tests/it/subject/lua/; do
     options=()
-    mapfile -t parts < <(grep -L '^return' "$room"*.lua lua/subject/*.lua | sort -u)
+    mapfile -t files < <(find "$room" lua/subject -name '*.lua' | sort -u)
+    mapfile -t parts < <(grep -L '^return' "${files[@]}")
     while read -r name; do
-      if (($(grep -lw "$name" "$room"*.lua lua/*/*.lua | sort -u | wc -l) > 1)); then
+      if (($(grep -lw "$name" "${files[@]}" "${all[@]}" | sort -u | wc -l) > 1)); then
         options+=(--read-globals "$name" --ignore "211/$name")
       fi
     done < <(((${#parts[@]})) && top_level_names "${parts[@]}")

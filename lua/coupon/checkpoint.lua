@@ -11,6 +11,6 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-append_event(KEYS[6], state, now_ms(), 'checkpoint', { 'state', lines_of(told(state)) })
+append_checkpoint(KEYS[6], state, now_ms(), { state = lines_of(told(state)) })
 redis.call('HSET', KEYS[1], 'n', num(state.n))
 return { 'ok', mark(state) }

@@ -24,7 +24,7 @@ end
 -- Appends the event and writes the state. The definition is in force from here.
 local function define(state, mode)
   local version, retention = num(state.version), num(state.retention)
-  append_event(KEYS[6], state, at, 'define', put_fields(put, mode, version, { 'retention', retention }))
+  append_define(KEYS[6], state, at, put_values(put, mode, version, { retention = retention }))
   local fields = {
     'restores',
     num(state.restores),

@@ -90,7 +90,7 @@ for i = 1, count do
 end
 
 if taken > 0 then
-  append_event(KEYS[6], state, at, 'issue', { 'block', table.concat(lines, '\n'), 'users', num(new_users) })
+  append_issue(KEYS[6], state, at, { block = table.concat(lines, '\n'), users = num(new_users) })
   redis.call('HSET', KEYS[2], unpack(records))
   local counts = { 'n', num(state.n) }
   if issued > 0 then

@@ -30,16 +30,7 @@ end
 redis.call('ZCARD', KEYS[4]) -- checks the keys' types before the first write
 redis.call('ZCARD', KEYS[5])
 
-append_event(KEYS[6], state, now_ms(), 'redrive', {
-  'request',
-  id,
-  'arrival',
-  arrival,
-  'who',
-  ARGV[3],
-  'request_id',
-  ARGV[4],
-})
+append_redrive(KEYS[6], state, now_ms(), { request = id, arrival = arrival, who = ARGV[3], request_id = ARGV[4] })
 local queued = queued_text({ arrival = arrival, attempts = 0, take = '-', at = at, user = user })
 redis.call('HSET', KEYS[2], id, queued)
 redis.call('ZREM', KEYS[5], id)

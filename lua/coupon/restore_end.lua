@@ -34,5 +34,5 @@ for i, count in ipairs(counts) do
 end
 
 local state = read_restored(was, FIRST_FIELD, {}, NUMBERS, OPTIONAL)
-append_event(KEYS[6], state, now_ms(), 'restore', restored_fields(state, from, counts[1], { 'users', num(counts[2]) }))
+append_restore(KEYS[6], state, now_ms(), restored_values(state, from, counts[1], { users = num(counts[2]) }))
 return end_restore(KEYS[1], state, {})

@@ -29,7 +29,7 @@ end
 local at, wanted = now_ms(), must(exact(ARGV[3]), 'JP_ARGUMENT retention')
 local kept = num(state.retention)
 if wanted > state.retention then
-  append_event(KEYS[6], state, at, 'retention', { 'before', kept, 'retention', num(wanted) })
+  append_retention(KEYS[6], state, at, { before = kept, retention = num(wanted) })
   redis.call('HSET', KEYS[1], 'n', num(state.n), 'retention', num(wanted))
   return { 'raised', mark(state), kept }
 end
@@ -56,13 +56,10 @@ end
 if exact(ARGV[2]) ~= state.n then
   return { 'ledger', mark(state) }
 end
-append_event(KEYS[6], state, at, 'retire', {
-  'requests',
-  num(redis.call('HLEN', KEYS[2])),
-  'queued',
-  num(queued),
-  'dead',
-  num(dead),
+append_retire(KEYS[6], state, at, {
+  requests = num(redis.call('HLEN', KEYS[2])),
+  queued = num(queued),
+  dead = num(dead),
 })
 redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 redis.call('HDEL', KEYS[1], 'consumer', 'over_version', 'over_age', 'over_looked')

@@ -136,7 +136,7 @@ for h = head, lease > 0 and last_head or 0 do
 end
 
 if #lines > 0 then
-  append_event(KEYS[6], state, at, 'serve', { 'block', table.concat(lines, '\n'), 'users', num(new_users) })
+  append_serve(KEYS[6], state, at, { block = table.concat(lines, '\n'), users = num(new_users) })
 end
 if #records > 0 then
   redis.call('HSET', KEYS[2], unpack(records))

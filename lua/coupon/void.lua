@@ -43,19 +43,13 @@ end
 local at = now_ms()
 local voided = 'v ' .. seq .. ' ' .. issued_at .. ' ' .. code .. ' ' .. num(at) .. ' ' .. user
 state.voided = state.voided + 1
-append_event(KEYS[6], state, at, 'void', {
-  'request',
-  id,
-  'user',
-  user,
-  'seq',
-  seq,
-  'users',
-  held ~= '' and #kept == 0 and '-1' or '0',
-  'who',
-  ARGV[3],
-  'request_id',
-  ARGV[4],
+append_void(KEYS[6], state, at, {
+  request = id,
+  user = user,
+  seq = seq,
+  users = held ~= '' and #kept == 0 and '-1' or '0',
+  who = ARGV[3],
+  request_id = ARGV[4],
 })
 redis.call('HSET', KEYS[2], id, voided)
 if #kept > 0 then

@@ -59,29 +59,18 @@ if to == 'pool' and tier.cap and tier.pool > tier.cap then
 end
 
 local at = now_ms()
-append_event(KEYS[3], state, at, 'adjust', {
-  'adjustment',
-  adjustment_id,
-  'digest',
-  digest,
-  'tier',
-  tier.name,
-  'from',
-  from,
-  'to',
-  to,
-  'amount',
-  num(amount),
-  'reason',
-  ARGV[11],
-  'who',
-  ARGV[12],
-  'request_id',
-  ARGV[13],
-  'meters',
-  changes(state, tiers),
-  'applied',
-  '',
+append_adjust(KEYS[3], state, at, {
+  adjustment = adjustment_id,
+  digest = digest,
+  tier = tier.name,
+  from = from,
+  to = to,
+  amount = num(amount),
+  reason = ARGV[11],
+  who = ARGV[12],
+  request_id = ARGV[13],
+  meters = changes(state, tiers),
+  applied = '',
 })
 write_pools(tiers)
 redis.call('HSET', KEYS[2], adjustment_id, digest .. ' ' .. num(at))

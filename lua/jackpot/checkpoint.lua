@@ -24,15 +24,11 @@ for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
   rows[t] = table.concat(row, ' ') .. ';'
 end
 local fields = held_values(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])
-append_event(KEYS[3], state, now_ms(), 'checkpoint', {
-  'state',
-  lines_of(fields),
-  'tiers',
-  table.concat(rows),
-  'meters',
-  '',
-  'applied',
-  '',
+append_checkpoint(KEYS[3], state, now_ms(), {
+  state = lines_of(fields),
+  tiers = table.concat(rows),
+  meters = '',
+  applied = '',
 })
 redis.call('HSET', KEYS[1], 'n', num(state.n))
 return { 'ok', mark(state) }

@@ -40,15 +40,11 @@ else
   record = pending.head .. ' p ' .. add_refusal(pending, rank, 'r') .. ' ' .. pending.tail
 end
 
-append_event(KEYS[5], state, at, 'claim', {
-  'entry',
-  entry_id,
-  'claims',
-  claim_text(pending.seq, attempt, rank, prize, amount, state, before),
-  'meters',
-  changes(state, tiers),
-  'applied',
-  state.applied or '',
+append_claim(KEYS[5], state, at, {
+  entry = entry_id,
+  claims = claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  meters = changes(state, tiers),
+  applied = state.applied or '',
 })
 write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)

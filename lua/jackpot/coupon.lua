@@ -45,15 +45,11 @@ else
 end
 
 local sequence, code = issued and ARGV[10] or '0', issued and ARGV[11] or '-'
-append_event(KEYS[5], state, now_ms(), 'claim', {
-  'entry',
-  entry_id,
-  'claims',
-  table.concat({ pending.seq, attempt, rank, answer, coupon, sequence, code, '0' }, ',') .. ';',
-  'meters',
-  changes(state, tiers),
-  'applied',
-  state.applied or '',
+append_claim(KEYS[5], state, now_ms(), {
+  entry = entry_id,
+  claims = table.concat({ pending.seq, attempt, rank, answer, coupon, sequence, code, '0' }, ',') .. ';',
+  meters = changes(state, tiers),
+  applied = state.applied or '',
 })
 write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)

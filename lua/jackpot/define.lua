@@ -74,36 +74,20 @@ local function create()
   }
   local fresh = names_of(rows)
   local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
-  append_event(
-    KEYS[5],
-    state,
-    at,
-    'define',
-    put_fields(put, 'created', '1', {
-      'tiers',
-      tiers_text,
-      'money',
-      money,
-      'currency',
-      currency,
-      'status',
-      state.status,
-      'epoch',
-      '1',
-      'commitment',
-      ARGV[3],
-      'epoch_nonce',
-      state.nonce,
-      'secret_id',
-      state.secret,
-      'retention',
-      num(state.retention),
-      'meters',
-      '',
-      'applied',
-      '1',
-    })
-  )
+  local own = {
+    tiers = tiers_text,
+    money = money,
+    currency = currency,
+    status = state.status,
+    epoch = '1',
+    commitment = ARGV[3],
+    epoch_nonce = state.nonce,
+    secret_id = state.secret,
+    retention = num(state.retention),
+    meters = '',
+    applied = '1',
+  }
+  append_define(KEYS[5], state, at, put_values(put, 'created', '1', own))
   make_pools(tiers, fresh)
   local puts = remember_put(put, 'created', '1')
   redis.call('HSET', KEYS[1], 'restores', num(state.restores), 'status', state.status, 'puts', puts)
@@ -169,26 +153,15 @@ local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
   apply_next(state, tiers)
 end
-append_event(
-  KEYS[5],
-  state,
-  at,
-  'define',
-  put_fields(put, mode, version, {
-    'tiers',
-    tiers_text,
-    'money',
-    money,
-    'currency',
-    currency,
-    'superseded',
-    superseded,
-    'meters',
-    changes(state, tiers),
-    'applied',
-    state.applied or '',
-  })
-)
+local own = {
+  tiers = tiers_text,
+  money = money,
+  currency = currency,
+  superseded = superseded,
+  meters = changes(state, tiers),
+  applied = state.applied or '',
+}
+append_define(KEYS[5], state, at, put_values(put, mode, version, own))
 make_pools(tiers, fresh)
 write_pools(tiers)
 redis.call('HSET', KEYS[2], version, put.json)

@@ -166,7 +166,13 @@ must(i == count or nil, 'JP_ARGUMENT steps')
 local runs = table.concat(call.runs)
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
-  append_enter(call, state, at, changes(state, tiers), ARGV[7], skip, ARGV[9], #run_places > 0 and '1' or '')
+  append_entries(call, state, at, {
+    meters = changes(state, tiers),
+    block = ARGV[7],
+    skip = skip,
+    amounts = ARGV[9],
+    call = #run_places > 0 and '1' or '',
+  })
   write_pools(tiers)
   for _, run in ipairs(run_places) do
     redis.call('HSET', seen_now, unpack(ARGV, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))

@@ -137,8 +137,16 @@ local record = table.concat({
   #winners > 0 and table.concat(winners, ',') or '-',
 }, ' ')
 
-local of_batch = { 'batch', batch_id, 'split', split, 'record', record }
-append_enter(call, state, at, table.concat(meters), ARGV[8], '', ARGV[9], '', of_batch)
+append_entries(call, state, at, {
+  meters = table.concat(meters),
+  block = ARGV[8],
+  skip = '',
+  amounts = ARGV[9],
+  call = '',
+  batch = batch_id,
+  split = split,
+  record = record,
+})
 for _, group in ipairs(groups) do
   write_pools(group)
 end

@@ -134,37 +134,15 @@ local function settle(call, state, tiers, segment, version, at, id, winner, pool
   return keep_record(call, state, version, id, fingerprint, pools, outcome)
 end
 
--- Appends the event of the call: the first write. `block`, `skip`, `amounts`, `shared`: fields of the same names.
--- `more`: fields and values of a batch, or nil.
-local function append_enter(call, state, at, meters, block, skip, amounts, shared, more)
+-- Appends the event of the call: the first write. `values`: the fields `meters`, `block`, `skip`, `amounts` and `call`,
+-- and those that only a batch has.
+local function append_entries(call, state, at, values)
   if #call.pendings > 0 then
     redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
   end
-  append_event(KEYS[5], state, at, 'enter', {
-    'epoch',
-    state.epoch,
-    'version',
-    call.version,
-    'first',
-    num(call.first),
-    'count',
-    num(call.count),
-    'block',
-    block,
-    'skip',
-    skip,
-    'amounts',
-    amounts,
-    'runs',
-    table.concat(call.runs),
-    'call',
-    shared,
-    'claims',
-    table.concat(call.claims),
-    'meters',
-    meters,
-    'applied',
-    state.applied or '',
-    unpack(more or {}),
-  })
+  values.epoch, values.version = state.epoch, call.version
+  values.first, values.count = num(call.first), num(call.count)
+  values.runs, values.claims = table.concat(call.runs), table.concat(call.claims)
+  values.applied = state.applied or ''
+  append_enter(KEYS[5], state, at, values)
 end

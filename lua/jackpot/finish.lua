@@ -31,17 +31,12 @@ redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[4])
 local record = pending.head .. ' n ' .. pending.refusals
-append_event(KEYS[5], state, now_ms(), 'finish', {
-  'entry',
-  entry_id,
-  'seq',
-  pending.seq,
-  'attempt',
-  ARGV[6],
-  'meters',
-  changes(state, tiers),
-  'applied',
-  state.applied or '',
+append_finish(KEYS[5], state, now_ms(), {
+  entry = entry_id,
+  seq = pending.seq,
+  attempt = ARGV[6],
+  meters = changes(state, tiers),
+  applied = state.applied or '',
 })
 write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)

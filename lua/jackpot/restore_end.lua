@@ -70,28 +70,16 @@ local closed = state.epoch
 state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
 state.history = ARGV[5]
 
-append_event(
-  KEYS[2],
-  state,
-  at,
-  'restore',
-  restored_fields(state, from, records, {
-    'closed',
-    closed,
-    'epoch',
-    state.epoch,
-    'commitment',
-    state.commitment,
-    'epoch_nonce',
-    state.nonce,
-    'secret_id',
-    state.secret,
-    'meters',
-    '',
-    'applied',
-    '',
-  })
-)
+local own = {
+  closed = closed,
+  epoch = state.epoch,
+  commitment = state.commitment,
+  epoch_nonce = state.nonce,
+  secret_id = state.secret,
+  meters = '',
+  applied = '',
+}
+append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
 for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
   redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
 end

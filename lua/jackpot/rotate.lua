@@ -31,15 +31,11 @@ local older = state.gen == 'a' and KEYS[5] or KEYS[4]
 if kind == 'generation' then
   local wanted, kept = must(exact(ARGV[7]), 'JP_ARGUMENT retention'), state.retention
   if wanted > kept then
-    append_event(KEYS[7], state, at, 'retention', {
-      'before',
-      num(kept),
-      'retention',
-      num(wanted),
-      'meters',
-      '',
-      'applied',
-      '',
+    append_retention(KEYS[7], state, at, {
+      before = num(kept),
+      retention = num(wanted),
+      meters = '',
+      applied = '',
     })
     state.retention = wanted
     redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
@@ -82,35 +78,21 @@ if kind == 'generation' then
   end
 end
 
-append_event(KEYS[7], state, at, 'rotate', {
-  'kind',
-  kind,
-  'closed',
-  closed,
-  'closed_commitment',
-  commitment,
-  'epoch',
-  state.epoch,
-  'commitment',
-  state.commitment,
-  'epoch_nonce',
-  state.nonce,
-  'secret_id',
-  state.secret,
-  'dropped',
-  kind == 'generation' and state.gen or '',
-  'pruned',
-  table.concat(unused, ','),
-  'reason',
-  ARGV[8],
-  'who',
-  ARGV[9],
-  'request_id',
-  ARGV[10],
-  'meters',
-  '',
-  'applied',
-  '',
+append_rotate(KEYS[7], state, at, {
+  kind = kind,
+  closed = closed,
+  closed_commitment = commitment,
+  epoch = state.epoch,
+  commitment = state.commitment,
+  epoch_nonce = state.nonce,
+  secret_id = state.secret,
+  dropped = kind == 'generation' and state.gen or '',
+  pruned = table.concat(unused, ','),
+  reason = ARGV[8],
+  who = ARGV[9],
+  request_id = ARGV[10],
+  meters = '',
+  applied = '',
 })
 redis.call(
   'HSET',

@@ -30,13 +30,8 @@ if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[2])
     apply_next(state, tiers)
   end
 end
-append_event(
-  KEYS[3],
-  state,
-  now_ms(),
-  'status',
-  change_status(state, wish, { 'meters', changes(state, tiers), 'applied', state.applied or '' })
-)
+local own = { meters = changes(state, tiers), applied = state.applied or '' }
+append_status(KEYS[3], state, now_ms(), change_status(state, wish, own))
 write_pools(tiers)
 redis.call('HSET', KEYS[1], 'status', state.status)
 write_state(KEYS[1], state)

@@ -15,6 +15,7 @@ end
 local commitment = redis.call('HGET', KEYS[1], 'commitment')
 local wall = now_ms()
 room_ms(state, wall)
-append(state, wall, 'checkpoint', { 'state', decides(state, must(commitment or nil, 'JP_DAMAGED state')) })
+local decided = decides(state, must(commitment or nil, 'JP_DAMAGED state'))
+append_checkpoint(KEYS[11], state, wall, timed(state, { state = decided }))
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'clock', num(state.clock), 'ahead', num(state.ahead))
 return { 'ok', mark(state) }

@@ -28,19 +28,12 @@ local collected = redis.call('ZCARD', KEYS[10])
 -- Appends the event and writes these fields of the state. The definition is in force from here.
 local function define(state, mode, fields)
   local version = num(state.version)
-  append(
-    state,
-    wall,
-    'define',
-    put_fields(put, mode, version, {
-      'opened',
-      state.was_open and '1' or '0',
-      'order_nonce',
-      state.order_nonce,
-      'commitment',
-      state.commitment,
-    })
-  )
+  local own = {
+    opened = state.was_open and '1' or '0',
+    order_nonce = state.order_nonce,
+    commitment = state.commitment,
+  }
+  append_define(KEYS[11], state, wall, timed(state, put_values(put, mode, version, own)))
   fields.n, fields.version, fields.opens = num(state.n), version, num(state.opens)
   fields.json, fields.puts = put.json, remember_put(put, mode, version)
   fields.passes_until = num(state.passes_until)

@@ -25,7 +25,7 @@ must(string.find(ARGV[3], '^%x+$') and #ARGV[3] == 64 or nil, 'JP_ARGUMENT sha25
 if redis.call('ZCARD', KEYS[10]) ~= tonumber(ARGV[2]) then
   return { 'changed', mark(state) }
 end
-append(state, wall, 'opened', { 'joined', ARGV[2], 'sha256', ARGV[3] })
+append_opened(KEYS[11], state, wall, timed(state, { joined = ARGV[2], sha256 = ARGV[3] }))
 local clock, ahead = num(state.clock), num(state.ahead)
 local n = num(state.n)
 redis.call('HSET', KEYS[1], 'n', n, 'defined', n, 'collected_sha256', ARGV[3], 'opened', '1')

@@ -42,19 +42,12 @@ if state.opened == 0 then
   state.order_nonce, state.commitment, state.defined = ARGV[6], ARGV[7], state.n + 1
 end
 
-append(
-  state,
-  wall,
-  'restore',
-  restored_fields(state, from, 0, {
-    'passes_until',
-    num(state.passes_until),
-    'order_nonce',
-    state.order_nonce,
-    'commitment',
-    state.commitment,
-  })
-)
+local own = {
+  passes_until = num(state.passes_until),
+  order_nonce = state.order_nonce,
+  commitment = state.commitment,
+}
+append_restore(KEYS[11], state, wall, timed(state, restored_values(state, from, 0, own)))
 state.hold = state.passes_until
 state.rate, state.seq = state.rate or '', nil
 return end_restore(KEYS[1], state, fresh_fields(state.restores * (MAX_N + 1)))

@@ -83,12 +83,11 @@ local function room_ms(state, wall, seen_ms)
   return at
 end
 
--- Appends an event, with the time of Redis' clock. Both parts of its id are its number.
-local function append(state, wall, kind, fields)
+-- The values of an event with the room's time, which every event of a room has. Both parts of its id are its number.
+local function timed(state, values)
   state.seq = state.n + 1
-  fields[#fields + 1] = 'clock'
-  fields[#fields + 1] = num(state.clock)
-  append_event(KEYS[11], state, wall, kind, fields)
+  values.clock = num(state.clock)
+  return values
 end
 
 local RATE_MS = 60000 -- length of the interval of a rate

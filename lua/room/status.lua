@@ -18,7 +18,7 @@ end
 must_be_open_or_suspended(wish)
 local wall = now_ms()
 room_ms(state, wall)
-append(state, wall, 'status', change_status(state, wish))
+append_status(KEYS[11], state, wall, timed(state, change_status(state, wish, {})))
 local clock, ahead = num(state.clock), num(state.ahead)
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status, 'clock', clock, 'ahead', ahead)
 return { 'ok', mark(state) }

@@ -66,28 +66,16 @@ local function now_ms()
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Numbers the event of this call and appends it. This is the first write of every script, because it is the only one
--- that can fail: Redis refuses an id that does not grow. Then nothing has been written.
+-- Numbers the event of this call and returns its id. The functions that append events call it; they are generated from
+-- their declarations, one in each file of the folders `event`. To append the event is the first write of every script,
+-- because it is the only one that can fail: Redis refuses an id that does not grow. Then nothing has been written.
 --
 -- The id is <seq>-<n>. So the sequence finds the event of an entry or an issue, and the number is a reader's place.
 -- Every event names its history: 16 random hexadecimal digits, made at creation and at every restore, kept in the
 -- state.
-local function append_event(key, state, at, kind, fields)
+local function next_event(state)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')
   must(state.history and #state.history == 16 or nil, 'JP_DAMAGED history')
   state.n = state.n + 1
-  redis.call(
-    'XADD',
-    key,
-    num(state.seq) .. '-' .. num(state.n),
-    'n',
-    num(state.n),
-    'at',
-    num(at),
-    'type',
-    kind,
-    'history',
-    state.history,
-    unpack(fields)
-  )
+  return num(state.seq) .. '-' .. num(state.n)
 end

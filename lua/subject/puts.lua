@@ -1,5 +1,5 @@
 -- Shared by the scripts that put a definition (jackpot, coupon, room): the arguments of a PUT, its repeats, its
--- precondition, and the fields of its event that every capability has.
+-- precondition, and the values of its event that every capability has.
 --
 -- Part of a script, after events.lua. Such a script has these seven arguments, from ARGV[first] on:
 --   definition (JSON, kept as it is)
@@ -65,16 +65,11 @@ local function ended_put(state, put, last, is_same, is_stale)
   return not allowed and { 'mismatch', mark(state) } or nil
 end
 
--- The fields of the event `define`: those of every capability, then `own`.
-local function put_fields(put, outcome, version, own)
-  local fields = { 'mode', outcome, 'version', version, 'json', put.json }
-  local from = { 'who', put.who, 'request_id', put.request_id, 'nonce', put.nonce }
-  for _, list in ipairs({ own, from }) do
-    for _, field in ipairs(list) do
-      fields[#fields + 1] = field
-    end
-  end
-  return fields
+-- The values of the event `define`: `own`, and those of every capability.
+local function put_values(put, outcome, version, own)
+  own.mode, own.version, own.json, own.nonce = outcome, version, put.json, put.nonce
+  own.who, own.request_id = put.who, put.request_id
+  return own
 end
 
 -- The state's field `puts` with this PUT; a full list drops its oldest.

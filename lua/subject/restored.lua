@@ -42,16 +42,11 @@ local function read_restored(was, first, state, numbers, optional)
   return state
 end
 
--- The fields of the event `restore`: those of every capability, then `own`. `records`: how many were written.
-local function restored_fields(state, from, records, own)
-  local fields = { 'from_n', from, 'restores', num(state.restores), 'records', num(records), 'status', state.status }
-  local why = { 'reason', ARGV[4], 'who', ARGV[2], 'request_id', ARGV[3] }
-  for _, list in ipairs({ own, why }) do
-    for _, field in ipairs(list) do
-      fields[#fields + 1] = field
-    end
-  end
-  return fields
+-- The values of the event `restore`: `own`, and those of every capability. `records`: how many were written.
+local function restored_values(state, from, records, own)
+  own.from_n, own.restores, own.records, own.status = from, num(state.restores), num(records), state.status
+  own.reason, own.who, own.request_id = ARGV[4], ARGV[2], ARGV[3]
+  return own
 end
 
 -- Writes the state over `fresh`, the fields of a subject without any request yet, and lets the other scripts run again.

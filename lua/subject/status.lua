@@ -16,25 +16,12 @@ local function kept_status(state, wish, stays)
   return stays and { state.status, mark(state) } or nil
 end
 
--- Changes the status, and returns the fields of the event `status`: those of every capability, then `own`.
+-- Changes the status. Returns the values of the event `status`: `own`, and those of every capability.
 local function change_status(state, wish, own)
-  local fields = {
-    'before',
-    state.status,
-    'after',
-    wish.wanted,
-    'reason',
-    wish.reason,
-    'who',
-    wish.who,
-    'request_id',
-    wish.request_id,
-  }
-  for _, field in ipairs(own or {}) do
-    fields[#fields + 1] = field
-  end
+  own.before, own.after, own.reason = state.status, wish.wanted, wish.reason
+  own.who, own.request_id = wish.who, wish.request_id
   state.status = wish.wanted
-  return fields
+  return own
 end
 
 -- Only the service calls the script, to stop a subject whose books do not agree, and to open it again.

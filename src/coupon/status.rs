@@ -1,5 +1,6 @@
 //! Whether a coupon issues units.
 
+use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,5 +31,18 @@ impl Status {
         [Self::Open, Self::Suspended, Self::Ended]
             .into_iter()
             .find(|status| status.as_str() == text)
+    }
+}
+
+impl Field for Status {
+    const TYPE: &'static str = "`open`, `suspended` or `ended`";
+    const PATTERN: &'static str = "%l+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
     }
 }

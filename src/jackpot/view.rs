@@ -13,6 +13,7 @@ use jackpot_core::jackpot::document::{Document, PutStatus};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
+use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 
 use super::error::PlayError;
@@ -53,6 +54,19 @@ impl Status {
         [Self::Open, Self::Paused, Self::Suspended, Self::Closed]
             .into_iter()
             .find(|s| s.as_str() == text)
+    }
+}
+
+impl Field for Status {
+    const TYPE: &'static str = "`open`, `paused`, `suspended` or `closed`";
+    const PATTERN: &'static str = "%l+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
     }
 }
 

@@ -1,9 +1,13 @@
-//! What events of all kinds have in common: reading their fields, and checking that one follows from the last. Pure.
+//! What events of all kinds have in common: the fields that all have, reading them, and checking that one follows from
+//! the last. Pure.
 
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
+use jackpot_core::wire::Field;
 use thiserror::Error;
+
+use crate::{event_fields, event_part};
 
 /// Hexadecimal digits of a history.
 const HISTORY_DIGITS: usize = 16;
@@ -52,16 +56,162 @@ impl Fields<'_> {
 
     /// Exactly `digits` lower-case hexadecimal digits.
     pub fn hex(&self, field: &'static str, digits: usize) -> Result<String, Unreadable> {
-        self.read(field, |text| {
-            let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-            (hex && text.len() == digits).then(|| text.to_owned())
-        })
+        self.read(field, |text| hex(text, digits))
     }
 
     /// The field, read by a function that returns `None` for what it can't read.
     pub fn read<T>(&self, field: &'static str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
         read(self.text(field)?).ok_or_else(|| self.wrong(field))
     }
+}
+
+event_fields! {
+    /// The fields of every event.
+    pub struct Envelope {
+        /// Number, dense from 1 in a stream; the identity of the event.
+        pub n: u64,
+        /// When it happened, by Redis' clock.
+        pub at_ms as "at": i64,
+        /// The history that the event belongs to: 16 hexadecimal digits, made at creation and at every restore.
+        pub history: String = "hexadecimal" |text| hex(text, HISTORY_DIGITS),
+    }
+    unread {
+        /// One of the types below.
+        kind as "type": String,
+    }
+}
+
+event_fields! {
+    /// Who made a request of the service.
+    pub struct By {}
+    unread {
+        /// Name of the operator's key, or of the part of the service.
+        who: String,
+        /// `X-Request-Id` of the call; empty for none.
+        request_id: String,
+    }
+}
+
+event_fields! {
+    /// Who did it and why.
+    pub struct Why {}
+    unread {
+        /// Why, in the operator's words.
+        reason: String,
+        /// As of every operator's request.
+        by: By,
+    }
+}
+
+/// The effect of a PUT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It created the subject.
+    Created,
+    /// The definition is in force at once.
+    Changed,
+    /// The definition is in force with the next take of all. Only a jackpot's.
+    Waits,
+}
+
+impl Mode {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Waits => "waits",
+        }
+    }
+}
+
+impl Field for Mode {
+    const TYPE: &'static str = "`created`, `changed` or, of a jackpot, `waits`";
+    const PATTERN: &'static str = "%l+";
+
+    fn read(text: &str) -> Option<Self> {
+        let all = [Self::Created, Self::Changed, Self::Waits];
+        all.into_iter().find(|mode| mode.as_str() == text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+}
+
+event_part!(Mode);
+
+event_fields! {
+    /// A definition that was put.
+    pub struct Put {
+        /// What the PUT did: it created the subject, its definition is in force, or waits for the next take of all.
+        pub mode: Mode,
+        /// Version of the definition.
+        pub version: u64,
+        /// The definition, as the operator sent it.
+        pub json: String,
+        /// One for the PUT and all its repeats.
+        pub nonce: String,
+    }
+    unread {
+        /// Who put it.
+        by: By,
+    }
+}
+
+impl Put {
+    /// Whether it created the subject.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.mode == Mode::Created
+    }
+
+    /// The PUTs that Redis knows after this one, given those before it. Does what `remember_put` of
+    /// `lua/subject/puts.lua` does: `nonce mode version;` each, and the oldest are dropped.
+    #[must_use]
+    pub fn remember(&self, puts: &str) -> String {
+        remember_put(puts, &self.nonce, self.mode.as_str(), self.version)
+    }
+}
+
+event_fields! {
+    /// A change of the status.
+    #[derive(Copy)]
+    pub struct StatusChange<S> {
+        /// Status before.
+        pub before: S,
+        /// Status after.
+        pub after: S,
+    }
+    unread {
+        /// Who changed it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
+    /// A rebuild of Redis from the events before this one.
+    #[derive(Copy)]
+    pub struct Rebuilt<S> {
+        /// Number of the last event that Redis had; empty when it had nothing of the subject.
+        pub from_n: Option<u64>,
+        /// How often the subject has been restored, including this time.
+        pub restores: u64,
+        /// Status after it.
+        pub status: S,
+    }
+    unread {
+        /// How many records the restore wrote.
+        records: u64,
+        /// Who restored it and why.
+        why: Why,
+    }
+}
+
+/// Digits of hexadecimal text, lower-case.
+pub fn hex(text: &str, digits: usize) -> Option<String> {
+    let hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (hex && text.len() == digits).then(|| text.to_owned())
 }
 
 /// Reads lines of the form `name value`.

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`kind`] | what a capability gives the ledger: books, rows, a look at Redis, a restore |
 //! | [`kinds`] | every kind of an instance by its name alone: the registration |
+//! | [`declared`] | declarations of events, from which readers, Lua writers and the reference follow. Pure |
 //! | [`events`], [`audit`] | what events of all kinds have in common, and an operator's action. Pure |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | compares Redis with the ledger |
@@ -16,6 +17,7 @@
 
 pub mod api;
 pub mod audit;
+pub mod declared;
 pub mod events;
 pub mod forgotten;
 pub mod kind;

@@ -1,27 +1,17 @@
 //! An event that could not be applied and that an operator skipped, as the ledger keeps it. It is in its place in the
 //! chain, under its own number. It holds the original event, why it was skipped, and what is carried on from it.
 //!
-//! The record has such an event in place of the one in Redis' stream, with these fields:
-//!
-//! | field | what |
-//! | --- | --- |
-//! | `n`, `at`, `type` | its number; its time, or that of the previous event; `skipped` |
-//! | `raw` | the event in the stream, canonical JSON; empty when there was none with this number |
-//! | `why` | why it could not be applied |
-//! | `reason`, `who`, `request_id`, `skipped_at` | who skipped it, why, and when (ms of the database's clock) |
-//! | `meters`, `applied` | of a jackpot: the money that it moved, booked against `skipped` where it does not balance |
-//! | `carried` | JSON: the books after it, and the records, payouts and rows that it made, as far as known |
-//!
-//! So the hash of the chain covers all of it. Readers that replay the events (projector, restore, `jackpot verify`)
-//! need nothing else.
+//! The record has such an event in place of the one in Redis' stream. So the hash of the chain covers all of it. Readers
+//! that replay the events (projector, restore, `jackpot verify`) need nothing else.
 
 use std::collections::BTreeMap;
 
 use jackpot_core::chain;
+use jackpot_core::wire::FieldShape;
 use serde::de::DeserializeOwned;
 
-use super::events::Fields;
-use super::events::Unreadable;
+use super::declared::EventPart;
+use super::events::{Fields, Unreadable, Why};
 
 /// The type of such an event.
 pub const TYPE: &str = "skipped";
@@ -39,9 +29,24 @@ pub struct Skipped<C> {
     pub carried: C,
 }
 
-impl<C: DeserializeOwned> Skipped<C> {
-    /// Reads the fields that all kinds have in common.
-    pub fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
+impl<C: DeserializeOwned> EventPart for Skipped<C> {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let raw = "The event in the stream; empty when the stream had none with this number.";
+        let carried = "The books after it, idempotency records, entries, payouts, definitions, epochs, adjustments.";
+        let mut all = vec![
+            FieldShape::text("raw", raw, "canonical JSON"),
+            FieldShape::text("why", "Why it could not be applied.", "text"),
+            FieldShape::text("carried", carried, "JSON"),
+            FieldShape {
+                unit: "ms",
+                ..FieldShape::new::<i64>("skipped_at", "When it was skipped, by the database's clock.")
+            },
+        ];
+        all.extend(Why::shapes("", ""));
+        all
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
         Ok(Self {
             raw: fields.text("raw")?.to_owned(),
             why: fields.text("why")?.to_owned(),

@@ -26,9 +26,13 @@ pub fn action(
             Done::new("skip", json!({"why": skipped.why, "event": skipped.raw}), is).to(event.n)
         }
         Kind::Redrive { request, .. } => Done::new("redrive", json!("dead"), json!("queued")).to(request),
-        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
-        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
-        Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_) | Kind::Retention { .. } | Kind::Retire { .. } => {
+        Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
+        Kind::Issue { .. }
+        | Kind::Serve { .. }
+        | Kind::Checkpoint(_)
+        | Kind::Retention { .. }
+        | Kind::Retire { .. } => {
             return None;
         }
     };

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Line, What};
 use crate::coupon::status::Status;
-use crate::ledger::events::remember_put;
 use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::kind::Folded;
 
@@ -131,24 +130,21 @@ impl Books {
         (self.n, self.at_ms) = (event.n, event.at_ms);
         expect(
             self.n,
-            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: true, .. })),
+            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.is_new()),
             "the first event does not create the coupon",
         )?;
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
-        let moves = !matches!(
-            event.kind,
-            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Restore { .. }
-        );
+        let moves = !matches!(event.kind, Kind::Status(_) | Kind::Checkpoint(_) | Kind::Restore { .. });
         expect(self.n, !(moves && self.retired), "it was retired before")?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
-            Kind::Issue(lines, users) => {
-                self.users += users;
+            Kind::Issue { lines, users } => {
+                self.users += users.unwrap_or_default();
                 lines.iter().try_for_each(|line| self.asked(line))
             }
-            Kind::Serve(lines, users) => {
-                self.users += users;
+            Kind::Serve { lines, users } => {
+                self.users += users.unwrap_or_default();
                 lines.iter().try_for_each(|line| self.served(line))
             }
             Kind::Redrive { arrival, .. } => {
@@ -167,12 +163,16 @@ impl Books {
                 )?;
                 expect(self.n, self.out() > 0, "more is voided than was issued")?;
                 self.voided += 1;
-                self.users = self.users.saturating_sub(u64::from(*last_of_user));
+                self.users = self.users.saturating_sub(u64::from(last_of_user.0));
                 Ok(())
             }
-            Kind::Status { before, after } => {
-                expect(self.n, self.status == Some(*before), "the status before is another one")?;
-                self.status = Some(*after);
+            Kind::Status(change) => {
+                expect(
+                    self.n,
+                    self.status == Some(change.before),
+                    "the status before is another one",
+                )?;
+                self.status = Some(change.after);
                 Ok(())
             }
             // A skipped event has set the whole books already.
@@ -182,18 +182,14 @@ impl Books {
                 self.retention_s = *retention_s;
                 expect(self.n, raises, "the retention is raised from another one")
             }
-            Kind::Restore {
-                restores,
-                status,
-                users,
-                ..
-            } => {
+            Kind::Restore { rebuilt, users } => {
                 expect(
                     self.n,
-                    *restores > self.restores,
+                    rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                (self.restores, self.status, self.users) = (*restores, Some(*status), *users);
+                (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
+                self.users = users.unwrap_or_default();
                 Ok(())
             }
             Kind::Retire { requests, queued, dead } => {
@@ -215,18 +211,17 @@ impl Books {
             define.version == self.version + 1,
             "its version is not the next one",
         )?;
-        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        expect(self.n, define.is_new() == self.status.is_none(), "it is created twice")?;
         expect(
             self.n,
             define.definition.stock() >= self.out(),
             "its stock is below what is out",
         )?;
-        if define.created {
+        if define.is_new() {
             self.status = Some(Status::Open);
-            self.retention_s = define.retention_s;
+            self.retention_s = define.retention_s.unwrap_or_default();
         }
-        let mode = if define.created { "created" } else { "changed" };
-        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.puts = define.remember(&self.puts);
         self.version = define.version;
         self.stock = define.definition.stock();
         self.definition.clone_from(&define.json);

@@ -1,16 +1,21 @@
 //! The events of a coupon's stream, typed (`docs/decisions/0015-coupons.md`).
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use jackpot_core::ids::Id;
+use jackpot_core::wire::FieldShape;
 
 use super::carried::CarriedCoupon;
 use crate::coupon::code::Code;
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
-use crate::ledger::events::Unreadable;
-use crate::ledger::events::{Fields, parse_held};
-use crate::ledger::skipped::{self, Skipped};
+use crate::ledger::declared::EventPart;
+use crate::ledger::events::{By, Envelope, Fields, Mode, Put, Rebuilt, StatusChange, Unreadable, parse_held};
+use crate::ledger::skipped::Skipped;
+use crate::{event_fields, event_part, events};
+
+event_part!(Status);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,79 +29,103 @@ pub struct Event {
     pub kind: Kind,
 }
 
-/// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// The coupon was created, or its definition changed.
-    Define(Define),
-    /// Requests were decided on arrival, or joined the queue. With the number of users that got their first record.
-    Issue(Vec<Line>, u64),
-    /// Queued requests were decided or given up. With the number of users that got their first record.
-    Serve(Vec<Line>, u64),
-    /// A dead letter went back into the queue.
-    Redrive {
-        request: String,
-        /// Its place in the queue.
-        arrival: u64,
-    },
-    /// An issued unit was taken back.
-    Void {
-        request: String,
-        user: Id,
-        /// Number of the issue.
-        sequence: u64,
-        /// Whether no issue counts for the user any more; the user's record is gone then.
-        last_of_user: bool,
-    },
-    /// An instance with a longer setting raised how long records are kept after the end.
-    Retention {
-        /// Seconds before.
-        before: u64,
-        /// Seconds from now on.
-        retention_s: u64,
-    },
-    /// The service suspended it, or opened it again.
-    Status { before: Status, after: Status },
-    /// What Redis held right before the event.
-    Checkpoint(Checkpoint),
-    /// Redis was rebuilt from the events before this one.
-    Restore {
-        /// Number of the last event that Redis had; `None` when it had nothing of the coupon.
-        from_n: Option<u64>,
-        /// How often it has been restored, including this time.
-        restores: u64,
-        /// The status after it.
-        status: Status,
-        /// Number of users that have a record, as the ledger wrote them.
-        users: u64,
-    },
-    /// The coupon is over for good, and its records were dropped.
-    Retire {
-        /// Number of requests that had a record.
-        requests: u64,
-        /// How many of them were queued.
-        queued: u64,
-        /// How many of them were dead letters.
-        dead: u64,
-    },
-    /// An operator skipped an event that could not be applied.
-    Skipped(Box<Skipped<CarriedCoupon>>),
+events! {
+    /// The lines of a `block` are in the order of their effect.
+    #[derive(Eq)]
+    pub enum Kind {
+        /// The coupon was created, or its definition changed.
+        "define" Define(Define),
+        /// Requests were decided as they came, or joined the queue.
+        "issue" Issue {
+            /// One request a line.
+            lines as "block": Vec<Line> = "`request user i sequence code` (issued), `request user a first_request` (already issued), `request user o` (out of stock), `request user n` (not open) or `request user q arrival` (joined the queue)" parse_asked,
+            /// How many users got their first record.
+            users: Option<u64>,
+        },
+        /// Requests of the queue were decided, or became dead letters.
+        "serve" Serve {
+            /// One request a line.
+            lines as "block": Vec<Line> = "as of `issue`, without `q`; then `request user d attempts` for each dead letter" parse_served,
+            /// How many users got their first record.
+            users: Option<u64>,
+        },
+        /// A dead letter went back into the queue.
+        "redrive" Redrive {
+            /// Id of the request.
+            request: String,
+            /// Its place in the queue.
+            arrival: u64,
+        }
+        unread {
+            /// Who put it back.
+            by: By,
+        },
+        /// An issued unit was taken back.
+        "void" Void {
+            /// Id of the request.
+            request: String,
+            /// Its user.
+            user: Id,
+            /// Number of the issue.
+            sequence as "seq": u64,
+            /// -1 when no issue counts for the user any more, so that the user's record is gone; else 0.
+            last_of_user as "users": LastOfUser,
+        }
+        unread {
+            /// Who took it back.
+            by: By,
+        },
+        /// An instance with a longer setting raised how long records are kept after the end.
+        "retention" Retention {
+            /// Before.
+            before: u64,
+            /// From now on.
+            retention_s as "retention": u64,
+        },
+        /// The service suspended the coupon, or opened it again.
+        "status" Status(StatusChange<Status>),
+        /// What Redis held right before the event. The ledger compares it with its books.
+        "checkpoint" Checkpoint(Checkpoint),
+        /// Redis was rebuilt from the events before this one.
+        "restore" Restore {
+            /// As of every restore.
+            rebuilt: Rebuilt<Status>,
+            /// How many users have a record, as the ledger wrote them.
+            users: Option<u64>,
+        },
+        /// The coupon is over for good, and its records were dropped.
+        "retire" Retire {
+            /// How many requests had a record.
+            requests: u64,
+            /// How many of them were in the queue.
+            queued: u64,
+            /// How many of them were dead letters.
+            dead: u64,
+        },
+        /// An operator skipped an event that could not be applied.
+        "skipped" Skipped(Box<Skipped<CarriedCoupon>>),
+    }
 }
 
-/// A definition that was put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Define {
-    /// Whether it created the coupon.
-    pub created: bool,
-    pub version: u64,
-    /// The definition, JSON as Redis keeps it.
-    pub json: String,
-    /// The same definition, parsed.
-    pub definition: Definition,
-    /// One for the PUT and all its repeats.
-    pub nonce: String,
-    /// Seconds that records are kept after the end.
-    pub retention_s: u64,
+event_fields! {
+    /// A definition that was put.
+    pub struct Define {
+        /// As of every PUT.
+        pub put: Put,
+        /// The same definition, parsed.
+        pub definition as "json": Definition = "JSON" |json| Definition::from_json(json).ok(),
+        /// For how long records are kept after the end.
+        pub retention_s as "retention": Option<u64>,
+    }
+    check |define| (define.put.mode == Mode::Waits).then_some("mode")
+}
+
+impl Deref for Define {
+    type Target = Put;
+
+    fn deref(&self) -> &Put {
+        &self.put
+    }
 }
 
 /// The result for one request.
@@ -129,94 +158,54 @@ pub enum What {
     Dead(u32),
 }
 
-/// What Redis held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// The state and the numbers of records, by their names in `lua/coupon/state.lua`.
-    pub held: BTreeMap<String, String>,
+event_fields! {
+    /// What Redis held.
+    pub struct Checkpoint {
+        /// The state and the numbers of records, by their names in `lua/coupon/state.lua`.
+        pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
+    }
 }
 
 impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
+        let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
         Ok(Self {
-            n: fields.parse("n")?,
-            at_ms: fields.parse("at")?,
-            history: fields.history()?,
-            kind: parse_kind(&fields)?,
+            n,
+            at_ms,
+            history,
+            kind: Kind::read(&fields)?,
         })
     }
 }
 
-fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
-    let id = |id: &str| Id::parse(id).ok();
-    let users = || Ok(fields.optional("users")?.unwrap_or_default());
-    Ok(match fields.text("type")? {
-        "define" => Kind::Define(Define {
-            created: match fields.text("mode")? {
-                "created" => true,
-                "changed" => false,
-                _ => return Err(fields.wrong("mode")),
-            },
-            version: fields.parse("version")?,
-            json: fields.text("json")?.to_owned(),
-            definition: fields.read("json", |json| Definition::from_json(json).ok())?,
-            nonce: fields.text("nonce")?.to_owned(),
-            retention_s: fields.optional("retention")?.unwrap_or_default(),
-        }),
-        "issue" => {
-            let lines = parse_block(fields, |what| !matches!(what, What::Dead(_)))?;
-            Kind::Issue(lines, users()?)
-        }
-        "serve" => {
-            let lines = parse_block(fields, |what| !matches!(what, What::Queued(_)))?;
-            Kind::Serve(lines, users()?)
-        }
-        "redrive" => Kind::Redrive {
-            request: fields.text("request")?.to_owned(),
-            arrival: fields.parse("arrival")?,
-        },
-        "void" => Kind::Void {
-            request: fields.text("request")?.to_owned(),
-            user: fields.read("user", id)?,
-            sequence: fields.parse("seq")?,
-            last_of_user: fields.optional::<i64>("users")? == Some(-1),
-        },
-        "retention" => Kind::Retention {
-            before: fields.parse("before")?,
-            retention_s: fields.parse("retention")?,
-        },
-        "status" => Kind::Status {
-            before: fields.read("before", Status::parse)?,
-            after: fields.read("after", Status::parse)?,
-        },
-        "checkpoint" => Kind::Checkpoint(Checkpoint {
-            held: fields.read("state", parse_held)?,
-        }),
-        "restore" => Kind::Restore {
-            from_n: fields.optional("from_n")?,
-            restores: fields.parse("restores")?,
-            status: fields.read("status", Status::parse)?,
-            users: users()?,
-        },
-        "retire" => Kind::Retire {
-            requests: fields.parse("requests")?,
-            queued: fields.parse("queued")?,
-            dead: fields.parse("dead")?,
-        },
-        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
-        _ => return Err(fields.wrong("type")),
-    })
+fn parse_asked(block: &str) -> Option<Vec<Line>> {
+    parse_block(block, |what| !matches!(what, What::Dead(_)))
+}
+
+fn parse_served(block: &str) -> Option<Vec<Line>> {
+    parse_block(block, |what| !matches!(what, What::Queued(_)))
 }
 
 /// Reads one request per line; at least one.
-fn parse_block(fields: &Fields<'_>, fits: impl Fn(&What) -> bool) -> Result<Vec<Line>, Unreadable> {
-    let block = fields.text("block")?;
-    let lines = block.split('\n').map(parse_line).collect::<Option<Vec<_>>>();
-    lines
-        .filter(|lines| lines.iter().all(|line| fits(&line.what)))
-        .ok_or_else(|| fields.wrong("block"))
+fn parse_block(block: &str, fits: impl Fn(&What) -> bool) -> Option<Vec<Line>> {
+    let lines = block.split('\n').map(parse_line).collect::<Option<Vec<_>>>()?;
+    lines.iter().all(|line| fits(&line.what)).then_some(lines)
+}
+
+/// Whether the user has no issue left that counts. An event without the field, of an earlier version, does not say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastOfUser(pub bool);
+
+impl EventPart for LastOfUser {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::text(name, doc, "-1 or 0")]
+    }
+
+    fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
+        Ok(Self(fields.optional::<i64>(name)? == Some(-1)))
+    }
 }
 
 /// Reads `request user i seq code` and the like.

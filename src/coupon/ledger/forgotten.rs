@@ -11,7 +11,7 @@ const MAX_SHOWN: usize = 200;
 
 /// Counts what an event did.
 pub(super) fn forget(forgotten: &mut Forgotten, event: Event) {
-    let (Kind::Issue(lines, _) | Kind::Serve(lines, _)) = event.kind else {
+    let (Kind::Issue { lines, .. } | Kind::Serve { lines, .. }) = event.kind else {
         return;
     };
     for line in lines {

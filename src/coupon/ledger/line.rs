@@ -24,7 +24,7 @@ impl Waiting {
     pub fn apply(&mut self, event: &Event) -> Result<Vec<(String, Record)>, FoldError> {
         let mut refused = Vec::new();
         match &event.kind {
-            Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
+            Kind::Issue { lines, .. } | Kind::Serve { lines, .. } => {
                 for line in lines {
                     let at_ms = event.at_ms;
                     let state = match &line.what {
@@ -55,7 +55,7 @@ impl Waiting {
                         What::OutOfStock => Some(State::OutOfStock { at_ms }),
                         What::NotOpen => Some(State::NotOpen { at_ms }),
                     };
-                    if matches!(event.kind, Kind::Serve(..)) {
+                    if matches!(event.kind, Kind::Serve { .. }) {
                         self.take(event, &line.request)?;
                     }
                     let user = line.user.clone();

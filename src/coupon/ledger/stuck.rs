@@ -206,7 +206,7 @@ impl Evidence {
         let mut evidence = Self::default();
         for raw in before {
             if let Ok(Event {
-                kind: Kind::Issue(lines, _) | Kind::Serve(lines, _),
+                kind: Kind::Issue { lines, .. } | Kind::Serve { lines, .. },
                 ..
             }) = Event::parse(&raw.fields)
             {
@@ -225,17 +225,17 @@ impl Evidence {
             Kind::Define(define) => {
                 self.version.get_or_insert(define.version.saturating_sub(1));
                 self.next_definition
-                    .get_or_insert((define.definition.stock(), define.json));
+                    .get_or_insert((define.definition.stock(), define.put.json));
                 self.moved.defined += 1;
             }
-            Kind::Issue(lines, users) => {
-                self.moved.users += i128::from(users);
+            Kind::Issue { lines, users } => {
+                self.moved.users += i128::from(users.unwrap_or_default());
                 for line in lines {
                     self.line(line);
                 }
             }
-            Kind::Serve(lines, users) => {
-                self.moved.users += i128::from(users);
+            Kind::Serve { lines, users } => {
+                self.moved.users += i128::from(users.unwrap_or_default());
                 for line in lines {
                     self.moved.queued -= 1;
                     self.leaves(&line.request, Some(line.user.clone()));
@@ -251,11 +251,11 @@ impl Evidence {
             Kind::Void {
                 request, last_of_user, ..
             } => {
-                self.moved.users -= i128::from(last_of_user);
+                self.moved.users -= i128::from(last_of_user.0);
                 self.moved.voided += 1;
                 self.voided.insert(request);
             }
-            Kind::Status { before, .. } => _ = self.status.get_or_insert(before),
+            Kind::Status(change) => _ = self.status.get_or_insert(change.before),
             Kind::Retire { .. } => self.retired = true,
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
             Kind::Checkpoint(checkpoint) => {

@@ -36,23 +36,68 @@ macro_rules! script {
     };
 }
 
-static DEFINE: LazyLock<Script> = script!("coupon_define", "", "../subject/puts", "state", "define");
-static ISSUE: LazyLock<Script> = script!("coupon_issue", "", "state", "record", "decide", "issue");
-static ISSUE_OWED: LazyLock<Script> = script!("coupon_issue_owed", "allow-oom", "state", "record", "decide", "issue");
-static SERVE: LazyLock<Script> = script!("coupon_serve", "allow-oom", "state", "record", "decide", "serve");
-static VOID: LazyLock<Script> = script!("coupon_void", "allow-oom", "state", "record", "void");
-static REDRIVE: LazyLock<Script> = script!("coupon_redrive", "", "state", "record", "redrive");
+static DEFINE: LazyLock<Script> = script!(
+    "coupon_define",
+    "",
+    "../subject/puts",
+    "state",
+    "event/define",
+    "define"
+);
+static ISSUE: LazyLock<Script> = script!("coupon_issue", "", "state", "record", "decide", "event/issue", "issue");
+static ISSUE_OWED: LazyLock<Script> = script!(
+    "coupon_issue_owed",
+    "allow-oom",
+    "state",
+    "record",
+    "decide",
+    "event/issue",
+    "issue"
+);
+static SERVE: LazyLock<Script> = script!(
+    "coupon_serve",
+    "allow-oom",
+    "state",
+    "record",
+    "decide",
+    "event/serve",
+    "serve"
+);
+static VOID: LazyLock<Script> = script!("coupon_void", "allow-oom", "state", "record", "event/void", "void");
+static REDRIVE: LazyLock<Script> = script!("coupon_redrive", "", "state", "record", "event/redrive", "redrive");
 static LOOKUP: LazyLock<Script> = script!("coupon_lookup", "no-writes", "state", "record", "lookup");
 static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view");
 static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead");
-static STATUS: LazyLock<Script> = script!("coupon_status", "allow-oom", "state", "../subject/status", "status");
-static CHECKPOINT: LazyLock<Script> = script!("coupon_checkpoint", "", "state", "../subject/checkpoint", "checkpoint");
-static RETIRE: LazyLock<Script> = script!("coupon_retire", "allow-oom", "state", "retire");
+static STATUS: LazyLock<Script> = script!(
+    "coupon_status",
+    "allow-oom",
+    "state",
+    "../subject/status",
+    "event/status",
+    "status"
+);
+static CHECKPOINT: LazyLock<Script> = script!(
+    "coupon_checkpoint",
+    "",
+    "state",
+    "../subject/checkpoint",
+    "event/checkpoint",
+    "checkpoint"
+);
+static RETIRE: LazyLock<Script> = script!(
+    "coupon_retire",
+    "allow-oom",
+    "state",
+    "event/retention",
+    "event/retire",
+    "retire"
+);
 static RESTORE_END: LazyLock<Script> = script!(
     "coupon_restore_end",
     "allow-oom",
     "state",
     "../subject/restored",
+    "event/restore",
     "restore_end"
 );
 

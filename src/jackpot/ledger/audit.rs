@@ -27,7 +27,7 @@ pub fn action(
             (before.last_version, last_definition),
             (after.last_version, &define.json),
         ),
-        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
+        Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
         Kind::Adjust { adjustment_id, .. } => {
             let tier = text("tier");
             let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
@@ -36,7 +36,7 @@ pub fn action(
         Kind::Rotate { .. } if text("kind") == "epoch" => {
             Done::new("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
         }
-        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
+        Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
         Kind::Skipped(skipped) => {
             let was = json!({"why": skipped.why, "event": skipped.raw});
             Done::new("skip", was, skipped_after(event, skipped)).to(event.n)

@@ -209,7 +209,7 @@ impl Books {
         (self.n, self.at_ms) = (event.n, event.at_ms);
         expect(
             self.n,
-            self.status.is_some() || matches!(event.kind, Kind::Define(Define { created: Some(_), .. })),
+            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.is_new()),
             "the first event does not create the jackpot",
         )?;
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
@@ -226,9 +226,13 @@ impl Books {
                 self.pending_is(*sequence, entry_id)?;
                 self.pending.remove(sequence);
             }
-            Kind::Status { before, after } => {
-                expect(self.n, self.status == Some(*before), "the status before is another one")?;
-                self.status = Some(*after);
+            Kind::Status(change) => {
+                expect(
+                    self.n,
+                    self.status == Some(change.before),
+                    "the status before is another one",
+                )?;
+                self.status = Some(change.after);
             }
             Kind::Adjust { .. } => self.adjustments += 1,
             Kind::Checkpoint(_) | Kind::Skipped(_) => {}
@@ -238,8 +242,7 @@ impl Books {
                 self.retention_s = *retention_s;
             }
             Kind::Restore {
-                restores,
-                status,
+                rebuilt,
                 closed,
                 epoch,
                 opening,
@@ -247,10 +250,10 @@ impl Books {
             } => {
                 expect(
                     self.n,
-                    *restores > self.restores,
+                    rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                (self.restores, self.status) = (*restores, Some(*status));
+                (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
                 expect(
                     self.n,
                     *closed == self.epoch,
@@ -340,9 +343,9 @@ impl Books {
             define.version == self.last_version + 1,
             "its version is not the next one",
         )?;
-        if let Some((status, opening)) = &define.created {
+        if let Some(created) = &*define.created {
             expect(self.n, self.status.is_none(), "a jackpot is created twice")?;
-            self.status = Some(*status);
+            self.status = Some(created.status);
             self.generation = Generation {
                 letter: "a".to_owned(),
                 start: 0,
@@ -350,14 +353,14 @@ impl Books {
                 version: define.version,
                 n: event.n,
             };
-            self.open(1, opening)?;
-            self.retention_s = define.retention_s;
+            self.open(1, &created.opening)?;
+            self.retention_s = created.retention_s.unwrap_or_default();
         }
         self.definitions += 1;
         self.definitions -= u64::from(define.superseded.is_some());
         self.next_terms = Terms {
-            tiers: define.tiers.clone(),
-            money: define.money.clone(),
+            tiers: define.tiers.clone().unwrap_or_default(),
+            money: define.money.clone().unwrap_or_default(),
         };
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);

@@ -1,11 +1,10 @@
 //! The events of a jackpot's stream, typed.
 //!
-//! Every script appends one event in the call in which it has its effect (`append_event` in `lua/jackpot/state.lua`).
-//! Fields are text. The number `n` is dense from 1 and is the event's identity. The stream id `<sequence>-<n>` is
-//! metadata.
+//! Every script appends one event in the call in which it has its effect (`lua/jackpot/event/`). Fields are text. The
+//! number `n` is dense from 1 and is the event's identity. The stream id `<sequence>-<n>` is metadata.
 
-use crate::ledger::events::{Unreadable, remember_put};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
@@ -13,12 +12,23 @@ use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
+use jackpot_core::wire::FieldShape;
 
 use super::carried::Carried;
 use crate::jackpot::view::Status;
+use crate::ledger::declared::{EventPart, Given};
+use crate::ledger::events::{Envelope, Fields, Put, Rebuilt, StatusChange, Unreadable, Why, parse_held};
 use crate::ledger::skipped::Skipped;
+use crate::{event_fields, event_part, events};
 
 pub(crate) mod parse;
+
+/// Lengths in hexadecimal digits.
+const NONCE_DIGITS: usize = 32;
+const SECRET_ID_DIGITS: usize = 16;
+const COMMITMENT_DIGITS: usize = 64;
+
+event_part!(Status);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,119 +56,226 @@ pub struct MeterChange {
     pub delta: i64,
 }
 
-/// What happened.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// The jackpot was created, or a definition was put.
-    Define(Define),
-    /// Entries were taken, in the order of their sequences.
-    Enter(Enter),
-    /// The claim of a redraw.
-    Claim { entry_id: String, claim: Claim },
-    /// A pending entry ended without a prize.
-    Finish { entry_id: String, sequence: u64 },
-    /// An operator paused, resumed or closed the jackpot, or the service suspended it.
-    Status { before: Status, after: Status },
-    /// An operator put money in, took it out or moved it.
-    Adjust {
-        adjustment_id: Id,
-        /// Digest of the adjustment's content.
-        digest: String,
-    },
-    /// What Redis held right before the event, to be compared with what the events say.
-    Checkpoint(Checkpoint),
-    /// Redis was rebuilt from the events before this one.
-    Restore {
-        /// Number of the last event that Redis had; `None` when it had nothing of the jackpot.
-        from_n: Option<u64>,
-        /// How often the jackpot has been restored, including this time.
-        restores: u64,
-        /// Records that the restore wrote.
-        records: u64,
-        /// The status after it.
-        status: Status,
-        /// The epoch that was open; it is closed now.
-        closed: u64,
-        /// The epoch that is open now.
-        epoch: u64,
-        /// What opened it.
-        opening: Opening,
-    },
-    /// An instance with a longer setting raised how long ids are remembered.
-    Retention {
-        /// Seconds before.
-        before: u64,
-        /// Seconds from now on.
-        retention_s: u64,
-    },
-    /// An epoch closed and the next opened.
-    Rotate {
-        /// The next epoch.
-        epoch: u64,
-        /// What opened it.
-        opening: Opening,
-        /// Whether the older generation of records was dropped too.
-        dropped: bool,
-        /// Versions of definitions that no record needs any more.
-        pruned: Vec<u64>,
-    },
-    /// An operator skipped an event that could not be applied.
-    Skipped(Box<Skipped<Carried>>),
-}
-
-/// A definition that was put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Define {
-    pub version: u64,
-    /// The definition, JSON.
-    pub json: String,
-    /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
-    pub currency: String,
-    /// The tiers with seeds and caps, as the state in Redis has them.
-    pub tiers: String,
-    /// Digest of what affects money or odds.
-    pub money: String,
-    /// Status, and what opened epoch 1, if this event created the jackpot.
-    pub created: Option<(Status, Opening)>,
-    /// Seconds that ids are remembered, if this event created the jackpot; else 0.
-    pub retention_s: u64,
-    /// Version of the waiting definition that it replaced.
-    pub superseded: Option<u64>,
-    /// One for the PUT and all its repeats.
-    pub nonce: String,
-    /// `created`, `changed` or `waits`.
-    pub mode: String,
-}
-
-impl Define {
-    /// The PUTs that Redis knows after this one, given those before it: `nonce mode version;` each. The oldest are
-    /// dropped.
-    #[must_use]
-    pub fn remember(&self, puts: &str) -> String {
-        remember_put(puts, &self.nonce, &self.mode, self.version)
+event_fields! {
+    /// What every event of a jackpot has.
+    pub struct Common {
+        /// The change of each meter.
+        pub changes as "meters": Vec<MeterChange> = "`tier meter:delta ...;` for each tier" parse::parse_changes,
+        /// Version of the definition that came into force with the event.
+        pub applied: Option<u64>,
     }
 }
 
-/// What Redis held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
-    pub held: BTreeMap<String, String>,
-    /// Every meter of the tiers in force by `tier:meter`, with `tier:pool` and `tier:pool_written`.
-    pub meters: BTreeMap<String, i64>,
+events! {
+    /// The amounts of meters are minor units, or millionths of one (`*_micro`).
+    pub enum Kind with Common {
+        /// The jackpot was created, or an operator put a definition.
+        "define" Define(Define),
+        /// One call took entries: entries that came one by one and were combined, or a batch.
+        ///
+        /// Within a run the pools follow by adding the amounts one by one, as `accrue` of `lua/jackpot/tiers.lua` does. A
+        /// run begins at `split` too, because a take of all is before it.
+        ///
+        /// `claims` holds the first claim of each entry that came by itself, and all attempts of an entry of a batch, in
+        /// the order in which they were made. `none` ends an entry of a batch with no prize.
+        ///
+        /// A batch of 10,000 entries costs Redis and the stream little more than its block. `jackpot verify` recomputes
+        /// `amounts`, `runs`, `claims`, `meters` and `record`. Each entry of a batch that drew a prize has a record of its
+        /// own in Redis. The service finds the others by the batch's record, which says their sequence, and by their
+        /// event.
+        "enter" Enter(Enter),
+        /// A redraw of a pending entry claimed a prize, or a coupon answered.
+        "claim" Claim {
+            /// Id of the entry.
+            entry_id as "entry": String,
+            /// The claim.
+            claim as "claims": Claim = "one claim as in `enter`. For a coupon the result is `issued`, followed by coupon, sequence and code, or `out-of-stock`, `already-issued`, `not-open`, followed by the coupon" parse::only_claim,
+        },
+        /// A pending entry ended with no prize.
+        "finish" Finish {
+            /// Id of the entry.
+            entry_id as "entry": String,
+            /// Its sequence.
+            sequence as "seq": u64,
+        }
+        unread {
+            /// The attempt that ended it, from 0.
+            attempt: u32,
+        },
+        /// An operator paused, resumed or closed the jackpot, or the service suspended it.
+        "status" Status(StatusChange<Status>),
+        /// An operator put money in, took it out or moved it.
+        "adjust" Adjust {
+            /// Its id.
+            adjustment_id as "adjustment": Id,
+            /// Digest of its content, by which the service knows a repeat.
+            digest: String,
+        }
+        unread {
+            /// The tier.
+            tier: Id,
+            /// The meter that it lowers; empty for money from outside.
+            from: String,
+            /// The meter that it raises; empty for money that leaves the jackpot.
+            to: String,
+            /// Minor units.
+            amount: u64,
+            /// Who adjusted it and why.
+            why: Why,
+        },
+        /// What Redis held right before the event. The ledger compares it with its books
+        /// ([ledger](../explanation/ledger.md#what-is-compared)).
+        "checkpoint" Checkpoint(Checkpoint),
+        /// Redis was rebuilt from the events before this one.
+        "restore" Restore {
+            /// As of every restore.
+            rebuilt: Rebuilt<Status>,
+            /// How many records the restore wrote.
+            records: u64,
+            /// The epoch that was open; the restore closed it.
+            closed: u64,
+            /// The epoch that is open now.
+            epoch: u64,
+            /// What opened it.
+            opening: Opening,
+        },
+        /// An instance with a longer setting raised how long ids are remembered.
+        "retention" Retention {
+            /// Before.
+            before: u64,
+            /// From now on.
+            retention_s as "retention": u64,
+        },
+        /// An epoch closed and the next one opened.
+        "rotate" Rotate {
+            /// The epoch that opened.
+            epoch: u64,
+            /// What opened it.
+            opening: Opening,
+            /// `generation` when the older generation of records was dropped too.
+            dropped as "kind": bool = "`epoch` or `generation`" parse::is_generation,
+            /// Versions of definitions that no record needs any more.
+            pruned: Vec<u64> = "numbers with commas" parse::parse_numbers,
+        }
+        unread {
+            /// The epoch that closed.
+            closed: u64,
+            /// SHA-256 of the seed of the epoch that closed.
+            closed_commitment: String,
+            /// The generation of records that is written from now on, `a` or `b`; empty when none was dropped.
+            generation as "dropped": String,
+            /// Who asked for it and why.
+            why: Why,
+        },
+        /// An operator skipped an event that could not be applied.
+        "skipped" Skipped(Box<Skipped<Carried>>),
+    }
 }
 
-/// Entries that one call took.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enter {
-    /// The entries, and what each added.
-    pub call: Call,
-    /// Claims of the entries that drew a prize: all attempts of a batch's entries, only the first of a single entry.
-    pub claims: Vec<Claim>,
-    /// The record of their batch.
-    pub batch_record: Option<BatchRecord>,
-    /// Whether some of them share a record of their call, which Redis keeps beside the records of entries.
-    pub of_call: bool,
+event_fields! {
+    /// A definition that was put.
+    pub struct Define {
+        /// As of every PUT.
+        pub put: Put,
+        /// Seeds and caps of its tiers, as the state in Redis has them.
+        pub tiers: Option<String>,
+        /// Digest of what affects money or odds.
+        pub money: Option<String>,
+        /// ISO 4217 code of all amounts from here on; it changes only while no money has been there.
+        pub currency: String,
+        /// What the jackpot began with.
+        pub created if "for a new jackpot": Given<Created>,
+        /// Version of the waiting definition that this one replaced; empty for none.
+        pub superseded if "for a jackpot that was there": Option<u64>,
+    }
+    check |define| (define.put.is_new() != define.created.is_some()).then_some("mode")
+}
+
+event_fields! {
+    /// What a jackpot begins with.
+    pub struct Created {
+        /// Its status.
+        pub status: Status,
+        /// What opened its first epoch.
+        pub opening: Opening,
+        /// For how long ids are remembered.
+        pub retention_s as "retention": Option<u64>,
+    }
+    unread {
+        /// Its first epoch: 1.
+        epoch: u64,
+    }
+}
+
+impl Deref for Define {
+    type Target = Put;
+
+    fn deref(&self) -> &Put {
+        &self.put
+    }
+}
+
+event_fields! {
+    /// What Redis held.
+    pub struct Checkpoint {
+        /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
+        pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
+        /// Every meter of the tiers in force.
+        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier" parse::parse_meters,
+    }
+}
+
+event_fields! {
+    /// Entries that one call took.
+    pub struct Enter {
+        /// The entries, and what each added.
+        pub call: Call,
+        /// Claims of the entries that drew a prize: all attempts of a batch's entries, only the first of a single entry.
+        pub claims: Vec<Claim> = "`sequence,attempt,rank,result,tier,amount,claim order,pool before;` for each. The result is `paid`, `retry`, `later` (not for money) or, in a batch only, `none`" parse::parse_claims,
+        /// The record of the batch (`lua/jackpot/batch.lua`).
+        pub batch_record as "record" if "for a batch": Option<BatchRecord>,
+        /// 1 when single entries without a prize share one record of the call, which Redis keeps beside the records of
+        /// entries.
+        pub of_call as "call": bool = "1 or empty" parse::is_of_call,
+    }
+    check parse::wrong_in_enter
+}
+
+impl EventPart for Call {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let of_events = ["meters", "applied"];
+        Self::FIELDS
+            .into_iter()
+            .filter(|field| !of_events.contains(&field.name))
+            .collect()
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
+        let field = |name: &str| fields.0.get(name).map(String::as_str);
+        Self::parse(field).map_err(|field| fields.wrong(field))
+    }
+}
+
+impl EventPart for Opening {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let text = |name, doc| FieldShape::text(name, doc, "hexadecimal");
+        vec![
+            text("commitment", "SHA-256 of the seed of the epoch that opened."),
+            text("epoch_nonce", "Public input of that seed: 32 hexadecimal digits."),
+            text(
+                "secret_id",
+                "Id of the master secret, the other input: 16 hexadecimal digits.",
+            ),
+        ]
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
+        Ok(Self {
+            commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
+            nonce: fields.hex("epoch_nonce", NONCE_DIGITS)?,
+            secret_id: fields.hex("secret_id", SECRET_ID_DIGITS)?,
+        })
+    }
 }
 
 impl Enter {
@@ -254,6 +371,16 @@ pub enum ClaimResult {
 impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
-        parse::event(fields)
+        let fields = Fields(fields);
+        let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
+        let Common { changes, applied } = Common::read(&fields, "")?;
+        Ok(Self {
+            n,
+            at_ms,
+            history,
+            changes,
+            applied,
+            kind: Kind::read(&fields)?,
+        })
     }
 }

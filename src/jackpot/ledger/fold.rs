@@ -37,8 +37,8 @@ impl Fold {
         let unexpected = |what| FoldError::Unexpected { n: event.n, what };
         match &event.kind {
             Kind::Define(define) => {
-                if let Some((_, opening)) = &define.created {
-                    self.open_epoch(1, opening, event.at_ms);
+                if let Some(created) = &*define.created {
+                    self.open_epoch(1, &created.opening, event.at_ms);
                 }
                 if let Some(superseded) = define.superseded {
                     self.definitions.remove(&superseded);

@@ -1,6 +1,6 @@
 //! `lua/jackpot/lookup.lua`.
 
-use jackpot_core::jackpot::call::{Call as EntryCall, FIELDS};
+use jackpot_core::jackpot::call::Call as EntryCall;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::mark::Mark;
 
@@ -58,7 +58,7 @@ pub async fn lookup(
     let fields = reply.texts().split_off(2);
     if fields.iter().any(Option::is_some) {
         let field = |name: &str| {
-            let place = FIELDS.iter().position(|field| *field == name)?;
+            let place = EntryCall::FIELDS.iter().position(|field| field.name == name)?;
             fields.get(place)?.as_deref()
         };
         let call = EntryCall::parse(field).map_err(|_| reply.unexpected())?;

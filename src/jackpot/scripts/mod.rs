@@ -50,7 +50,16 @@ const PACKED: &str = include_str!("../../../lua/subject/packed.lua");
 const VALUES: &str = include_str!("../../../lua/jackpot/values.lua");
 const STATE: &str = include_str!("../../../lua/jackpot/state.lua");
 
-static ENTER: LazyLock<Script> = script!("enter", "", "tiers", "record", "take", "entering", "enter");
+static ENTER: LazyLock<Script> = script!(
+    "enter",
+    "",
+    "tiers",
+    "record",
+    "take",
+    "event/enter",
+    "entering",
+    "enter"
+);
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
@@ -59,6 +68,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "find_record",
     "take",
     "batch",
+    "event/enter",
     "entering",
     "enter_batch"
 );
@@ -70,6 +80,7 @@ static CLAIM: LazyLock<Script> = script!(
     "find_record",
     "pending_record",
     "take",
+    "event/claim",
     "claim"
 );
 static COUPON: LazyLock<Script> = script!(
@@ -79,6 +90,7 @@ static COUPON: LazyLock<Script> = script!(
     "record",
     "find_record",
     "pending_record",
+    "event/claim",
     "coupon"
 );
 static FINISH: LazyLock<Script> = script!(
@@ -88,10 +100,18 @@ static FINISH: LazyLock<Script> = script!(
     "record",
     "find_record",
     "pending_record",
+    "event/finish",
     "finish"
 );
-static STATUS: LazyLock<Script> = script!("status", "allow-oom", "tiers", "../subject/status", "status");
-static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "adjust");
+static STATUS: LazyLock<Script> = script!(
+    "status",
+    "allow-oom",
+    "tiers",
+    "../subject/status",
+    "event/status",
+    "status"
+);
+static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "event/adjust", "adjust");
 static DEFINE: LazyLock<Script> = script!(
     "define",
     "",
@@ -99,9 +119,17 @@ static DEFINE: LazyLock<Script> = script!(
     "tier_rows",
     "tiers",
     "opening",
+    "event/define",
     "define"
 );
-static ROTATE: LazyLock<Script> = script!("rotate", "allow-oom", "opening", "rotate");
+static ROTATE: LazyLock<Script> = script!(
+    "rotate",
+    "allow-oom",
+    "opening",
+    "event/retention",
+    "event/rotate",
+    "rotate"
+);
 static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "record", "find_record", "lookup");
 static LOOKUP_BATCH: LazyLock<Script> = script!(
     "lookup_batch",
@@ -119,6 +147,7 @@ static CHECKPOINT: LazyLock<Script> = script!(
     "tiers",
     "held",
     "../subject/checkpoint",
+    "event/checkpoint",
     "checkpoint"
 );
 static RESTORE_END: LazyLock<Script> = script!(
@@ -127,6 +156,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "tier_rows",
     "opening",
     "../subject/restored",
+    "event/restore",
     "restore_end"
 );
 static PENDING: LazyLock<Script> = script!("pending", "no-writes", "record", "find_record", "pending");

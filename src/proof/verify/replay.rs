@@ -114,7 +114,7 @@ impl Replay {
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // These move no money and settle nothing. The books check what a checkpoint states.
-            Kind::Status { .. } | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {
@@ -148,11 +148,11 @@ impl Replay {
         if definition.document().id != self.jackpot {
             return Err(broken("it defines another jackpot"));
         }
-        if let Some((_, opening)) = &define.created {
+        if let Some(created) = &*define.created {
             if event.n != 1 {
                 return Err(broken("it creates a jackpot that exists"));
             }
-            self.open(event, 1, opening, report);
+            self.open(event, 1, &created.opening, report);
         } else if event.n == 1 {
             return Err(broken("the first event does not create the jackpot"));
         }

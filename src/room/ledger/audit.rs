@@ -20,14 +20,14 @@ pub fn action(
 ) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
-        Kind::Status { before, after } => Done::status(before.as_str(), after.as_str()),
-        Kind::Restore { from_n, .. } => Done::restore(*from_n, after.n, after.restores),
+        Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
         Kind::Skipped(skipped) => Done::new(
             "skip",
             json!({"why": skipped.why, "event": skipped.raw, "n": event.n}),
             json!({"version": after.version, "status": after.status.map(Status::as_str)}),
         ),
-        Kind::Opened(_) | Kind::Checkpoint(_) => return None,
+        Kind::Opened(_) | Kind::Checkpoint { .. } => return None,
     };
     Some(done.action(room, fields))
 }

@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Opened};
-use crate::ledger::events::remember_put;
 use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
 use crate::ledger::kind::Folded;
 use crate::room::definition::Definition;
@@ -95,7 +94,7 @@ impl Books {
         self.clock_ms = self.clock_ms.max(event.clock_ms);
         expect(
             self.n,
-            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.created),
+            self.status.is_some() || matches!(&event.kind, Kind::Define(define) if define.is_new()),
             "the first event does not create the room",
         )?;
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
@@ -112,23 +111,25 @@ impl Books {
                 self.opened = Some(opened.clone());
                 Ok(())
             }
-            Kind::Status { before, after } => {
-                expect(self.n, self.status == Some(*before), "the status before is another one")?;
-                self.status = Some(*after);
+            Kind::Status(change) => {
+                expect(
+                    self.n,
+                    self.status == Some(change.before),
+                    "the status before is another one",
+                )?;
+                self.status = Some(change.after);
                 Ok(())
             }
             // A skipped event has set the whole books already.
-            Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
+            Kind::Checkpoint { .. } | Kind::Skipped(_) => Ok(()),
             Kind::Restore {
-                restores,
-                status,
+                rebuilt,
                 passes_until_ms,
                 order,
-                ..
             } => {
                 expect(
                     self.n,
-                    *restores > self.restores,
+                    rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
                 expect(
@@ -136,7 +137,7 @@ impl Books {
                     *passes_until_ms >= self.passes_until_ms,
                     "passes that were out before are forgotten",
                 )?;
-                (self.restores, self.status) = (*restores, Some(*status));
+                (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
                 expect(
                     self.n,
                     self.opened.is_none() || *order == self.order,
@@ -156,10 +157,10 @@ impl Books {
             define.version == self.version + 1,
             "its version is not the next one",
         )?;
-        expect(self.n, define.created == self.status.is_none(), "it is created twice")?;
+        expect(self.n, define.is_new() == self.status.is_none(), "it is created twice")?;
         let opens_at = define.definition.opens_ms();
-        let is_new = define.created || (!define.opened && opens_at.is_some() && opens_at != self.opens_at());
-        if define.created {
+        let is_new = define.is_new() || (!define.opened && opens_at.is_some() && opens_at != self.opens_at());
+        if define.is_new() {
             self.status = Some(Status::Open);
             self.opens_ms = opens_at.unwrap_or(self.at_ms);
         } else if !define.opened {
@@ -179,8 +180,7 @@ impl Books {
             define.order == self.order
         };
         expect(self.n, follows, "its order is not that of its opening")?;
-        let mode = if define.created { "created" } else { "changed" };
-        self.puts = remember_put(&self.puts, &define.nonce, mode, define.version);
+        self.puts = define.remember(&self.puts);
         self.version = define.version;
         self.definition.clone_from(&define.json);
         self.order.clone_from(&define.order);

@@ -1,19 +1,24 @@
 //! The events of a room's stream, typed (`docs/decisions/0016-rooms.md`).
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
+use jackpot_core::wire::FieldShape;
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedRoom;
-use crate::ledger::events::Fields;
-use crate::ledger::events::Unreadable;
-use crate::ledger::skipped::{self, Skipped};
+use crate::ledger::declared::EventPart;
+use crate::ledger::events::{Envelope, Fields, Mode, Put, Rebuilt, StatusChange, Unreadable, hex};
+use crate::ledger::skipped::Skipped;
 use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
 use crate::room::status::Status;
+use crate::{event_fields, event_part, events};
 
 /// Digits of a SHA-256.
 const DIGEST_DIGITS: usize = 64;
+
+event_part!(Status);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,59 +34,94 @@ pub struct Event {
     pub kind: Kind,
 }
 
-/// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// The room was created, or its definition changed.
-    Define(Box<Define>),
-    /// A list was published: the users who joined before the opening.
-    Opened(Opened),
-    /// The service suspended it, or opened it again.
-    Status { before: Status, after: Status },
-    /// What Redis held right before the event.
-    Checkpoint(Checkpoint),
-    /// Redis was rebuilt from the events before this one.
-    Restore {
-        /// Number of the last event that Redis had; `None` when it had nothing of the room.
-        from_n: Option<u64>,
-        /// How often it has been restored, including this time.
-        restores: u64,
-        /// The status after it.
-        status: Status,
-        /// When the last pass given before has expired, ms.
-        passes_until_ms: i64,
-        /// What decides the order before the opening. It is new if the room has not opened.
-        order: OrderOf,
-    },
-    /// An operator skipped an event that could not be applied.
-    Skipped(Box<Skipped<CarriedRoom>>),
+event_fields! {
+    /// What every event of a room has.
+    pub struct Common {
+        /// The room's time: the highest that it has shown.
+        pub clock_ms as "clock": i64,
+    }
 }
 
-/// A definition that was put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Define {
-    /// Whether it created the room.
-    pub created: bool,
-    /// Whether the room had opened before.
-    pub opened: bool,
-    pub version: u64,
-    /// The definition, JSON as Redis keeps it.
-    pub json: String,
-    /// The same definition, parsed.
-    pub definition: Definition,
-    /// What decides, or decided, the order before the opening.
-    pub order: OrderOf,
-    /// One for the PUT and all its repeats.
-    pub nonce: String,
+events! {
+    /// Tickets, admissions and passes make no event: a room's stream holds what operators and the service do to the room.
+    /// A room's time never goes back ([decision 0020](../decisions/0020-room-clock.md)).
+    #[derive(Eq)]
+    pub enum Kind with Common {
+        /// The room was created, or its definition changed.
+        "define" Define(Box<Define>),
+        /// The list of the users who joined before the opening was published.
+        "opened" Opened(Opened),
+        /// The service suspended the room, or opened it again.
+        "status" Status(StatusChange<Status>),
+        /// What Redis held right before the event. The ledger compares it with its books.
+        "checkpoint" Checkpoint {
+            /// All that decides.
+            held as "state": Checkpoint = "`status version capacity session waiting_timeout rate opens passes_until commitment collected_sha256`, `-` for none" Checkpoint::parse,
+        },
+        /// Redis was rebuilt from the events before this one. It has no records.
+        "restore" Restore {
+            /// As of every restore.
+            rebuilt: Rebuilt<Status>,
+            /// When the last pass from before has expired, in ms.
+            passes_until_ms as "passes_until": i64,
+            /// What decides the order before the opening. It is new if the room has not opened.
+            order: OrderOf,
+        },
+        /// An operator skipped an event that could not be applied.
+        "skipped" Skipped(Box<Skipped<CarriedRoom>>),
+    }
 }
 
-/// The list of users who joined before the opening.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
-    /// Number of users.
-    pub joined: u64,
-    /// SHA-256 of their tickets in the order in which they joined, each followed by a line feed; hexadecimal.
-    pub sha256: String,
+event_fields! {
+    /// A definition that was put.
+    pub struct Define {
+        /// As of every PUT.
+        pub put: Put,
+        /// The same definition, parsed.
+        pub definition as "json": Definition = "JSON" |json| Definition::from_json(json).ok(),
+        /// Whether the room had opened before.
+        pub opened: bool,
+        /// What decides, or decided, the order before the opening.
+        pub order: OrderOf,
+    }
+    check |define| (define.put.mode == Mode::Waits).then_some("mode")
+}
+
+impl Deref for Define {
+    type Target = Put;
+
+    fn deref(&self) -> &Put {
+        &self.put
+    }
+}
+
+event_fields! {
+    /// The list of users who joined before the opening.
+    #[derive(Serialize, Deserialize)]
+    pub struct Opened {
+        /// Number of users.
+        pub joined: u64,
+        /// SHA-256 of their tickets in the order in which they joined, each followed by a line feed; hexadecimal.
+        pub sha256: String = "hexadecimal" |text| hex(text, DIGEST_DIGITS),
+    }
+}
+
+impl EventPart for OrderOf {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let nonce = "Nonce of the order before the opening.";
+        let commitment = "SHA-256 of the seed of that order.";
+        vec![
+            FieldShape::text("order_nonce", nonce, "text"),
+            FieldShape::text("commitment", commitment, "hexadecimal"),
+        ]
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
+        Ok(Self {
+            nonce: fields.text("order_nonce")?.to_owned(),
+            commitment: fields.hex("commitment", DIGEST_DIGITS)?,
+        })
+    }
 }
 
 /// What Redis held.
@@ -112,66 +152,16 @@ impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
+        let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
+        let Common { clock_ms } = Common::read(&fields, "")?;
         Ok(Self {
-            n: fields.parse("n")?,
-            at_ms: fields.parse("at")?,
-            clock_ms: fields.parse("clock")?,
-            history: fields.history()?,
-            kind: parse_kind(&fields)?,
+            n,
+            at_ms,
+            clock_ms,
+            history,
+            kind: Kind::read(&fields)?,
         })
     }
-}
-
-fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
-    Ok(match fields.text("type")? {
-        "define" => Kind::Define(Box::new(Define {
-            created: match fields.text("mode")? {
-                "created" => true,
-                "changed" => false,
-                _ => return Err(fields.wrong("mode")),
-            },
-            opened: match fields.text("opened")? {
-                "0" => false,
-                "1" => true,
-                _ => return Err(fields.wrong("opened")),
-            },
-            version: fields.parse("version")?,
-            json: fields.text("json")?.to_owned(),
-            definition: fields.read("json", |json| Definition::from_json(json).ok())?,
-            order: order(fields)?,
-            nonce: fields.text("nonce")?.to_owned(),
-        })),
-        "opened" => Kind::Opened(Opened {
-            joined: fields.parse("joined")?,
-            sha256: fields.read("sha256", digest)?,
-        }),
-        "status" => Kind::Status {
-            before: fields.read("before", Status::parse)?,
-            after: fields.read("after", Status::parse)?,
-        },
-        "checkpoint" => Kind::Checkpoint(fields.read("state", Checkpoint::parse)?),
-        "restore" => Kind::Restore {
-            from_n: fields.optional("from_n")?,
-            restores: fields.parse("restores")?,
-            status: fields.read("status", Status::parse)?,
-            passes_until_ms: fields.parse("passes_until")?,
-            order: order(fields)?,
-        },
-        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
-        _ => return Err(fields.wrong("type")),
-    })
-}
-
-fn order(fields: &Fields<'_>) -> Result<OrderOf, Unreadable> {
-    Ok(OrderOf {
-        nonce: fields.text("order_nonce")?.to_owned(),
-        commitment: fields.read("commitment", digest)?,
-    })
-}
-
-fn digest(text: &str) -> Option<String> {
-    let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    (digits && text.len() == DIGEST_DIGITS).then(|| text.to_owned())
 }
 
 impl Checkpoint {

@@ -103,8 +103,8 @@ impl Evidence {
                     evidence.defined = true;
                 }
                 Kind::Opened(_) => evidence.opened = true,
-                Kind::Status { before, .. } => _ = evidence.status.get_or_insert(before),
-                Kind::Checkpoint(checkpoint) => {
+                Kind::Status(change) => _ = evidence.status.get_or_insert(change.before),
+                Kind::Checkpoint { held: checkpoint } => {
                     if evidence.restored {
                         continue;
                     }

@@ -55,19 +55,27 @@ static VISIT: LazyLock<Script> = script!(
     "visit_reply",
     "visit"
 );
-static DEFINE: LazyLock<Script> = script!("room_define", "", "../subject/puts", "state", "define");
+static DEFINE: LazyLock<Script> = script!("room_define", "", "../subject/puts", "state", "event/define", "define");
 static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view_reply", "view");
 static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
 static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder");
-static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "publish");
-static STATUS: LazyLock<Script> = script!("room_status", "allow-oom", "state", "../subject/status", "status");
-static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "checkpoint");
+static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "event/opened", "publish");
+static STATUS: LazyLock<Script> = script!(
+    "room_status",
+    "allow-oom",
+    "state",
+    "../subject/status",
+    "event/status",
+    "status"
+);
+static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "event/checkpoint", "checkpoint");
 static RESTORE_END: LazyLock<Script> = script!(
     "room_restore_end",
     "allow-oom",
     "state",
     "../subject/restored",
+    "event/restore",
     "restore_end"
 );
 

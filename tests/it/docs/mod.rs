@@ -37,7 +37,7 @@ fn hold(name: &str, made: &str) {
 fn hold_file(name: &str, made: &str) {
     let path = top().join(name);
     if env::var_os(UPDATE).is_some() {
-        fs::write(&path, made).expect("it can be written");
+        fs::write(&path, made).expect("its folder exists, and it can be written");
         return;
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();

@@ -166,7 +166,12 @@ async fn packed_values_that_cannot_be_read_are_refused_and_stay() {
         let (two, cut) = ([&[2], &sound[1..]].concat(), &sound[..sound.len() - 1]);
         let unknown = format!("JP_FORMAT {field} has format 2, and this version knows 1");
         let damaged = format!("JP_DAMAGED {field}");
-        for (value, expected) in [(&two[..], &unknown), (cut, &damaged), (&[1, 1], &damaged), (b"", &damaged)] {
+        for (value, expected) in [
+            (&two[..], &unknown),
+            (cut, &damaged),
+            (&[1, 1], &damaged),
+            (b"", &damaged),
+        ] {
             let mut set = redis::cmd("HSET");
             fixture.raw::<()>(set.arg(state).arg(field).arg(value)).await;
             let before = fixture.dump().await;

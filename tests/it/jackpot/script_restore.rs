@@ -9,6 +9,7 @@ use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
+use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
 use jackpot_core::ids::Id;
@@ -258,10 +259,12 @@ async fn a_restored_jackpot_is_what_it_was() {
     epochs.insert(begun.epoch.to_string(), opened.to_text());
     assert_eq!(is, expected);
     let kind = Kind::Restore {
-        from_n: None,
-        restores: 1,
+        rebuilt: Rebuilt {
+            from_n: None,
+            restores: 1,
+            status: Status::Open,
+        },
         records: was.parts.values().map(|all| all.len() as u64).sum(),
-        status: Status::Open,
         closed: 2,
         epoch: begun.epoch,
         opening: begun.opening.clone(),
@@ -403,7 +406,7 @@ async fn a_restore_starts_only_on_the_redis_that_was_seen_and_the_newest_goes_on
         .map(|event| event.kind)
         .collect::<Vec<_>>();
     assert!(
-        matches!(from[..], [Kind::Restore { from_n: Some(n), .. }] if n == here.n()),
+        matches!(&from[..], [Kind::Restore { rebuilt, .. }] if rebuilt.from_n == Some(here.n())),
         "{from:?}"
     );
 }

@@ -4,4 +4,4 @@
 mod cases;
 mod process;
 mod suite;
-mod toy;
+pub mod toy;

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::record::Contributed;
 use crate::ids::Id;
+use crate::wire::Field;
 
 /// A parsed record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +85,19 @@ impl BatchRecord {
         let winners = self.winners.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let winners = if winners.is_empty() { "-" } else { &winners };
         format!("{first} {count} {fingerprint} {epoch} {totals} {winners}")
+    }
+}
+
+impl Field for BatchRecord {
+    const TYPE: &'static str = "`first count fingerprint epoch totals winners`";
+    const PATTERN: &'static str = ".+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.to_text());
     }
 }
 

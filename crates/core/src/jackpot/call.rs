@@ -5,11 +5,7 @@
 use super::added::Added;
 use super::record::{Contributed, Record, Sent, State};
 use crate::ids::Id;
-
-/// The fields that [`Call::parse`] reads.
-pub const FIELDS: [&str; 11] = [
-    "epoch", "version", "first", "count", "block", "skip", "amounts", "runs", "applied", "batch", "split",
-];
+use crate::wire::FieldShape;
 
 /// The entries that one call took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +42,55 @@ pub struct Entered {
     pub contributions: Vec<Contributed>,
 }
 
+/// A field of the event that only a batch has.
+const fn of_batch(field: FieldShape) -> FieldShape {
+    FieldShape {
+        when: "for a batch",
+        ..field
+    }
+}
+
 impl Call {
+    /// The fields of the event that [`Call::parse`] reads.
+    pub const FIELDS: [FieldShape; 11] = [
+        FieldShape::new::<u64>("epoch", "The epoch under which the entries were drawn."),
+        FieldShape::new::<u64>("version", "The definition under which the first entry was drawn."),
+        FieldShape::new::<u64>("first", "Sequence of the first entry; the others follow."),
+        FieldShape::new::<u64>("count", "How many entries the call took."),
+        FieldShape::text(
+            "block",
+            "One entry a line, `*` for no seed. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.",
+            "`entry_id player stake client_seed`",
+        ),
+        FieldShape::text(
+            "skip",
+            "Lines of the block, from 1, that this call did not take: taken before, or refused; nothing for a batch.",
+            "numbers with commas",
+        ),
+        FieldShape::text(
+            "amounts",
+            "What an entry adds, by stake; one group a tier. `*` in place of the stake: the contribution is fixed. Between \
+             two definitions (`split`): `|`.",
+            "`stake=pool,pool micro,reserve,reserve micro/...;`",
+        ),
+        FieldShape::text(
+            "runs",
+            "Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry, `-` \
+             for no cap. The first taken entry has index 1.",
+            "`index pool,pool micro,contributed micro,cap/...;`",
+        ),
+        FieldShape::new::<Option<u64>>(
+            "applied",
+            "Version of the definition that came into force with the event.",
+        ),
+        of_batch(FieldShape::new::<Id>("batch", "Its id.")),
+        of_batch(FieldShape::new::<Option<u64>>(
+            "split",
+            "Index, from 1, of the first entry drawn under the definition in `applied`, if that came into force within \
+             the batch.",
+        )),
+    ];
+
     /// Reads the event whose fields `field` returns. On an error, returns the name of the missing or unreadable field.
     pub fn parse<'t>(field: impl Fn(&str) -> Option<&'t str>) -> Result<Self, &'static str> {
         let text = |name: &'static str| field(name).ok_or(name);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FieldShape, KindShape, RecordShape};
+use super::{EventShape, FieldShape, KindShape, RecordShape};
 
 /// Longest line that the Lua check allows.
 const WIDTH: usize = 120;
@@ -103,6 +103,74 @@ pub fn reply(name: &str, code: Option<&str>, doc: &str, fields: &[FieldShape]) -
     }
     lua.push_str("end\n");
     lua
+}
+
+/// The function that appends an event, from the texts of a table by their names. `common`: the fields that every event of
+/// the stream has besides `n`, `at`, `type` and `history`.
+#[must_use]
+pub fn event(shape: &EventShape, common: &[FieldShape]) -> String {
+    let kind = shape.kind;
+    let mut lua = String::from("--\n");
+    comment(
+        &mut lua,
+        &format!(
+            "Part of a script. Appends the event `{kind}`: {}",
+            first_paragraph(shape.doc)
+        ),
+    );
+    comment(&mut lua, "`values` has a text for each field:");
+    let all = || shape.fields.iter().chain(common);
+    for field in all() {
+        comment(&mut lua, &format!("  {}: {}", field.name, about(field)));
+    }
+    let _ = write!(lua, "\nlocal function append_{kind}(key, state, at, values)\n");
+    let always = all().filter(|field| field.when.is_empty()).map(|field| field.name);
+    let sometimes: Vec<_> = all()
+        .filter(|field| !field.when.is_empty())
+        .map(|field| field.name)
+        .collect();
+    if !sometimes.is_empty() {
+        lua.push_str("  local more = {}\n");
+    }
+    for name in &sometimes {
+        let _ = write!(
+            lua,
+            "  if values.{name} then\n    more[#more + 1], more[#more + 2] = '{name}', values.{name}\n  end\n"
+        );
+    }
+    lua.push_str("  redis.call(\n    'XADD',\n    key,\n    next_event(state),\n");
+    let mut arguments = vec![
+        "'n'".to_owned(),
+        "num(state.n)".to_owned(),
+        "'at'".to_owned(),
+        "num(at)".to_owned(),
+    ];
+    arguments.extend(["'type'".to_owned(), format!("'{kind}'")]);
+    arguments.extend(["'history'".to_owned(), "state.history".to_owned()]);
+    for name in always {
+        arguments.extend([format!("'{name}'"), format!("values.{name}")]);
+    }
+    if !sometimes.is_empty() {
+        arguments.push("unpack(more)".to_owned());
+    }
+    let _ = write!(lua, "    {}\n  )\nend\n", arguments.join(",\n    "));
+    lua
+}
+
+/// Type, unit and meaning of a field.
+fn about(field: &FieldShape) -> String {
+    let when = if field.when.is_empty() {
+        String::new()
+    } else {
+        format!(" Only {}.", field.when)
+    };
+    format!("{}{when}", sentence(field.doc))
+}
+
+/// The text up to an empty line.
+fn first_paragraph(doc: &str) -> String {
+    let paragraph = doc.lines().take_while(|line| !line.trim().is_empty());
+    paragraph.collect::<Vec<_>>().join(" ")
 }
 
 /// The first sentence of a comment, on one line.

@@ -56,6 +56,7 @@ macro_rules! integer {
 }
 
 integer!(u64);
+integer!(u32);
 integer!(i64);
 
 impl Field for Id {
@@ -131,7 +132,7 @@ impl<T: Field> Field for Option<T> {
 /// A declared field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldShape {
-    /// Its name, in Rust, Lua and the reference.
+    /// Its name in Lua and the reference.
     pub name: &'static str,
     /// What it means.
     pub doc: &'static str,
@@ -141,6 +142,10 @@ pub struct FieldShape {
     pub pattern: &'static str,
     /// [`Field::REPLY`].
     pub reply: &'static str,
+    /// Unit, if any.
+    pub unit: &'static str,
+    /// When an event has it; empty for always.
+    pub when: &'static str,
 }
 
 impl FieldShape {
@@ -153,8 +158,40 @@ impl FieldShape {
             of: T::TYPE,
             pattern: T::PATTERN,
             reply: T::REPLY,
+            unit: unit_of(name),
+            when: "",
         }
     }
+
+    /// Declares a field whose text has a form of its own. `of` names the form.
+    #[must_use]
+    pub const fn text(name: &'static str, doc: &'static str, of: &'static str) -> Self {
+        Self {
+            of,
+            ..Self::new::<String>(name, doc)
+        }
+    }
+}
+
+/// The unit at the end of a field's name in Rust.
+#[must_use]
+pub const fn unit_of(name: &str) -> &'static str {
+    match name.as_bytes() {
+        [.., b'_', b'm', b's'] => "ms",
+        [.., b'_', b's'] => "s",
+        _ => "",
+    }
+}
+
+/// A declared event. Its fields are names and texts in a Redis stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventShape {
+    /// The value of its field `type`.
+    pub kind: &'static str,
+    /// What happened.
+    pub doc: &'static str,
+    /// Its fields, less those of every event.
+    pub fields: Vec<FieldShape>,
 }
 
 /// A kind of a record.

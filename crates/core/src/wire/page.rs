@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FieldShape, RecordShape};
+use super::{EventShape, FieldShape, RecordShape};
 
 /// A record, with a table for each kind.
 #[must_use]
@@ -21,28 +21,54 @@ pub fn reply(title: &str, doc: &str, fields: &[FieldShape]) -> String {
     format!("## {title}\n\n{}\n\n{}", paragraph(doc), table(fields))
 }
 
-fn table(fields: &[FieldShape]) -> String {
+/// An event, with its fields less `common`, which stand at the head of the page's part. What the declaration says after
+/// an empty line stands after the table.
+#[must_use]
+pub fn event(subject: &str, shape: &EventShape) -> String {
+    let paragraphs: Vec<_> = shape.doc.split("\n\n").map(paragraph).collect();
+    let (first, rest) = paragraphs.split_first().expect("a declaration says what happened");
+    let mut page = format!("### {subject} `{}`\n\n{first}\n\n{}", shape.kind, table(&shape.fields));
+    for more in rest {
+        let _ = write!(page, "\n{more}\n");
+    }
+    page
+}
+
+/// Fields, as a table.
+#[must_use]
+pub fn table(fields: &[FieldShape]) -> String {
     let mut table = String::from("| field | type | meaning |\n| --- | --- | --- |\n");
     for field in fields {
         let _ = writeln!(
             table,
-            "| `{}` | {} | {} |",
+            "| `{}` | {} | {}{} |",
             field.name,
-            kind(field),
-            paragraph(field.doc)
+            kind(field).replace('|', "\\|"),
+            paragraph(field.doc).replace('|', "\\|"),
+            when(field)
         );
     }
     table
 }
 
 fn kind(field: &FieldShape) -> String {
-    let unit = if field.name.ends_with("_ms") { ", ms" } else { "" };
+    let unit = match field.unit {
+        "" => String::new(),
+        unit => format!(", {unit}"),
+    };
     let empty = if field.reply.ends_with("or ''") {
         ", or empty"
     } else {
         ""
     };
     format!("{}{unit}{empty}", field.of)
+}
+
+fn when(field: &FieldShape) -> String {
+    match field.when {
+        "" => String::new(),
+        when => format!(" Only {when}."),
+    }
 }
 
 pub(super) fn paragraph(doc: &str) -> String {

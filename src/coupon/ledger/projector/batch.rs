@@ -57,7 +57,10 @@ impl Batch {
     pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
         let event = Event::parse(&raw.fields)?;
         let (n, at_ms) = (event.n, event.at_ms);
-        let operated = !matches!(event.kind, Kind::Issue(..) | Kind::Serve(..) | Kind::Checkpoint(_));
+        let operated = !matches!(
+            event.kind,
+            Kind::Issue { .. } | Kind::Serve { .. } | Kind::Checkpoint(_)
+        );
         let before = operated.then(|| self.books.clone());
         self.books.apply(&event)?;
         if let Some(before) = before {
@@ -65,8 +68,8 @@ impl Batch {
             self.actions.extend(action.map(|action| (n, at_ms, action)));
         }
         match event.kind {
-            Kind::Define(define) => self.define(define.version, (n, at_ms), define.json),
-            Kind::Issue(lines, _) | Kind::Serve(lines, _) => {
+            Kind::Define(define) => self.define(define.version, (n, at_ms), define.put.json),
+            Kind::Issue { lines, .. } | Kind::Serve { lines, .. } => {
                 let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
                 self.rows.issues.extend(issued);
             }
@@ -87,7 +90,7 @@ impl Batch {
             }
             Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
             Kind::Redrive { .. }
-            | Kind::Status { .. }
+            | Kind::Status(_)
             | Kind::Retention { .. }
             | Kind::Restore { .. }
             | Kind::Retire { .. } => {}

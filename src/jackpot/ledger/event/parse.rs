@@ -3,15 +3,9 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::batch_record::BatchRecord;
-use jackpot_core::jackpot::call::Call;
-use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
 
-use super::{Checkpoint, Claim, ClaimResult, Define, Enter, Event, Kind, MeterChange};
-use crate::jackpot::view::Status;
-use crate::ledger::events::{Fields, Unreadable, parse_held};
-use crate::ledger::skipped::{self, Skipped};
+use super::{Claim, ClaimResult, Enter, MeterChange};
 
 /// The meters of a tier in the order in which scripts write them.
 const METERS: [&str; 11] = [
@@ -28,135 +22,41 @@ const METERS: [&str; 11] = [
     "pool_written",
 ];
 
-/// Lengths in hexadecimal digits.
-const NONCE_DIGITS: usize = 32;
-const SECRET_ID_DIGITS: usize = 16;
-const COMMITMENT_DIGITS: usize = 64;
-
-/// Reads the whole event.
-pub(super) fn event(fields: &BTreeMap<String, String>) -> Result<Event, Unreadable> {
-    let fields = Fields(fields);
-    Ok(Event {
-        n: fields.parse("n")?,
-        at_ms: fields.parse("at")?,
-        history: fields.history()?,
-        changes: fields.read("meters", parse_changes)?,
-        applied: fields.optional("applied")?,
-        kind: parse_kind(&fields)?,
-    })
-}
-
-fn parse_kind(fields: &Fields<'_>) -> Result<Kind, Unreadable> {
-    Ok(match fields.text("type")? {
-        "define" => Kind::Define(parse_define(fields)?),
-        "enter" => Kind::Enter(parse_enter(fields)?),
-        "claim" => {
-            let claim = fields
-                .read("claims", |text| {
-                    parse_claims(text, |result| *result != ClaimResult::Ended)
-                })?
-                .pop()
-                .ok_or_else(|| fields.wrong("claims"))?;
-            Kind::Claim {
-                entry_id: fields.text("entry")?.to_owned(),
-                claim,
-            }
-        }
-        "finish" => Kind::Finish {
-            entry_id: fields.text("entry")?.to_owned(),
-            sequence: fields.parse("seq")?,
-        },
-        "status" => Kind::Status {
-            before: fields.read("before", Status::parse)?,
-            after: fields.read("after", Status::parse)?,
-        },
-        "adjust" => Kind::Adjust {
-            adjustment_id: fields.read("adjustment", |id| Id::parse(id).ok())?,
-            digest: fields.text("digest")?.to_owned(),
-        },
-        "checkpoint" => {
-            let meters = fields.read("tiers", parse_meters)?;
-            let held = fields.read("state", parse_held)?;
-            Kind::Checkpoint(Checkpoint { held, meters })
-        }
-        "restore" => Kind::Restore {
-            from_n: fields.optional("from_n")?,
-            restores: fields.parse("restores")?,
-            records: fields.parse("records")?,
-            status: fields.read("status", Status::parse)?,
-            closed: fields.parse("closed")?,
-            epoch: fields.parse("epoch")?,
-            opening: parse_opening(fields)?,
-        },
-        "retention" => Kind::Retention {
-            before: fields.parse("before")?,
-            retention_s: fields.parse("retention")?,
-        },
-        "rotate" => Kind::Rotate {
-            epoch: fields.parse("epoch")?,
-            opening: parse_opening(fields)?,
-            dropped: fields.text("kind")? == "generation",
-            pruned: fields.read("pruned", parse_numbers)?,
-        },
-        skipped::TYPE => Kind::Skipped(Box::new(Skipped::parse(fields)?)),
-        _ => return Err(fields.wrong("type")),
-    })
-}
-
-fn parse_define(fields: &Fields<'_>) -> Result<Define, Unreadable> {
-    let created = match fields.text("mode")? {
-        "created" => Some((fields.read("status", Status::parse)?, parse_opening(fields)?)),
-        _ => None,
-    };
-    let (version, json) = (fields.parse("version")?, fields.text("json")?.to_owned());
-    Ok(Define {
-        version,
-        json,
-        tiers: fields.optional("tiers")?.unwrap_or_default(),
-        money: fields.optional("money")?.unwrap_or_default(),
-        retention_s: fields.optional("retention")?.unwrap_or_default(),
-        currency: fields.text("currency")?.to_owned(),
-        created,
-        superseded: fields.optional("superseded")?,
-        nonce: fields.text("nonce")?.to_owned(),
-        mode: fields.text("mode")?.to_owned(),
-    })
-}
-
-/// What opened the epoch that an event names.
-fn parse_opening(fields: &Fields<'_>) -> Result<Opening, Unreadable> {
-    Ok(Opening {
-        commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
-        nonce: fields.hex("epoch_nonce", NONCE_DIGITS)?,
-        secret_id: fields.hex("secret_id", SECRET_ID_DIGITS)?,
-    })
-}
-
-fn parse_enter(fields: &Fields<'_>) -> Result<Enter, Unreadable> {
-    let field = |name: &str| fields.0.get(name).map(String::as_str);
-    let call = Call::parse(field).map_err(|field| fields.wrong(field))?;
-    let record = fields.optional::<String>("record")?;
-    let record = record.map(|text| BatchRecord::parse(&text).ok_or_else(|| fields.wrong("record")));
-    let batch_record = record.transpose()?;
-    if batch_record.is_some() != call.batch.is_some() {
-        return Err(fields.wrong("record"));
+/// The field of an `enter` event that does not fit the others.
+pub(super) fn wrong_in_enter(enter: &Enter) -> Option<&'static str> {
+    let batch = enter.call.batch.is_some();
+    if enter.batch_record.is_some() != batch {
+        return Some("record");
     }
-    let may_be = if call.batch.is_some() { is_of_the_call } else { is_first };
-    let claims = fields.read("claims", |text| parse_claims(text, may_be))?;
-    let is_taken = |claim: &Claim| call.entry(claim.sequence).is_some();
-    if !claims.is_sorted_by_key(|claim| claim.sequence) || !claims.iter().all(is_taken) {
-        return Err(fields.wrong("claims"));
+    let may_be = if batch { is_of_the_call } else { is_first };
+    let fits = |claim: &Claim| may_be(&claim.result) && enter.call.entry(claim.sequence).is_some();
+    let in_order = enter.claims.is_sorted_by_key(|claim| claim.sequence);
+    (!in_order || !enter.claims.iter().all(fits)).then_some("claims")
+}
+
+/// Whether the entries of a call share a record.
+pub(super) fn is_of_call(text: &str) -> Option<bool> {
+    match text {
+        "" => Some(false),
+        _ => text.parse::<u8>().is_ok().then_some(true),
     }
-    Ok(Enter {
-        call,
-        claims,
-        batch_record,
-        of_call: fields.optional::<u8>("call")?.is_some(),
-    })
+}
+
+/// Whether a rotation dropped the older generation.
+#[expect(clippy::unnecessary_wraps, reason = "events are read by functions of this form")]
+pub(super) fn is_generation(kind: &str) -> Option<bool> {
+    Some(kind == "generation")
+}
+
+/// The last claim of a `claim` event.
+pub(super) fn only_claim(text: &str) -> Option<Claim> {
+    let mut claims = parse_claims(text)?;
+    let may_be = claims.iter().all(|claim| claim.result != ClaimResult::Ended);
+    claims.pop().filter(|_| may_be)
 }
 
 /// `name pool reserve ... wins;` for each tier.
-fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
+pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     let mut meters = BTreeMap::new();
     for row in text.split_terminator(';') {
         let (tier, values) = row.split_once(' ')?;
@@ -189,12 +89,8 @@ fn is_of_the_call(result: &ClaimResult) -> bool {
 
 /// `seq,attempt,rank,result,tier,amount,order,pool before;` for each claim; for a coupon
 /// `...,result,coupon,sequence,code,0;`.
-fn parse_claims(text: &str, may_be: fn(&ClaimResult) -> bool) -> Option<Vec<Claim>> {
-    let claims = text
-        .split_terminator(';')
-        .map(parse_claim)
-        .collect::<Option<Vec<_>>>()?;
-    claims.iter().all(|claim| may_be(&claim.result)).then_some(claims)
+pub(super) fn parse_claims(text: &str) -> Option<Vec<Claim>> {
+    text.split_terminator(';').map(parse_claim).collect()
 }
 
 pub(crate) fn parse_claim(text: &str) -> Option<Claim> {
@@ -253,6 +149,7 @@ pub(crate) fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Event, Kind};
     use super::*;
 
     /// The event of a batch of three.
@@ -304,7 +201,7 @@ mod tests {
     }
 
     fn enter(fields: &BTreeMap<String, String>) -> Enter {
-        match event(fields).expect("readable").kind {
+        match Event::parse(fields).expect("readable").kind {
             Kind::Enter(enter) => enter,
             other => panic!("{other:?}"),
         }
@@ -355,7 +252,7 @@ mod tests {
             ("record", "7 7 f"),
             ("record", ""),
         ] {
-            let error = event(&batch(&[(field, value)])).expect_err(value);
+            let error = Event::parse(&batch(&[(field, value)])).expect_err(value);
             assert_eq!((error.field, &*error.n), (field, "9"), "{value}");
         }
     }
@@ -363,7 +260,7 @@ mod tests {
     #[test]
     fn only_an_entry_of_a_batch_ends_with_its_claims() {
         let ends = [("type", "claim"), ("entry", "e"), ("claims", "11,1,0,none,-,0,0,0;")];
-        assert_eq!(event(&batch(&ends)).expect_err("refused").field, "claims");
-        assert_eq!(event(&single(&ends[2..])).expect_err("refused").field, "claims");
+        assert_eq!(Event::parse(&batch(&ends)).expect_err("refused").field, "claims");
+        assert_eq!(Event::parse(&single(&ends[2..])).expect_err("refused").field, "claims");
     }
 }

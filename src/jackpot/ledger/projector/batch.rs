@@ -52,11 +52,11 @@ impl Batch {
         let (n, at_ms) = (event.n, event.at_ms);
         match event.kind {
             Kind::Define(define) => {
-                if let Some((_, opening)) = define.created {
-                    self.rows.epochs.push((1, opening, at_ms));
+                if let Some(created) = define.created.0 {
+                    self.rows.epochs.push((1, created.opening, at_ms));
                 }
                 self.rows.dropped_versions.extend(define.superseded);
-                self.define(define.version, (n, at_ms), define.json);
+                self.define(define.put.version, (n, at_ms), define.put.json);
             }
             Kind::Enter(enter) => self.entered(start, (n, at_ms), enter)?,
             Kind::Claim { entry_id, claim } => {
@@ -96,7 +96,7 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status { .. } | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Retention { .. } => {}
         }
         Ok(())
     }

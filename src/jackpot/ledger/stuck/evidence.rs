@@ -81,15 +81,18 @@ impl Evidence {
             *sum = sum.saturating_add(change.delta);
         }
         match event.kind {
-            Kind::Status { before, .. } => _ = self.status.get_or_insert(before),
+            Kind::Status(change) => _ = self.status.get_or_insert(change.before),
             Kind::Define(define) => {
                 self.last_version.get_or_insert(define.version.saturating_sub(1));
                 if self.applied.is_none() {
                     self.waiting.get_or_insert(define.superseded);
                 }
                 self.defined.insert(define.version);
-                let (tiers, money) = (define.tiers, define.money);
-                self.terms.insert(define.version, Terms { tiers, money });
+                let terms = Terms {
+                    tiers: define.tiers.unwrap_or_default(),
+                    money: define.money.unwrap_or_default(),
+                };
+                self.terms.insert(define.put.version, terms);
                 self.dropped.extend(define.superseded);
             }
             Kind::Enter(Enter { call, claims, .. }) => {

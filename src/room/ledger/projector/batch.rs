@@ -18,7 +18,7 @@ impl Batch {
         self.books.apply(&event)?;
         let action = audit::action(start.id, &event, &raw.fields, (&before, &self.books));
         self.actions.extend(action.map(|action| (n, at_ms, action)));
-        if let Kind::Checkpoint(redis) = event.kind {
+        if let Kind::Checkpoint { held: redis } = event.kind {
             self.report = Some((n, at_ms, compare(&redis, &self.books)));
         }
         Ok(())

@@ -8,6 +8,6 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-append_event(KEYS[2], state, now_ms(), 'checkpoint', { 'state', held(state) })
+append_checkpoint(KEYS[2], state, now_ms(), { state = held(state) })
 redis.call('HSET', KEYS[1], 'n', num(state.n))
 return { 'ok', mark(state) }

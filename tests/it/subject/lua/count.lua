@@ -15,6 +15,6 @@ if state.seq >= state.limit then
   return { 'full', mark(state) }
 end
 state.seq = state.seq + 1
-append_event(KEYS[2], state, now_ms(), 'count', { 'count', num(state.seq) })
+append_count(KEYS[2], state, now_ms(), { count = num(state.seq) })
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'seq', num(state.seq))
 return { 'ok', mark(state), num(state.seq) }

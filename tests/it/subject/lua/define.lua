@@ -10,7 +10,7 @@ local limit = must(exact(ARGV[9]), 'JP_ARGUMENT limit')
 
 local function define(state, mode)
   local version = num(state.version)
-  append_event(KEYS[2], state, at, 'define', put_fields(put, mode, version, {}))
+  append_define(KEYS[2], state, at, put_values(put, mode, version, {}))
   local puts = remember_put(put, mode, version)
   redis.call('HSET', KEYS[1], 'n', num(state.n), 'restores', num(state.restores), 'version', version)
   redis.call('HSET', KEYS[1], 'limit', num(limit), 'seq', num(state.seq), 'json', put.json, 'puts', puts)

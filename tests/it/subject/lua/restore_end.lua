@@ -10,5 +10,5 @@ if not from then
   return ended
 end
 local state = read_restored(was, 5, {}, { 'n', 'restores', 'version', 'limit', 'seq' }, {})
-append_event(KEYS[2], state, now_ms(), 'restore', restored_fields(state, from, 0, {}))
+append_restore(KEYS[2], state, now_ms(), restored_values(state, from, 0, {}))
 return end_restore(KEYS[1], state, {})

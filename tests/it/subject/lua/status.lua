@@ -14,6 +14,6 @@ if ended then
   return ended
 end
 must_be_open_or_suspended(wish)
-append_event(KEYS[2], state, now_ms(), 'status', change_status(state, wish))
+append_status(KEYS[2], state, now_ms(), change_status(state, wish, {}))
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status)
 return { 'ok', mark(state) }

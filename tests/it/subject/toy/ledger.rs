@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use jackpot::ledger::Ledger;
 use jackpot::ledger::audit::Done;
-use jackpot::ledger::events::{Fields, FoldError, Unreadable, expect, follows, go_on_in_history, remember_put};
+use jackpot::ledger::declared::EventPart as _;
+use jackpot::ledger::events::{
+    Envelope, Fields, FoldError, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
+};
 use jackpot::ledger::kind::{About, Folded, Kind, Look};
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::batch::{Batch, Start, Stop};
@@ -21,6 +24,7 @@ use jackpot::sql::Tx;
 use jackpot::store::Store;
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::{self, Registry, ScriptError, Subject};
+use jackpot::{event_fields, event_part, events};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -80,97 +84,82 @@ impl Folded for Books {
     }
 }
 
-enum Event {
-    Define {
-        is_new: bool,
-        version: u64,
-        json: String,
-        definition: Definition,
-        nonce: String,
-    },
-    Count(u64),
-    Status {
-        before: Status,
-        after: Status,
-    },
-    Checkpoint(Held),
-    Restore {
-        from_n: Option<u64>,
-        restores: u64,
-        status: Status,
-    },
-}
-
-impl Event {
-    fn parse(fields: &Fields<'_>) -> Result<Self, Unreadable> {
-        Ok(match fields.text("type")? {
-            "define" => Self::Define {
-                is_new: fields.text("mode")? == "created",
-                version: fields.parse("version")?,
-                json: fields.text("json")?.to_owned(),
-                definition: fields.read("json", |json| serde_json::from_str(json).ok())?,
-                nonce: fields.text("nonce")?.to_owned(),
-            },
-            "count" => Self::Count(fields.parse("count")?),
-            "status" => Self::Status {
-                before: fields.read("before", Status::parse)?,
-                after: fields.read("after", Status::parse)?,
-            },
-            "checkpoint" => Self::Checkpoint(fields.read("state", Held::parse)?),
-            "restore" => Self::Restore {
-                from_n: fields.optional("from_n")?,
-                restores: fields.parse("restores")?,
-                status: fields.read("status", Status::parse)?,
-            },
-            _ => return Err(fields.wrong("type")),
-        })
+events! {
+    /// A toy counts.
+    pub enum Event {
+        /// The toy was created, or its definition changed.
+        "define" Define(Define),
+        /// The toy counted one further.
+        "count" Count {
+            /// How far it has counted.
+            count: u64,
+        },
+        /// The service suspended the toy, or opened it again.
+        "status" Status(StatusChange<Status>),
+        /// What Redis held right before the event.
+        "checkpoint" Checkpoint {
+            /// All of it.
+            held as "state": Held = "`status version limit count`" Held::parse,
+        },
+        /// Redis was rebuilt from the events before this one.
+        "restore" Restore(Rebuilt<Status>),
     }
 }
 
+event_fields! {
+    /// A definition that was put.
+    pub struct Define {
+        /// As of every PUT.
+        put: Put,
+        /// The same definition, parsed.
+        definition as "json": Definition = "JSON" |json| serde_json::from_str(json).ok(),
+    }
+}
+
+event_part!(Status);
+
 impl Books {
     fn apply(&mut self, event: &Event, fields: &Fields<'_>) -> Result<(), Stop> {
-        let n = fields.parse("n")?;
+        let Envelope { n, at_ms, history } = Envelope::read(fields, "")?;
         follows(self.n, n)?;
-        let begins = self.status.is_none() || matches!(event, Event::Restore { .. });
-        go_on_in_history(n, &mut self.history, &fields.history()?, begins)?;
-        (self.n, self.at_ms) = (n, fields.parse("at")?);
+        let begins = self.status.is_none() || matches!(event, Event::Restore(_));
+        go_on_in_history(n, &mut self.history, &history, begins)?;
+        (self.n, self.at_ms) = (n, at_ms);
         Ok(self.change(event)?)
     }
 
     fn change(&mut self, event: &Event) -> Result<(), FoldError> {
         match event {
-            Event::Define {
-                is_new,
-                version,
-                json,
-                definition,
-                nonce,
-            } => {
-                expect(self.n, *is_new == self.status.is_none(), "it is created twice")?;
-                expect(self.n, *version == self.version + 1, "its version is not the next one")?;
-                let mode = if *is_new { "created" } else { "changed" };
-                self.puts = remember_put(&self.puts, nonce, mode, *version);
+            Event::Define(Define { put, definition }) => {
+                let version = put.version;
+                expect(self.n, put.is_new() == self.status.is_none(), "it is created twice")?;
+                expect(self.n, version == self.version + 1, "its version is not the next one")?;
+                self.puts = put.remember(&self.puts);
                 self.status.get_or_insert(Status::Open);
-                (self.version, self.limit) = (*version, definition.limit);
-                self.definition.clone_from(json);
+                (self.version, self.limit) = (version, definition.limit);
+                self.definition.clone_from(&put.json);
             }
-            Event::Count(count) => {
+            Event::Count { count } => {
                 expect(self.n, *count == self.count + 1, "its count is not the next one")?;
                 expect(self.n, *count <= self.limit, "it counts beyond its limit")?;
                 self.count = *count;
             }
-            Event::Status { before, after } => {
-                expect(self.n, self.status == Some(*before), "the status before is another one")?;
-                self.status = Some(*after);
-            }
-            Event::Checkpoint(_) => {}
-            Event::Restore { restores, status, .. } => {
+            Event::Status(change) => {
                 expect(
                     self.n,
-                    *restores > self.restores,
+                    self.status == Some(change.before),
+                    "the status before is another one",
+                )?;
+                self.status = Some(change.after);
+            }
+            Event::Checkpoint { .. } => {}
+            Event::Restore(rebuilt) => {
+                expect(
+                    self.n,
+                    rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
-                (self.restores, self.status) = (*restores, Some(*status));
+                (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
             }
         }
         Ok(())
@@ -257,21 +246,21 @@ impl Kind for Toys {
 
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
         let fields = Fields(&raw.fields);
-        let event = Event::parse(&fields)?;
+        let event = Event::read(&fields)?;
         let before = batch.books.clone();
         batch.books.apply(&event, &fields)?;
         let (after, at_ms) = (&batch.books, batch.books.at_ms);
         let done = match &event {
-            Event::Define { .. } => Some(Done::define(
+            Event::Define(_) => Some(Done::define(
                 (before.version, &before.definition),
                 (after.version, &after.definition),
             )),
-            Event::Status { before, after } => Some(Done::status(before.as_str(), after.as_str())),
-            Event::Restore { from_n, .. } => Some(Done::restore(*from_n, after.n, after.restores)),
-            Event::Count(_) | Event::Checkpoint(_) => None,
+            Event::Status(change) => Some(Done::status(change.before.as_str(), change.after.as_str())),
+            Event::Restore(rebuilt) => Some(Done::restore(rebuilt.from_n, after.n, after.restores)),
+            Event::Count { .. } | Event::Checkpoint { .. } => None,
         };
         let action = done.map(|done| (after.n, at_ms, done.action(start.id, &raw.fields)));
-        if let Event::Checkpoint(held) = &event {
+        if let Event::Checkpoint { held } = &event {
             batch.report = Some((after.n, at_ms, Self::compare(held, after)));
         }
         batch.actions.extend(action);

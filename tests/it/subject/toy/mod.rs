@@ -3,7 +3,7 @@
 //! [`scripts`]: the calls of `tests/it/subject/lua/`. [`ledger`]: what its events say and rebuild. This file: what an
 //! instance knows of toys, their requests, their routes.
 
-mod ledger;
+pub mod ledger;
 mod scripts;
 
 use std::sync::Arc;
@@ -29,6 +29,7 @@ use jackpot::subject::operate::{Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::{MaybeScript, Observed, ScriptError, Stamp, Subject};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::Field;
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,6 +66,19 @@ impl Status {
         [Self::Open, Self::Suspended]
             .into_iter()
             .find(|status| status.as_str() == text)
+    }
+}
+
+impl Field for Status {
+    const TYPE: &'static str = "`open` or `suspended`";
+    const PATTERN: &'static str = "%l+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
     }
 }
 

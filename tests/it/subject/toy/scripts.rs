@@ -18,22 +18,31 @@ macro_rules! script {
     };
 }
 
-static DEFINE: LazyLock<Script> = script!("toy_define", "", "../../../../lua/subject/puts", "state", "define");
-static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "count");
+static DEFINE: LazyLock<Script> = script!(
+    "toy_define",
+    "",
+    "../../../../lua/subject/puts",
+    "state",
+    "event/define",
+    "define"
+);
+static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "event/count", "count");
 static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "view");
 static STATUS: LazyLock<Script> = script!(
     "toy_status",
     "allow-oom",
     "state",
     "../../../../lua/subject/status",
+    "event/status",
     "status"
 );
-static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "checkpoint");
+static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "event/checkpoint", "checkpoint");
 static RESTORE_END: LazyLock<Script> = script!(
     "toy_restore_end",
     "allow-oom",
     "state",
     "../../../../lua/subject/restored",
+    "event/restore",
     "restore_end"
 );
 

@@ -1,0 +1,27 @@
+-- Generated from src/coupon/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Part of a script. Appends the event `serve`: Requests of the queue were decided, or became dead letters.
+-- `values` has a text for each field:
+--   block: One request a line.
+--   users: How many users got their first record.
+
+local function append_serve(key, state, at, values)
+  redis.call(
+    'XADD',
+    key,
+    next_event(state),
+    'n',
+    num(state.n),
+    'at',
+    num(at),
+    'type',
+    'serve',
+    'history',
+    state.history,
+    'block',
+    values.block,
+    'users',
+    values.users
+  )
+end

@@ -1,0 +1,34 @@
+-- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Part of a script. Appends the event `checkpoint`: What Redis held right before the event. The ledger compares it with
+-- its books ([ledger](../explanation/ledger.md#what-is-compared)).
+-- `values` has a text for each field:
+--   state: The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
+--   tiers: Every meter of the tiers in force.
+--   meters: The change of each meter.
+--   applied: Version of the definition that came into force with the event.
+
+local function append_checkpoint(key, state, at, values)
+  redis.call(
+    'XADD',
+    key,
+    next_event(state),
+    'n',
+    num(state.n),
+    'at',
+    num(at),
+    'type',
+    'checkpoint',
+    'history',
+    state.history,
+    'state',
+    values.state,
+    'tiers',
+    values.tiers,
+    'meters',
+    values.meters,
+    'applied',
+    values.applied
+  )
+end
