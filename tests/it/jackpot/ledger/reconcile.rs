@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use jackpot::jackpot::ledger::books::Meters;
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
@@ -27,19 +28,6 @@ on_both_databases!(
     a_pool_that_is_gone_is_found,
     all_have_their_turn_and_not_at_once,
 );
-
-const METERS: [&str; 10] = [
-    "pool",
-    "reserve",
-    "overflow",
-    "pool_micro",
-    "reserve_micro",
-    "contributed",
-    "contributed_micro",
-    "funded",
-    "paid",
-    "wins",
-];
 
 /// Adds to a meter by hand.
 async fn tamper(kit: &Kit, meter: &str, by: i64) {
@@ -119,7 +107,7 @@ async fn assert_found(db: LedgerDb, busy: bool) {
     live(&kit.bench).await;
     kit.project().await;
     let id = &kit.bench.id;
-    for (found, meter) in METERS.iter().enumerate() {
+    for (found, meter) in Meters::NAMES.iter().enumerate() {
         tamper(&kit, meter, 1).await;
         if busy {
             kit.bench.operate.checkpoint(id).await.expect("done");
