@@ -19,7 +19,7 @@ use crate::fault::support::{
 };
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
-use crate::support::service::{Answer, MASTER_SECRET, Service};
+use crate::support::service::{Answer, MASTER_SECRET, Service, output_text};
 
 const JACKPOT: &str = "vault";
 const PLAYERS: usize = 8;
@@ -59,19 +59,14 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-fn said(output: &Output) -> String {
-    let both = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8_lossy(&both).into_owned()
-}
-
 fn succeeded(output: &Output) -> String {
-    assert!(output.status.success(), "{}", said(output));
-    said(output)
+    assert!(output.status.success(), "{}", output_text(output));
+    output_text(output)
 }
 
 fn refused(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(1), "{}", said(output));
-    said(output)
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(output));
+    output_text(output)
 }
 
 fn another(db: &LedgerDb) -> impl Future<Output = LedgerDb> + use<> {
@@ -476,7 +471,7 @@ async fn a_full_disk_leaves_no_backup() {
         fs::read_dir(places.0.path()).expect("a directory").count(),
         0,
         "{}",
-        said(&output)
+        output_text(&output)
     );
     succeeded(&service.command_beside(&["backup", text(&backup)]).await);
 }

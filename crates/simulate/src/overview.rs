@@ -1,10 +1,11 @@
 //! A run as people read it, in the terminal and in the report.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::finding::Finding;
 use super::machine::Machine;
-use super::numbers::{Client, Latency};
+use super::numbers::{Client, Latency, Numbers};
 use super::table::{duration, grouped_rate};
 
 /// Above this share of the client's ceiling, in percent, the rate says more about the client.
@@ -27,6 +28,26 @@ pub struct Overview {
     pub remarks: Vec<String>,
     /// The kind, and its definition.
     pub definition: (&'static str, Value),
+}
+
+/// How people read a run of one kind.
+pub trait Shown {
+    /// What this kind alone counts.
+    type Numbers: Serialize;
+
+    /// The numbers that matter most, and their names.
+    fn cards(numbers: &Self::Numbers) -> Vec<(String, &'static str)>;
+
+    /// All numbers of this kind, by name.
+    fn rows(&self, all: &Numbers<Self::Numbers>) -> Vec<(String, String)>;
+
+    /// What the options asked for, by name.
+    fn parameters(&self) -> Vec<(String, String)>;
+
+    /// What a reader of the numbers must know.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Overview {

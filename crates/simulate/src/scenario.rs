@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use super::client::Api;
 use super::finding::Rule;
-use super::numbers::Numbers;
+use super::overview::Shown;
 use super::report::plots::Plot;
 use super::run::{Played, Setup};
 use super::service::PrivateService;
 use super::{Args, SimulateError};
 
 /// The plan of a run, before anything is sent. It is serialised as the parameters of the run.
-pub trait Scenario: Serialize + Sized + Send + Sync + 'static {
+pub trait Scenario: Shown + Serialize + Sized + Send + Sync + 'static {
     /// The kind, as people and the paths of the API name it.
     const KIND: &'static str;
     /// The option that chooses another id.
@@ -34,8 +34,6 @@ pub trait Scenario: Serialize + Sized + Send + Sync + 'static {
 
     type Players: Players;
     type Evidence: 'static;
-    /// What this kind alone counts.
-    type Numbers: Serialize;
 
     /// The plan that the options ask for. `knows_secret`: the draw secret of the service is known.
     fn plan(args: &Args, knows_secret: bool) -> Self;
@@ -76,20 +74,6 @@ pub trait Scenario: Serialize + Sized + Send + Sync + 'static {
 
     /// Calls of the client per second, where it was busiest.
     fn client_per_s(numbers: &Self::Numbers, elapsed_s: f64) -> f64;
-
-    /// The numbers that matter most, and their names.
-    fn cards(numbers: &Self::Numbers) -> Vec<(String, &'static str)>;
-
-    /// All numbers of this kind, by name.
-    fn rows(&self, numbers: &Numbers<Self::Numbers>) -> Vec<(String, String)>;
-
-    /// What the options asked for, by name.
-    fn parameters(&self) -> Vec<(String, String)>;
-
-    /// What a reader of the numbers must know.
-    fn remarks(&self) -> Vec<String> {
-        Vec::new()
-    }
 
     /// In the order of the page.
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError>;

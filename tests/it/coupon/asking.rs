@@ -115,10 +115,10 @@ async fn hundreds_that_wait_for_their_turn_are_all_told() {
     coupons
         .issue(prize, &id("first"), &id("first"), Mode::Line)
         .await
-        .expect("in the line");
+        .expect("in the queue");
     let joined = join_all(wishes.iter().map(|wish| coupons.issue(prize, wish, wish, Mode::Now))).await;
     let waiting = join_all(joined.into_iter().map(|request| {
-        let request = request.expect("in the line");
+        let request = request.expect("in the queue");
         coupons.turn_within(prize, request, PATIENCE)
     }));
     let stopping = Stopping::default();

@@ -82,17 +82,17 @@ async fn killed_behind(calls_before: usize) {
 }
 
 #[tokio::test]
-async fn heavy_the_line_goes_on_when_its_consumer_is_killed_behind_its_first_take() {
+async fn heavy_the_queue_goes_on_when_its_consumer_is_killed_behind_its_first_take() {
     killed_behind(0).await;
 }
 
 #[tokio::test]
-async fn heavy_the_line_goes_on_when_its_consumer_is_killed_behind_a_service_that_nobody_heard_of() {
+async fn heavy_the_queue_goes_on_when_its_consumer_is_killed_behind_a_service_that_nobody_heard_of() {
     killed_behind(1).await;
 }
 
 #[tokio::test]
-async fn an_instance_that_stops_gives_its_line_to_another_at_once() {
+async fn an_instance_that_stops_gives_its_queue_to_another_at_once() {
     let redis = own_redis(&[]).await;
     let ledger = LedgerDb::postgres().await;
     let settings = [ledger.environment(), ("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "60000")];

@@ -81,7 +81,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
     coupons
         .issue(prize, &id("q1"), &id("u1"), Mode::Line)
         .await
-        .expect("in the line");
+        .expect("in the queue");
     let waiting = instance.draw("e1", "p1").await;
     assert!(matches!(waiting, Err(CouponError::Waiting(_))), "{waiting:?}");
     let stopping = Stopping::default();

@@ -1,8 +1,4 @@
-//! One coupon on a real Redis, for tests of its scripts: calls their wrappers, and looks at the raw keys.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+//! What the fixture has for a coupon: the wrappers of its scripts.
 
 use jackpot::coupon::code::Code;
 use jackpot::coupon::definition::Definition;
@@ -13,66 +9,55 @@ use jackpot::coupon::scripts::{
 };
 use jackpot::coupon::status::Status;
 use jackpot::store::Store;
-use jackpot::store::keys::CouponKeys;
+use jackpot::store::keys::{CouponKeys, StreamKeys};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 
-use crate::support::given::standalone;
-use crate::support::redis::TestRedis;
+use crate::support::fixture::{Capability, Fields, Fixture};
+use crate::support::given::operator;
 
 /// A lease that outlives every test.
 pub const LEASE_MS: u64 = 600_000;
 
-/// One coupon, with an id that no other test uses.
-pub struct CouponBench {
-    pub store: Store,
+/// What the fixture has for a coupon.
+pub struct Coupon {
     pub keys: CouponKeys,
-    pub redis: Arc<TestRedis>,
-    _directory: tempfile::TempDir,
-    raw: MultiplexedConnection,
-    nonces: AtomicU64,
 }
 
+pub type CouponFixture = Fixture<Coupon>;
+
 /// An event: type and fields.
-pub type Event = (String, BTreeMap<String, String>);
+pub type Event = (String, Fields);
 
-impl CouponBench {
-    /// Defines a coupon of ten units, one a user, changed by `change`.
-    pub async fn with(change: &Value) -> Self {
-        Self::on(Arc::new(TestRedis::start().await), change).await
-    }
+impl Capability for Coupon {
+    type Event = Event;
+    const STEM: &'static str = "c";
 
-    /// The same on a server that already runs.
-    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
-        let bench = Self::without(redis).await;
-        let defined = bench.define(change).await;
-        assert_eq!(defined, Defined::Created(1));
-        bench
-    }
-
-    /// A bench for a coupon that is not defined.
-    pub async fn without(redis: Arc<TestRedis>) -> Self {
-        let id = Id::parse(&TestRedis::id("c")).expect("an id");
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&standalone(redis.url()), directory.path())
-            .await
-            .expect("the store opens");
+    fn new(id: &Id, _: &Store) -> Self {
         Self {
-            store,
-            keys: CouponKeys::new(&id),
-            raw: redis.connection().await,
-            redis,
-            _directory: directory,
-            nonces: AtomicU64::new(0),
+            keys: CouponKeys::new(id),
         }
     }
 
+    fn stream_keys(&self) -> StreamKeys<'_> {
+        self.keys.stream()
+    }
+
+    /// Ten units, one a user.
+    async fn create(fixture: &CouponFixture, change: &Value) {
+        assert_eq!(fixture.define(change).await, Defined::Created(1));
+    }
+
+    fn event(fields: Fields) -> Event {
+        (fields["type"].clone(), fields)
+    }
+}
+
+impl CouponFixture {
     /// Reads the version in Redis, then puts a definition.
     pub async fn define(&self, change: &Value) -> Defined {
-        let version: Option<u64> = self.raw(redis::cmd("HGET").arg(&self.keys.state).arg("version")).await;
-        let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
+        let (version, nonce) = self.next_definition().await;
         self.put(change, Wanted::Any, version, &nonce).await.expect("a reply")
     }
 
@@ -118,8 +103,8 @@ impl CouponBench {
 
     /// Sends one request to the queue; returns how many requests are before it.
     pub async fn join(&self, request_id: &str, user: &str) -> u64 {
-        let answer = self.answers(&[ask_line(request_id, user)]).await.remove(0);
-        answer.place.expect("it is in the line")
+        let answer = self.answers(&[ask_queue(request_id, user)]).await.remove(0);
+        answer.place.expect("it is in the queue")
     }
 
     pub async fn serve(&self, token: &str, take_id: &str, served: &[(String, Code)], next: usize) -> Served {
@@ -166,13 +151,7 @@ impl CouponBench {
     }
 
     pub async fn status(&self, wanted: Status) -> StatusSet {
-        let wish = SetStatus {
-            wanted,
-            reason: "a test".to_owned(),
-            who: "tester".to_owned(),
-            request_id: "r".to_owned(),
-            reconciled: false,
-        };
+        let wish = SetStatus::new(wanted, "a test".to_owned(), &operator());
         scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
             .await
             .expect("a reply")
@@ -209,58 +188,6 @@ impl CouponBench {
         let mut set = redis::cmd("HSET");
         self.raw::<u64>(set.arg(&self.keys.state).arg("retention").arg(0)).await;
     }
-
-    /// Every key of the coupon, byte for byte.
-    pub async fn dump(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        // After a hash has grown, Redis moves its fields step by step, at each access. These reads go on until all have
-        // moved.
-        let mut looks = redis::cmd("HMGET");
-        looks.arg(&self.keys.state).arg(&["n"; 200]);
-        let _moved: redis::RedisResult<redis::Value> = looks.query_async(&mut self.raw.clone()).await;
-        let mut dump = BTreeMap::new();
-        for key in self.keys.all() {
-            let bytes = self.raw(redis::cmd("DUMP").arg(key)).await;
-            dump.insert(key.to_owned(), bytes);
-        }
-        dump
-    }
-
-    /// A connection to this coupon's Redis.
-    pub fn connection(&self) -> MultiplexedConnection {
-        self.raw.clone()
-    }
-
-    /// A raw command on this coupon's Redis.
-    pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
-        command.query_async(&mut self.raw.clone()).await.expect("a reply")
-    }
-
-    pub async fn hash(&self, key: &str) -> BTreeMap<String, String> {
-        self.raw(redis::cmd("HGETALL").arg(key)).await
-    }
-
-    /// Members of a sorted set, by score.
-    pub async fn by_arrival(&self, key: &str) -> Vec<(String, u64)> {
-        self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
-            .await
-    }
-
-    /// The events, as the stream holds them.
-    pub async fn events(&self) -> Vec<Event> {
-        let all: Vec<(String, BTreeMap<String, String>)> = self
-            .raw(redis::cmd("XRANGE").arg(&self.keys.events).arg("-").arg("+"))
-            .await;
-        all.into_iter()
-            .map(|(_, fields)| (fields["type"].clone(), fields))
-            .collect()
-    }
-
-    /// A field of the last event, which must be of type `kind`.
-    pub async fn last_event(&self, kind: &str, field: &str) -> String {
-        let (of, fields) = self.events().await.pop().expect("an event");
-        assert_eq!(of, kind);
-        fields[field].clone()
-    }
 }
 
 /// A definition of ten units, one a user, changed by `change`.
@@ -283,7 +210,7 @@ pub fn ask(request_id: &str, user: &str) -> Ask {
 }
 
 /// A request for the queue.
-pub fn ask_line(request_id: &str, user: &str) -> Ask {
+pub fn ask_queue(request_id: &str, user: &str) -> Ask {
     Ask {
         mode: Mode::Line,
         ..ask(request_id, user)

@@ -133,7 +133,7 @@ impl Model {
         let heads = self.line.iter().take(next).map(|(arrival, id)| (*arrival, id.clone()));
         for (arrival, id) in heads.collect::<Vec<_>>() {
             let Some((user, Outcome::Queued { tries, take, .. })) = self.requests.get(&id).cloned() else {
-                panic!("{id} is in the line");
+                panic!("{id} is in the queue");
             };
             let tries = tries + u32::from(take != take_id);
             if tries > MAX_TRIES {

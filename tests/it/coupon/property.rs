@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponBench, ask, with_codes};
+use crate::coupon::fixture::{CouponFixture, ask, with_codes};
 use crate::coupon::model::{Model, Outcome, Rules};
 use crate::support::redis::TestRedis;
 
@@ -69,7 +69,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// The coupon, its model, and the requests that the consumers hold.
 struct Both {
-    bench: CouponBench,
+    fixture: CouponFixture,
     model: Model,
     in_hand: [Vec<String>; 2],
     takes: u64,
@@ -88,7 +88,7 @@ impl Both {
             open: true,
         };
         Self {
-            bench: CouponBench::on(redis, &json!({})).await,
+            fixture: CouponFixture::on(redis, &json!({})).await,
             model: Model::new(rules),
             in_hand: [Vec::new(), Vec::new()],
             takes: 0,
@@ -97,7 +97,7 @@ impl Both {
 
     /// Time of the last event, which is that of the last call's decisions, if it made any.
     async fn decided_at(&self) -> i64 {
-        let (_, fields) = self.bench.events().await.pop().expect("an event");
+        let (_, fields) = self.fixture.events().await.pop().expect("an event");
         fields["at"].parse().expect("a time")
     }
 
@@ -111,8 +111,8 @@ impl Both {
                 repeat,
             } => self.serve(usize::from(*consumer), *next, *forget, *repeat).await,
             Op::LeaseEnds => {
-                let state = &self.bench.keys.state;
-                self.bench
+                let state = &self.fixture.keys.state;
+                self.fixture
                     .raw::<()>(redis::cmd("HDEL").arg(state).arg("consumer"))
                     .await;
                 self.model.holder = None;
@@ -138,7 +138,7 @@ impl Both {
                 let ends_at = (!open).then_some("2020-01-01T00:00:00Z");
                 let change = json!({"stock": stock, "per_user": per_user, "ends_at": ends_at,
                     "per_user_window_s": window_ms.map(|ms| ms / 1_000)});
-                let defined = self.bench.define(&change).await;
+                let defined = self.fixture.define(&change).await;
                 let rules = Rules {
                     stock,
                     per_user,
@@ -157,7 +157,7 @@ impl Both {
             mode: if *line { Mode::Line } else { Mode::Now },
             ..ask(&id(*request), &format!("u{user}"))
         });
-        let answers = self.bench.answers(&asks.collect::<Vec<_>>()).await;
+        let answers = self.fixture.answers(&asks.collect::<Vec<_>>()).await;
         let at = self.decided_at().await;
         let mut known = self.model.requests.keys().cloned().collect::<BTreeSet<_>>();
         for ((request, user, line), answer) in requests.iter().zip(answers) {
@@ -176,7 +176,7 @@ impl Both {
         let take_id = format!("take-{}", self.takes);
         for _ in 0..=u8::from(repeat) {
             let codes = with_codes(served.iter().map(String::as_str));
-            let reply = self.bench.serve(&name, &take_id, &codes, next).await;
+            let reply = self.fixture.serve(&name, &take_id, &codes, next).await;
             let at = self.decided_at().await;
             match (reply, self.model.serve(&name, &take_id, &served, next, at)) {
                 (Served::Held { .. }, None) => self.in_hand[consumer].clone_from(&served),
@@ -201,14 +201,14 @@ impl Both {
 
     async fn void(&mut self, request: Option<String>) {
         if let Some(request) = request {
-            self.bench.void(&request).await;
+            self.fixture.void(&request).await;
             self.model.void(&request);
         }
     }
 
     async fn redrive(&mut self, request: Option<String>) {
         if let Some(request) = request {
-            self.bench.redrive(&request).await;
+            self.fixture.redrive(&request).await;
             self.model.redrive(&request);
         }
     }
@@ -216,28 +216,24 @@ impl Both {
     async fn age(&mut self) {
         self.model.age(WINDOW_MS);
         for (user, text) in users_text(&self.model) {
-            let users = &self.bench.keys.users;
-            self.bench
+            let users = &self.fixture.keys.users;
+            self.fixture
                 .raw::<()>(redis::cmd("HSET").arg(users).arg(user).arg(text))
                 .await;
         }
     }
 
     async fn compare(&self) {
-        let (bench, model) = (&self.bench, &self.model);
-        let requests = bench.hash(&bench.keys.requests).await;
+        let (fixture, model) = (&self.fixture, &self.model);
+        let requests = fixture.hash(&fixture.keys.requests).await;
         let held = requests.iter().map(|(id, text)| (id.clone(), outcome(text)));
         assert_eq!(held.collect::<BTreeMap<_, _>>(), model.requests);
-        assert_eq!(bench.hash(&bench.keys.users).await, users_text(model));
-        for (key, expected) in [(&bench.keys.queue, &model.line), (&bench.keys.dead, &model.dead)] {
-            let held = bench
-                .by_arrival(key)
-                .await
-                .into_iter()
-                .map(|(id, arrival)| (arrival, id));
+        assert_eq!(fixture.hash(&fixture.keys.users).await, users_text(model));
+        for (key, expected) in [(&fixture.keys.queue, &model.line), (&fixture.keys.dead, &model.dead)] {
+            let held = fixture.sorted(key).await.into_iter().map(|(id, arrival)| (arrival, id));
             assert_eq!(&held.collect::<BTreeMap<_, _>>(), expected);
         }
-        let state = bench.hash(&bench.keys.state).await;
+        let state = fixture.hash(&fixture.keys.state).await;
         for (field, expected) in [
             ("seq", model.issued),
             ("voided", model.voided),
@@ -268,7 +264,7 @@ impl Both {
     /// The requests that follow from the events are those of the model. A take has no event, so its effect is left out.
     async fn assert_events_tell(&self) {
         let mut told: BTreeMap<String, (String, String)> = BTreeMap::new();
-        for (n, (kind, fields)) in (1..).zip(self.bench.events().await) {
+        for (n, (kind, fields)) in (1..).zip(self.fixture.events().await) {
             assert_eq!(fields["n"], i32::to_string(&n), "dense");
             let (request, user) = (fields.get("request"), fields.get("user"));
             match kind.as_str() {
@@ -291,7 +287,7 @@ impl Both {
                 _ => {}
             }
         }
-        let held = self.bench.hash(&self.bench.keys.requests).await;
+        let held = self.fixture.hash(&self.fixture.keys.requests).await;
         let held = held.iter().map(|(id, text)| {
             let Record { user, state } = Record::parse(text).expect("readable");
             let what = match state {

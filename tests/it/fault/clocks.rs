@@ -6,10 +6,10 @@ use jackpot::jackpot::scripts::{self, Rotate, Rotated};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponBench, ask_line, letters, state_of, with_codes};
+use crate::coupon::fixture::{CouponFixture, ask_queue, letters, state_of, with_codes};
 use crate::coupon::http::support as coupons;
 use crate::fault::support::{PATIENCE, create, lively, own_redis, service_on};
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 use crate::support::eventually;
 
 const HOURS_9_MS: i64 = 9 * 3_600_000;
@@ -45,15 +45,15 @@ async fn shift(raw: &mut redis::aio::MultiplexedConnection, key: &str, by_ms: i6
     }
 }
 
-async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
-    let (known, view) = bench.fresh().await;
-    let next = bench
+async fn rotate(fixture: &JackpotFixture, retention_s: u64) -> Rotated {
+    let (known, view) = fixture.fresh().await;
+    let next = fixture
         .operate
         .views
-        .opening(&bench.id, view.epoch + 1)
+        .opening(&fixture.id, view.epoch + 1)
         .expect("randomness");
     let why = Rotate::Retention { retention_s };
-    scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
+    scripts::rotate(&fixture.store, &known.keys, &known.fence(&view), &next, &why)
         .await
         .expect("a reply")
         .1
@@ -61,89 +61,89 @@ async fn rotate(bench: &Bench, retention_s: u64) -> Rotated {
 
 #[tokio::test]
 async fn a_consumers_lease_that_ends_later_than_it_can_is_over() {
-    let bench = CouponBench::with(&json!({})).await;
-    bench.issue(&[ask_line("a", "u")]).await;
-    bench.served("one", "t1", &[], 1).await;
-    let held = bench.serve("two", "t2", &[], 1).await;
+    let fixture = CouponFixture::with(&json!({})).await;
+    fixture.issue(&[ask_queue("a", "u")]).await;
+    fixture.served("one", "t1", &[], 1).await;
+    let held = fixture.serve("two", "t2", &[], 1).await;
     assert!(matches!(held, Served::Held { .. }), "{held:?}");
     // The clock was set back by nine hours, and its consumer died.
-    shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
-    let (_, taken) = bench.served("two", "t2", &[], 1).await;
+    shift(&mut fixture.connection(), &fixture.keys.state, HOURS_9_MS).await;
+    let (_, taken) = fixture.served("two", "t2", &[], 1).await;
     assert_eq!(taken.len(), 1);
-    bench.served("two", "t3", &with_codes(["a"]), 0).await;
-    assert!(bench.lookup("a").await.is_some());
-    assert_eq!(bench.snapshot().await.issued, 1);
+    fixture.served("two", "t3", &with_codes(["a"]), 0).await;
+    assert!(fixture.lookup("a").await.is_some());
+    assert_eq!(fixture.snapshot().await.issued, 1);
 }
 
 #[tokio::test]
 async fn a_pending_entry_from_the_future_is_old_enough_to_be_finished() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 3).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 3).await;
+    let keys = &fixture.keys;
     let found = async |age_ms| {
-        let page = scripts::pending(&bench.store, keys, Mark::ZERO, (0, age_ms, 100)).await;
+        let page = scripts::pending(&fixture.store, keys, Mark::ZERO, (0, age_ms, 100)).await;
         page.expect("a page").entries.len()
     };
     assert_eq!((found(0).await, found(60_000).await), (1, 0));
-    shift(&mut bench.connection(), &keys.seen_a, HOURS_9_MS).await;
+    shift(&mut fixture.connection(), &keys.seen_a, HOURS_9_MS).await;
     assert_eq!(found(60_000).await, 1, "the clock was set back");
-    shift(&mut bench.connection(), &keys.seen_a, -HOURS_9_MS - 60_000).await;
+    shift(&mut fixture.connection(), &keys.seen_a, -HOURS_9_MS - 60_000).await;
     assert_eq!(found(60_000).await, 1, "a minute later");
 }
 
 /// A clock that was set back gives nobody two units within a window. Nobody waits for the hours of the jump either.
 #[tokio::test]
 async fn an_issue_from_the_future_counts_from_when_it_is_seen() {
-    let bench = CouponBench::with(&json!({"per_user_window_s": 60})).await;
-    bench.now("a", "u").await;
-    shift(&mut bench.connection(), &bench.keys.users, HOURS_9_MS).await;
-    let refused = bench.now("b", "u").await;
+    let fixture = CouponFixture::with(&json!({"per_user_window_s": 60})).await;
+    fixture.now("a", "u").await;
+    shift(&mut fixture.connection(), &fixture.keys.users, HOURS_9_MS).await;
+    let refused = fixture.now("b", "u").await;
     assert_eq!(letters(std::slice::from_ref(&refused)), "a");
     assert!(matches!(state_of(&refused, "u"), State::AlreadyIssued { first, .. } if first == "a"));
     // By that clock it is a minute later.
-    shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
-    let issued = bench.now("c", "u").await;
+    shift(&mut fixture.connection(), &fixture.keys.users, -60_000).await;
+    let issued = fixture.now("c", "u").await;
     assert_eq!(letters(&[issued]), "i");
-    let held = bench.hash(&bench.keys.users).await;
+    let held = fixture.hash(&fixture.keys.users).await;
     assert!(held["u"].starts_with("c ") && !held["u"].contains("a "), "{held:?}");
 
     // The same in the queue.
-    bench.issue(&[ask_line("d", "v"), ask_line("e", "v")]).await;
-    bench.served("one", "t1", &[], 2).await;
-    bench.served("one", "t2", &with_codes(["d"]), 0).await;
-    shift(&mut bench.connection(), &bench.keys.users, HOURS_9_MS).await;
-    bench.served("one", "t3", &[], 1).await;
-    bench.served("one", "t4", &with_codes(["e"]), 0).await;
-    shift(&mut bench.connection(), &bench.keys.users, -60_000).await;
-    assert_eq!(letters(&[bench.now("f", "v").await]), "i");
-    assert_eq!(letters(&[bench.now("g", "v").await]), "a");
+    fixture.issue(&[ask_queue("d", "v"), ask_queue("e", "v")]).await;
+    fixture.served("one", "t1", &[], 2).await;
+    fixture.served("one", "t2", &with_codes(["d"]), 0).await;
+    shift(&mut fixture.connection(), &fixture.keys.users, HOURS_9_MS).await;
+    fixture.served("one", "t3", &[], 1).await;
+    fixture.served("one", "t4", &with_codes(["e"]), 0).await;
+    shift(&mut fixture.connection(), &fixture.keys.users, -60_000).await;
+    assert_eq!(letters(&[fixture.now("f", "v").await]), "i");
+    assert_eq!(letters(&[fixture.now("g", "v").await]), "a");
 }
 
 #[tokio::test]
 async fn an_instance_with_a_shorter_retention_drops_nothing_early() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 0).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    assert_eq!(rotate(&bench, 7_200).await, Rotated::Raised(0));
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 0).await;
+    let keys = &fixture.keys;
+    assert_eq!(rotate(&fixture, 7_200).await, Rotated::Raised(0));
     for _ in 0..3 {
-        rotate(&bench, 60).await;
-        shift(&mut bench.connection(), &keys.state, -60_000).await;
+        rotate(&fixture, 60).await;
+        shift(&mut fixture.connection(), &keys.state, -60_000).await;
     }
-    let early = rotate(&bench, 60).await;
+    let early = rotate(&fixture, 60).await;
     assert!(!matches!(early, Rotated::Opened(_)), "{early:?}");
-    assert_eq!(bench.snapshot().await.epoch, 1);
+    assert_eq!(fixture.snapshot().await.epoch, 1);
 }
 
 #[tokio::test]
 async fn a_clock_that_jumps_drops_no_record_early() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 0).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    rotate(&bench, 7_200).await;
-    rotate(&bench, 7_200).await;
-    shift(&mut bench.connection(), &keys.state, -3 * 3_600_000).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 0).await;
+    let keys = &fixture.keys;
+    rotate(&fixture, 7_200).await;
+    rotate(&fixture, 7_200).await;
+    shift(&mut fixture.connection(), &keys.state, -3 * 3_600_000).await;
     for _ in 0..2 {
-        let early = rotate(&bench, 7_200).await;
+        let early = rotate(&fixture, 7_200).await;
         // Each look counts a minute at most: both together count two.
         assert!(
             matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
@@ -151,34 +151,34 @@ async fn a_clock_that_jumps_drops_no_record_early() {
         );
     }
     // A clock that goes back does not either: it only delays.
-    shift(&mut bench.connection(), &keys.state, 9 * 3_600_000).await;
-    let early = rotate(&bench, 7_200).await;
+    shift(&mut fixture.connection(), &keys.state, 9 * 3_600_000).await;
+    let early = rotate(&fixture, 7_200).await;
     assert!(
         matches!(early, Rotated::Early { left_ms, .. } if left_ms >= 7_080_000),
         "{early:?}"
     );
     for _ in 0..120 {
-        shift(&mut bench.connection(), &keys.state, -60_000).await;
-        rotate(&bench, 7_200).await;
+        shift(&mut fixture.connection(), &keys.state, -60_000).await;
+        rotate(&fixture, 7_200).await;
     }
-    assert_eq!(bench.snapshot().await.epoch, 2, "two hours in steps of a minute");
+    assert_eq!(fixture.snapshot().await.epoch, 2, "two hours in steps of a minute");
 }
 
 #[tokio::test]
 async fn neither_does_a_coupons() {
-    let bench = CouponBench::with(&json!({})).await;
-    bench.now("a", "u").await;
-    bench.define(&json!({"ends_at": "2020-01-01T00:00:00Z"})).await;
+    let fixture = CouponFixture::with(&json!({})).await;
+    fixture.now("a", "u").await;
+    fixture.define(&json!({"ends_at": "2020-01-01T00:00:00Z"})).await;
     let retire = async |retention_s| {
-        let n = bench.snapshot().await.mark.n();
-        let keys = &bench.keys;
-        jackpot::coupon::scripts::retire(&bench.store, keys, Mark::ZERO, n, retention_s)
+        let n = fixture.snapshot().await.mark.n();
+        let keys = &fixture.keys;
+        jackpot::coupon::scripts::retire(&fixture.store, keys, Mark::ZERO, n, retention_s)
             .await
             .expect("a reply")
             .1
     };
     retire(7_200).await;
-    shift(&mut bench.connection(), &bench.keys.state, -3 * 3_600_000).await;
+    shift(&mut fixture.connection(), &fixture.keys.state, -3 * 3_600_000).await;
     for (shorter, left) in [(7_200, 7_140_000), (60, 7_080_000), (60, 7_020_000)] {
         let early = retire(shorter).await;
         let is_left = |ms: u64| (left - 10_000..=left).contains(&ms);
@@ -186,14 +186,14 @@ async fn neither_does_a_coupons() {
             matches!(early, Retired::NotOver { left_ms: Some(ms), retention_s: 7_200 } if is_left(ms)),
             "{early:?}"
         );
-        shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
+        shift(&mut fixture.connection(), &fixture.keys.state, -60_000).await;
     }
-    assert!(bench.lookup("a").await.is_some());
+    assert!(fixture.lookup("a").await.is_some());
     // The clock jumps back and forth again.
-    shift(&mut bench.connection(), &bench.keys.state, HOURS_9_MS).await;
+    shift(&mut fixture.connection(), &fixture.keys.state, HOURS_9_MS).await;
     for _ in 0..117 {
         retire(60).await;
-        shift(&mut bench.connection(), &bench.keys.state, -60_000).await;
+        shift(&mut fixture.connection(), &fixture.keys.state, -60_000).await;
     }
     assert_eq!(retire(60).await, Retired::Done, "two hours in steps of a minute");
 }

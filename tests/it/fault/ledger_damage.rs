@@ -1,8 +1,6 @@
 //! Rows of the ledger or meters of Redis were changed: the service notices and names it. That jackpot stops, the others
 //! go on.
 
-use std::process::Output;
-
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
@@ -11,7 +9,7 @@ use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, metric, outside, reco
 use crate::fault::load::Load;
 use crate::fault::support::{PATIENCE, connection, create, embedded, enter, key, lively};
 use crate::support::eventually;
-use crate::support::service::Service;
+use crate::support::service::{Service, output_text};
 
 const JACKPOT: &str = "forged";
 const OTHER: &str = "honest";
@@ -163,7 +161,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     sql.close().await;
     assert!(service.stop().await.success());
     let whole = service.command(&["verify", "--ledger"]);
-    assert!(whole.status.success(), "{}", told(&whole));
+    assert!(whole.status.success(), "{}", output_text(&whole));
 
     change(
         &service,
@@ -172,16 +170,16 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     )
     .await;
     let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
-    assert!(exported.status.success(), "{}", told(&exported));
+    assert!(exported.status.success(), "{}", output_text(&exported));
     for arguments in [&["verify", "forged.export"][..], &["verify", "--ledger"]] {
         let verified = service.command(arguments);
-        assert_eq!(verified.status.code(), Some(1), "{}", told(&verified));
-        assert!(told(&verified).contains(&format!("event {n}")), "{}", told(&verified));
+        assert_eq!(verified.status.code(), Some(1), "{}", output_text(&verified));
+        assert!(
+            output_text(&verified).contains(&format!("event {n}")),
+            "{}",
+            output_text(&verified)
+        );
     }
     let other = service.command(&["verify", "--ledger", "--jackpot", OTHER]);
-    assert!(other.status.success(), "{}", told(&other));
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+    assert!(other.status.success(), "{}", output_text(&other));
 }

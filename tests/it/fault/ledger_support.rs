@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::{Enter, Event, Kind};
+use jackpot::ledger::kind::Kind as _;
 use jackpot::sql::Sql;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;
@@ -14,9 +15,11 @@ use serde_json::Value;
 use sqlx::Row;
 
 use crate::fault::load::Played;
-use crate::fault::support::PATIENCE;
+use crate::fault::support::{PATIENCE, service_on};
 use crate::support::eventually;
+use crate::support::fixture::Fixture;
 use crate::support::ledger_db::settings;
+use crate::support::ledger_fixture::InLedger;
 use crate::support::service::Service;
 
 /// Redis and the ledger are compared every second, so that a test need not wait.
@@ -54,6 +57,33 @@ pub async fn until_clean(service: &Service, sql: &Sql, jackpot: &str) {
         let (status, item) = reconciliation(service, jackpot).await;
         assert_eq!(status, StatusCode::OK, "{item}");
         (item["lag"] == 0 && item["clean"] == true && item["event"].as_i64() == Some(last)).then_some(())
+    })
+    .await;
+}
+
+/// A service on the Redis of a fixture, which compares often. `auto_restore`: whether it rebuilds what is lost.
+pub async fn service_beside<C>(fixture: &Fixture<C>, auto_restore: &str) -> Service {
+    let restore = ("JACKPOT__LEDGER__AUTO_RESTORE", auto_restore);
+    service_on(fixture.redis.url(), &[COMPARED_OFTEN, restore]).await
+}
+
+/// The fixture's row in `GET /v1/reconciliation`, whatever its status.
+pub async fn compared<C: InLedger>(service: &Service, fixture: &Fixture<C>) -> (StatusCode, Value) {
+    let (kind, answer) = (C::Kind::NAME, service.get("/v1/reconciliation").await);
+    let all = answer.body[kind.compared_as].as_array().cloned().unwrap_or_default();
+    let own = all
+        .into_iter()
+        .find(|item| item[format!("{kind}_id")] == fixture.id.as_str());
+    (answer.status, own.unwrap_or_default())
+}
+
+/// Waits until the ledger has all events of the fixture, and a comparison after the last of them was clean.
+pub async fn until_it_agrees<C: InLedger>(service: &Service, fixture: &Fixture<C>) {
+    eventually(PATIENCE, "the ledger has all of it, and agrees", async || {
+        let (status, own) = compared(service, fixture).await;
+        let last: u64 = fixture.field("n").await;
+        let clean = own["clean"] == true && own["lag"] == 0 && own["event"].as_u64() == Some(last);
+        (status == StatusCode::OK && clean).then_some(())
     })
     .await;
 }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, funding, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, funding, rank, sent, tier};
 use crate::jackpot::model::{Model, Prize, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 
@@ -91,7 +91,7 @@ fn prize(rank: u32) -> (usize, Prize) {
 }
 
 struct Case<'a> {
-    bench: &'a Bench,
+    fixture: &'a JackpotFixture,
     model: Model,
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
@@ -118,7 +118,7 @@ impl Case<'_> {
             Step::Enter(entries) => self.enter(entries).await,
             Step::Claim(id, rank) => self.claim(*id, *rank).await,
             Step::Finish(id) => {
-                let ended = self.bench.finish(&format!("e{id}"), 9).await.record;
+                let ended = self.fixture.finish(&format!("e{id}"), 9).await.record;
                 assert_eq!(ended.is_some(), self.known(*id).is_some());
                 if let Some(record) = ended {
                     assert!(!matches!(record.state, State::Pending { .. }));
@@ -138,7 +138,10 @@ impl Case<'_> {
             sent: sent("p", *stake),
             rank: *rank,
         };
-        let entered = self.bench.enter(&entries.iter().map(sent_of).collect::<Vec<_>>()).await;
+        let entered = self
+            .fixture
+            .enter(&entries.iter().map(sent_of).collect::<Vec<_>>())
+            .await;
         let mut refusal = self.paused.then_some(Refusal::Paused);
         for (&(id, rank, stake), reply) in entries.iter().zip(entered.replies) {
             let seen = self.known(id).cloned();
@@ -193,7 +196,7 @@ impl Case<'_> {
 
     async fn claim(&mut self, id: u8, rank: u32) {
         let before = self.known(id).cloned();
-        let finished = self.bench.claim(&format!("e{id}"), 1, rank).await;
+        let finished = self.fixture.claim(&format!("e{id}"), 1, rank).await;
         let Some(before) = before else {
             assert_eq!(finished.record, None);
             return;
@@ -219,12 +222,12 @@ impl Case<'_> {
         } else {
             (None, Some("pool"))
         };
-        let name = self.bench.snapshot().await.meters[tier].tier.clone();
+        let name = self.fixture.snapshot().await.meters[tier].tier.clone();
         let done = self
-            .bench
+            .fixture
             .operate
             .adjust(
-                &self.bench.id,
+                &self.fixture.id,
                 &Adjust {
                     tier: name,
                     from,
@@ -237,21 +240,21 @@ impl Case<'_> {
     }
 
     async fn set(&mut self, wanted: Status) {
-        self.bench.status(wanted).await;
+        self.fixture.status(wanted).await;
         self.paused = wanted == Status::Paused;
     }
 
     async fn rotate(&mut self) {
-        self.bench
+        self.fixture
             .operate
             .views
-            .refresh(&self.bench.id)
+            .refresh(&self.fixture.id)
             .await
             .expect("readable");
         let rotated = self
-            .bench
+            .fixture
             .operate
-            .rotate_by_retention(&self.bench.id, 0)
+            .rotate_by_retention(&self.fixture.id, 0)
             .await
             .expect("done");
         let held = self.older.values().any(|r| matches!(r.state, State::Pending { .. }));
@@ -293,7 +296,7 @@ async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
 }
 
 /// Plays a case beside the model.
-pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) -> Bench {
+pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) -> JackpotFixture {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
         let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm});
@@ -304,10 +307,10 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
         rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
         rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
     let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds});
-    let bench = Bench::on(redis.clone(), &change).await;
+    let fixture = JackpotFixture::on(redis.clone(), &change).await;
     let model = Model::new(rules.to_vec(), rate);
     let mut case = Case {
-        bench: &bench,
+        fixture: &fixture,
         model,
         newer: HashMap::new(),
         older: HashMap::new(),
@@ -315,9 +318,9 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
     };
     for step in steps {
         case.run(step).await;
-        case.compare(&bench.snapshot().await);
+        case.compare(&fixture.snapshot().await);
     }
-    bench
+    fixture
 }
 
 #[test]

@@ -11,8 +11,8 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::{Record, State};
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, entry, operator};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::fixture::{JackpotFixture, entry, operator};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::redis::TestRedis;
 
@@ -23,31 +23,27 @@ on_both_databases!(
     an_event_of_another_history_stops_the_stream,
 );
 
-async fn wipe(kit: &Kit) {
-    kit.bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
-}
-
 /// The ledger is an older one, in which epoch 1 is open. Its seed, and those of the epochs after it, were published
 /// since.
 async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let (bench, id) = (&kit.bench, &kit.bench.id);
-    bench.take("kept", 0).await;
-    kit.project().await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let (jackpot, id) = (&fixture, &fixture.id);
+    jackpot.take("kept", 0).await;
+    fixture.project().await;
     for _ in 0..3 {
-        bench
+        jackpot
             .operate
             .end_epoch(id, "a test".to_owned(), &operator())
             .await
             .expect("done");
     }
-    let before = bench.operate.epochs(id).await.expect("readable");
+    let before = jackpot.operate.epochs(id).await.expect("readable");
     let known: BTreeSet<_> = before.iter().map(|epoch| epoch.opening.commitment.clone()).collect();
     assert_eq!((before.len(), known.len()), (4, 4));
     for restores in 1..=3_u64 {
-        wipe(&kit).await;
-        kit.heal().await;
-        let (_, view) = bench.fresh().await;
+        fixture.wipe().await;
+        fixture.heal().await;
+        let (_, view) = jackpot.fresh().await;
         assert!(
             !known.contains(&view.commitment),
             "epoch {} is open again, and its seed is public",
@@ -55,20 +51,20 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
         );
         assert_eq!(view.restores, restores);
         assert!(view.epoch > 1_700_000_000, "{}", view.epoch);
-        assert_eq!(bench.take(&format!("new{restores}"), 0).await.epoch, view.epoch);
-        let epochs = bench.operate.epochs(id).await.expect("readable");
+        assert_eq!(jackpot.take(&format!("new{restores}"), 0).await.epoch, view.epoch);
+        let epochs = jackpot.operate.epochs(id).await.expect("readable");
         let open = epochs.iter().filter(|epoch| epoch.closed_ms.is_none());
         assert_eq!(open.map(|epoch| epoch.epoch).collect::<Vec<_>>(), [view.epoch]);
         assert!(epochs.is_sorted_by(|a, b| a.epoch < b.epoch));
-        kit.project().await;
+        fixture.project().await;
     }
-    bench
+    jackpot
         .operate
         .end_epoch(id, "a test".to_owned(), &operator())
         .await
         .expect("done");
-    kit.project().await;
-    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+    fixture.project().await;
+    let epochs = jackpot::jackpot::kept::epochs(&fixture.ledger.sql, id)
         .await
         .expect("epochs");
     let nonces: BTreeSet<_> = epochs.all.iter().map(|epoch| &epoch.opening.nonce).collect();
@@ -77,7 +73,7 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
     assert_eq!(open.epoch, closed[3].epoch + 1);
     assert_eq!(epochs.seed(open.epoch), None);
     for epoch in closed {
-        let seed = epoch.opening.seed(&bench.operate.views.secrets, id, epoch.epoch);
+        let seed = epoch.opening.seed(&jackpot.operate.views.secrets, id, epoch.epoch);
         let seed = seed.expect("its secret is known");
         assert_eq!(seed.commitment(), epoch.opening.commitment);
         assert_eq!(epochs.seed(epoch.epoch), Some(&*seed.reveal()), "epoch {}", epoch.epoch);
@@ -85,72 +81,72 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
 }
 
 async fn an_entry_that_was_pending_at_a_restore_is_finished_under_its_own_epoch(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let (bench, id) = (&kit.bench, &kit.bench.id);
-    assert!(matches!(bench.take("owed", 1).await.state, State::Pending { .. }));
-    kit.project().await;
-    let (_, before) = bench.fresh().await;
-    wipe(&kit).await;
-    kit.heal().await;
-    kit.project().await;
-    let (_, view) = bench.fresh().await;
-    let again = bench.enter(&[entry("owed", 1)]).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let (jackpot, id) = (&fixture, &fixture.id);
+    assert!(matches!(jackpot.take("owed", 1).await.state, State::Pending { .. }));
+    fixture.project().await;
+    let (_, before) = jackpot.fresh().await;
+    fixture.wipe().await;
+    fixture.heal().await;
+    fixture.project().await;
+    let (_, view) = jackpot.fresh().await;
+    let again = jackpot.enter(&[entry("owed", 1)]).await;
     let [EntryReply::Seen(record)] = &again.replies[..] else {
         panic!("{again:?}")
     };
     assert_eq!(record.epoch, 1);
-    let seed = bench.operate.views.seed_of(id, &view, 1).await.expect("known");
+    let seed = jackpot.operate.views.seed_of(id, &view, 1).await.expect("known");
     assert_eq!(seed.commitment(), before.commitment);
-    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+    let epochs = jackpot::jackpot::kept::epochs(&fixture.ledger.sql, id)
         .await
         .expect("epochs");
     assert!(
         epochs.all[0].closed_ms.is_some() && epochs.seed(1).is_none(),
         "its seed is still needed"
     );
-    assert!(bench.finish("owed", 1).await.done_now);
-    kit.project().await;
-    let epochs = jackpot::jackpot::kept::epochs(&kit.ledger.sql, id)
+    assert!(jackpot.finish("owed", 1).await.done_now);
+    fixture.project().await;
+    let epochs = jackpot::jackpot::kept::epochs(&fixture.ledger.sql, id)
         .await
         .expect("epochs");
     assert_eq!(epochs.seed(1), Some(&*seed.reveal()));
 }
 
-fn paid(bench: &Bench, entry_id: &str, record: &Record) -> String {
+fn paid(fixture: &JackpotFixture, entry_id: &str, record: &Record) -> String {
     let State::Paid { payout, .. } = &record.state else {
         panic!("{record:?}")
     };
-    payout_id(&bench.id, &payout.history, entry_id, record.sequence)
+    payout_id(&fixture.id, &payout.history, entry_id, record.sequence)
 }
 
 async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let bench = &kit.bench;
-    bench.fund("f", 1_000).await;
-    let kept = bench.take("kept", 3).await;
-    kit.project().await;
-    let lost = bench.take("later", 3).await;
-    wipe(&kit).await;
-    kit.heal().await;
-    let again = bench.enter(&[entry("kept", 3)]).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let jackpot = &fixture;
+    jackpot.fund("f", 1_000).await;
+    let kept = jackpot.take("kept", 3).await;
+    fixture.project().await;
+    let lost = jackpot.take("later", 3).await;
+    fixture.wipe().await;
+    fixture.heal().await;
+    let again = jackpot.enter(&[entry("kept", 3)]).await;
     let [EntryReply::Seen(repeated)] = &again.replies[..] else {
         panic!("{again:?}")
     };
     assert_eq!(*repeated, kept, "a repeat is answered as before");
-    let anew = bench.take("later", 3).await;
+    let anew = jackpot.take("later", 3).await;
     assert_eq!(anew.sequence, lost.sequence);
-    let ids = [("kept", &kept), ("later", &lost), ("later", &anew)].map(|(id, record)| paid(bench, id, record));
+    let ids = [("kept", &kept), ("later", &lost), ("later", &anew)].map(|(id, record)| paid(jackpot, id, record));
     assert_ne!(
         ids[1], ids[2],
         "the same entry, sequence and claim order, in another history"
     );
-    kit.project().await;
-    let rows = kit.table("payouts", "payout_id history event_id").await;
+    fixture.project().await;
+    let rows = fixture.table("payouts", "payout_id history event_id").await;
     let mut histories = BTreeSet::new();
     for row in &rows {
-        let receipt = kit.receipt(&row[0]).await;
+        let receipt = fixture.receipt(&row[0]).await;
         assert!(
-            row[2].starts_with(&format!("jackpot:{}:{}:", bench.id, row[1])),
+            row[2].starts_with(&format!("jackpot:{}:{}:", jackpot.id, row[1])),
             "{row:?}"
         );
         assert!(row[2].ends_with(":0"), "{row:?}");
@@ -164,21 +160,21 @@ async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
 
 /// An event of another history stops the stream, as the same number with another content does.
 async fn an_event_of_another_history_stops_the_stream(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let (bench, id) = (&kit.bench, &kit.bench.id);
-    bench.take("one", 0).await;
-    kit.project().await;
-    let known = bench.operate.views.registry.known(id);
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let (jackpot, id) = (&fixture, &fixture.id);
+    jackpot.take("one", 0).await;
+    fixture.project().await;
+    let known = jackpot.operate.views.registry.known(id);
     let mut other = redis::cmd("HSET");
-    bench
+    jackpot
         .raw::<()>(other.arg(&known.keys.state).arg("history").arg("00000000000000ff"))
         .await;
-    bench.take("two", 0).await;
-    kit.project().await;
-    assert_eq!(kit.n().await, 2);
-    let stopped = kit.place(id, "stopped").await;
+    jackpot.take("two", 0).await;
+    fixture.project().await;
+    assert_eq!(fixture.n().await, 2);
+    let stopped = fixture.place_of(id, "stopped").await;
     assert!(stopped.contains("it belongs to another history"), "{stopped}");
-    let suspended = bench.snapshot().await.status;
+    let suspended = jackpot.snapshot().await.status;
     assert_eq!(suspended.as_str(), "suspended");
 }
 
@@ -188,13 +184,14 @@ async fn two_installations_with_one_secret_and_one_id_share_no_seed() {
     let mut commitments = BTreeSet::new();
     for _ in 0..2 {
         let redis = Arc::new(TestRedis::own(&[]).await);
-        let bench = Bench::named(redis, id.clone(), &json!({})).await;
-        bench
+        let fixture = JackpotFixture::named(redis, id.clone()).await;
+        fixture.define(&json!({})).await;
+        fixture
             .operate
             .end_epoch(&id, "a test".to_owned(), &operator())
             .await
             .expect("done");
-        for epoch in bench.operate.epochs(&id).await.expect("readable") {
+        for epoch in fixture.operate.epochs(&id).await.expect("readable") {
             assert_eq!(epoch.opening.secret_id, "abc44bcf0634a438");
             commitments.insert(epoch.opening.commitment);
         }
@@ -207,21 +204,21 @@ async fn two_installations_with_one_secret_and_one_id_share_no_seed() {
 #[tokio::test]
 async fn many_jackpots_that_are_lost_together_wait_for_one_second_together() {
     const JACKPOTS: usize = 12;
-    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
-    let mut ids = vec![kit.bench.id.clone()];
+    let fixture = JackpotLedger::with(LedgerDb::sqlite(), &json!({})).await;
+    let mut ids = vec![fixture.id.clone()];
     for _ in 1..JACKPOTS {
-        let other = Bench::on(Arc::clone(&kit.redis), &json!({})).await;
+        let other = JackpotFixture::on(Arc::clone(&fixture.redis), &json!({})).await;
         ids.push(other.id.clone());
     }
-    let index = kit.bench.operate.views.registry.add_to_index(&ids);
+    let index = fixture.operate.views.registry.add_to_index(&ids);
     index.await.expect("named");
-    kit.project().await;
-    wipe(&kit).await;
+    fixture.project().await;
+    fixture.wipe().await;
     let began_at = Instant::now();
-    kit.heal().await;
+    fixture.heal().await;
     let took = began_at.elapsed();
     for id in &ids {
-        kit.bench.operate.views.refresh(id).await.expect("rebuilt");
+        fixture.operate.views.refresh(id).await.expect("rebuilt");
     }
     assert!(took < Duration::from_secs(JACKPOTS as u64 / 2), "{took:?}");
 }

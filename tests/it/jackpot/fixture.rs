@@ -1,4 +1,4 @@
-//! One jackpot on a real Redis, for tests of scripts: calls their wrappers, and looks at the raw keys.
+//! What the fixture has for a jackpot: the wrappers of its scripts, and all its keys compared with its events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,67 +14,64 @@ use jackpot::jackpot::scripts::{
 };
 use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::store::Store;
+use jackpot::store::keys::{JackpotKeys, StreamKeys};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Record;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
-use redis::aio::MultiplexedConnection;
 use serde_json::Value;
 
+use crate::support::fixture::{Capability, Fields, Fixture};
 pub use crate::support::given::*;
 use crate::support::redis::TestRedis;
 
-/// One jackpot, with an id that no other test uses.
-pub struct Bench {
-    pub id: Id,
-    pub store: Store,
+/// What the fixture has for a jackpot.
+pub struct Jackpot {
+    pub keys: JackpotKeys,
     pub operate: Operate,
-    _redis: Arc<TestRedis>,
-    _directory: tempfile::TempDir,
-    raw: MultiplexedConnection,
 }
 
-impl Bench {
-    /// Defines a jackpot as [`document`] changed by `change`.
-    pub async fn with(change: &Value) -> Self {
-        Self::on(Arc::new(TestRedis::start().await), change).await
+pub type JackpotFixture = Fixture<Jackpot>;
+
+impl Capability for Jackpot {
+    type Event = Event;
+    const STEM: &'static str = "t";
+
+    fn new(id: &Id, store: &Store) -> Self {
+        let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
+        Self {
+            keys: JackpotKeys::new(id),
+            // Ids are forgotten only when a test says so.
+            operate: Operate::new(store.clone(), views).remembering(0),
+        }
     }
 
-    /// The same on a server that already runs.
-    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
-        let id = Id::parse(&TestRedis::id("t")).expect("an id");
-        Self::named(redis, id, change).await
+    fn stream_keys(&self) -> StreamKeys<'_> {
+        self.keys.stream()
     }
 
-    /// The same with an id that is new on this server. The same id on another server draws alike.
-    pub async fn named(redis: Arc<TestRedis>, id: Id, change: &Value) -> Self {
-        let bench = Self::undefined(redis, id).await;
-        bench.define(change).await;
-        bench
+    /// As [`document`], changed by `change`.
+    async fn create(fixture: &JackpotFixture, change: &Value) {
+        fixture.define(change).await;
     }
 
+    fn event(fields: Fields) -> Event {
+        Event::parse(&fields).expect("readable")
+    }
+}
+
+impl JackpotFixture {
     /// The same jackpot as `other`, on another server: it draws alike, because epoch 1 has the same nonce.
     pub async fn twin(redis: Arc<TestRedis>, other: &Self, change: &Value) -> Self {
-        let bench = Self::undefined(redis, other.id.clone()).await;
-        let field = |name: &'static str| async move {
-            let text: String = redis::cmd("HGET")
-                .arg(&other.operate.views.registry.known(&other.id).keys.state)
-                .arg(name)
-                .query_async(&mut other.raw.clone())
-                .await
-                .expect("a field of the state");
-            text
+        let fixture = Self::named(redis, other.id.clone()).await;
+        let opening = Opening {
+            nonce: other.field("nonce").await,
+            secret_id: other.field("secret").await,
+            commitment: other.field("commitment").await,
         };
-        let (opening, history) = (
-            Opening {
-                nonce: field("nonce").await,
-                secret_id: field("secret").await,
-                commitment: field("commitment").await,
-            },
-            field("history").await,
-        );
+        let history: String = other.field("history").await;
         let fence = Fence {
             known: Mark::ZERO,
             epoch: 1,
@@ -83,7 +80,7 @@ impl Bench {
         };
         let by = operator();
         let wish = Define {
-            definition: &definition(document(bench.id.as_str(), change)),
+            definition: &definition(document(fixture.id.as_str(), change)),
             wanted: Wanted::Absent,
             last_version: None,
             nonce: "twin",
@@ -92,8 +89,8 @@ impl Bench {
             request_id: &by.request_id,
         };
         let (_, defined) = scripts::define(
-            &bench.store,
-            &bench.operate.views.registry.known(&bench.id).keys,
+            &fixture.store,
+            &fixture.keys,
             &fence,
             &wish,
             &NewJackpot {
@@ -105,26 +102,7 @@ impl Bench {
         .await
         .expect("a reply");
         assert_eq!(defined, Defined::Created(1));
-        bench
-    }
-
-    async fn undefined(redis: Arc<TestRedis>, id: Id) -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&standalone(redis.url()), directory.path())
-            .await
-            .expect("the store opens");
-        let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
-        // Ids are forgotten only when a test says so.
-        let operate = Operate::new(store.clone(), views).remembering(0);
-        let raw = redis.connection().await;
-        Self {
-            id,
-            store,
-            operate,
-            _redis: redis,
-            _directory: directory,
-            raw,
-        }
+        fixture
     }
 
     pub async fn define(&self, change: &Value) {
@@ -153,8 +131,7 @@ impl Bench {
         definition: &Definition,
         entries: &[EnterEntry],
     ) -> Result<Entered, ScriptError> {
-        let known = self.operate.views.registry.known(&self.id);
-        scripts::enter(&self.store, &known.keys, fence, definition, entries).await
+        scripts::enter(&self.store, &self.keys, fence, definition, entries).await
     }
 
     /// Enters one entry, which must be taken; returns its record.
@@ -172,7 +149,7 @@ impl Bench {
         let (fence, tiers) = (known.fence(&view), view.definition.tiers());
         scripts::claim(
             &self.store,
-            &known.keys,
+            &self.keys,
             &fence,
             tiers,
             (entry_id, attempt, rank),
@@ -185,7 +162,7 @@ impl Bench {
     pub async fn finish(&self, entry_id: &str, attempt: u32) -> Finished {
         let (known, view) = self.fresh().await;
         let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-        scripts::finish(&self.store, &known.keys, &fence, tiers, (entry_id, attempt))
+        scripts::finish(&self.store, &self.keys, &fence, tiers, (entry_id, attempt))
             .await
             .expect("a reply")
     }
@@ -210,49 +187,6 @@ impl Bench {
     pub async fn money(&self) -> (u64, u64, u64) {
         let meter = &self.snapshot().await.meters[0];
         (meter.pool, meter.reserve, meter.overflow)
-    }
-
-    /// Every key of the jackpot, byte for byte.
-    pub async fn dump(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut raw = self.raw.clone();
-        let pattern = format!("jp:{}:*", self.tag());
-        let keys: Vec<String> = redis::cmd("KEYS")
-            .arg(pattern)
-            .query_async(&mut raw)
-            .await
-            .expect("KEYS");
-        let mut dump = BTreeMap::new();
-        for key in keys {
-            let bytes = redis::cmd("DUMP").arg(&key).query_async(&mut raw).await.expect("DUMP");
-            dump.insert(key, bytes);
-        }
-        dump
-    }
-
-    fn tag(&self) -> String {
-        format!("{{{}}}", self.id)
-    }
-
-    /// A connection to this jackpot's Redis.
-    pub fn connection(&self) -> MultiplexedConnection {
-        self.raw.clone()
-    }
-
-    /// A raw command on this jackpot's Redis.
-    pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
-        command.query_async(&mut self.raw.clone()).await.expect("a reply")
-    }
-
-    /// The events, as the stream holds them.
-    pub async fn events(&self) -> Vec<Event> {
-        let known = self.operate.views.registry.known(&self.id);
-        let mut command = redis::cmd("XRANGE");
-        let reply: Vec<(String, BTreeMap<String, String>)> =
-            self.raw(command.arg(&known.keys.events).arg("-").arg("+")).await;
-        reply
-            .into_iter()
-            .map(|(_, fields)| Event::parse(&fields).expect("readable"))
-            .collect()
     }
 
     /// Rebuilds the jackpot from its events and compares everything with Redis.
@@ -309,12 +243,8 @@ impl Bench {
     /// Compares the raw keys that are not money with the events.
     async fn assert_records(&self, fold: Fold) {
         let books = &fold.books;
-        let keys = &self.operate.views.registry.known(&self.id).keys;
-        let hash = async |key: &str| {
-            self.raw::<BTreeMap<String, String>>(redis::cmd("HGETALL").arg(key))
-                .await
-        };
-        let fields = hash(&keys.state).await;
+        let keys = &self.keys;
+        let fields = self.state().await;
         assert_eq!(
             (&books.sequence.to_string(), &books.claim_order.to_string()),
             (&fields["seq"], &fields["order"])
@@ -339,22 +269,26 @@ impl Bench {
             (&keys.seen_b, &keys.seen_a)
         };
         let sorted = |records: HashMap<String, String>| records.into_iter().collect::<BTreeMap<_, _>>();
-        assert_eq!(sorted(fold.seen), each_by_itself(&hash(newer).await));
-        assert_eq!(sorted(fold.seen_before), each_by_itself(&hash(older).await));
+        assert_eq!(sorted(fold.seen), each_by_itself(&self.hash(newer).await));
+        assert_eq!(sorted(fold.seen_before), each_by_itself(&self.hash(older).await));
         let definitions = fold
             .definitions
             .into_iter()
             .map(|(version, json)| (version.to_string(), json));
-        assert_eq!(definitions.collect::<BTreeMap<_, _>>(), hash(&keys.definitions).await);
+        assert_eq!(
+            definitions.collect::<BTreeMap<_, _>>(),
+            self.hash(&keys.definitions).await
+        );
         let adjustments = fold
             .adjustments
             .into_iter()
             .map(|(id, (digest, at))| (id.to_string(), format!("{digest} {at}")));
-        assert_eq!(adjustments.collect::<BTreeMap<_, _>>(), hash(&keys.adjustments).await);
+        assert_eq!(
+            adjustments.collect::<BTreeMap<_, _>>(),
+            self.hash(&keys.adjustments).await
+        );
         assert_eq!(fold.epochs, self.operate.epochs(&self.id).await.expect("readable"));
-        let pending: Vec<(String, u64)> = self
-            .raw(redis::cmd("ZRANGE").arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES"))
-            .await;
+        let pending: Vec<(String, u64)> = self.sorted(&keys.pending).await;
         let pending = pending
             .into_iter()
             .map(|(entry, seq)| (seq, entry))
@@ -365,11 +299,11 @@ impl Bench {
 }
 
 /// Puts a definition; returns whether the jackpot is new.
-pub async fn put(bench: &Bench, change: &Value, wanted: Wanted) -> Result<bool, PlayError> {
-    let definition = definition(document(bench.id.as_str(), change));
-    let put = bench
+pub async fn put(fixture: &JackpotFixture, change: &Value, wanted: Wanted) -> Result<bool, PlayError> {
+    let definition = definition(document(fixture.id.as_str(), change));
+    let put = fixture
         .operate
-        .define(&bench.id, &definition, wanted, Status::Open, &operator())
+        .define(&fixture.id, &definition, wanted, Status::Open, &operator())
         .await?;
     Ok(put.created)
 }

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, create, enter, key, lively, own_redis, service_on};
-use crate::jackpot::fixture::{Bench, entry, funding};
+use crate::jackpot::fixture::{JackpotFixture, entry, funding};
 use crate::support::eventually;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
@@ -124,35 +124,35 @@ fn damage<T: std::fmt::Debug>(result: Result<T, ScriptError>) -> String {
 /// Every script that decides by a pool refuses, and leaves everything as it was.
 #[tokio::test]
 async fn no_script_decides_by_a_pool_that_none_wrote() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("pending", 3).await;
-    bench.fund("f", 1_000).await;
-    let (known, view) = bench.fresh().await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("pending", 3).await;
+    fixture.fund("f", 1_000).await;
+    let (known, view) = fixture.fresh().await;
     let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-    let (keys, store) = (&known.keys, &bench.store);
+    let (keys, store) = (&known.keys, &fixture.store);
     let pool = keys.pool(&tiers[0].tier);
     for by in [1, -2, 1_000] {
-        bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(by)).await;
-        let before = bench.dump().await;
-        let entered = bench.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
+        fixture.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(by)).await;
+        let before = fixture.dump().await;
+        let entered = fixture.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
         assert!(damage(entered).starts_with("JP_DAMAGED pool"), "{by}");
         let prize = view.definition.money_prize(1).expect("a prize").clone();
         let claimed = scripts::claim(store, keys, &fence, tiers, ("pending", 1, 1), &prize).await;
         assert!(damage(claimed).starts_with("JP_DAMAGED pool"), "{by}");
         let adjusted = scripts::adjust(store, keys, &fence, tiers, &funding("g", 5)).await;
         assert!(damage(adjusted).starts_with("JP_DAMAGED pool"), "{by}");
-        assert_eq!(bench.dump().await, before);
-        bench.raw::<i64>(redis::cmd("DECRBY").arg(&pool).arg(by)).await;
+        assert_eq!(fixture.dump().await, before);
+        fixture.raw::<i64>(redis::cmd("DECRBY").arg(&pool).arg(by)).await;
     }
     // A change of the last written value does not stay unseen either.
     let field = format!("{}:pool", tiers[0].tier);
-    bench
+    fixture
         .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(1))
         .await;
-    assert!(damage(bench.enter_as(&fence, &view.definition, &[entry("e", 1)]).await).starts_with("JP_DAMAGED pool"));
-    bench
+    assert!(damage(fixture.enter_as(&fence, &view.definition, &[entry("e", 1)]).await).starts_with("JP_DAMAGED pool"));
+    fixture
         .raw::<i64>(redis::cmd("HINCRBY").arg(&keys.meters).arg(&field).arg(-1))
         .await;
-    bench.take("e", 1).await;
-    bench.assert_rebuilds().await;
+    fixture.take("e", 1).await;
+    fixture.assert_rebuilds().await;
 }

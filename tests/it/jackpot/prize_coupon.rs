@@ -16,7 +16,7 @@ use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::{coupons, entry, rank, sent};
 
 fn id(text: &str) -> Id {
@@ -24,29 +24,29 @@ fn id(text: &str) -> Id {
 }
 
 /// Every entry draws a unit of [`coffee`].
-async fn bench() -> Bench {
-    let bench = Bench::with(&json!({})).await;
-    bench
-        .define(&json!({"max_redraws": 2, "odds": {"total": 1, "ranks": [coffee_rank(&bench)]}}))
+async fn fixture() -> JackpotFixture {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture
+        .define(&json!({"max_redraws": 2, "odds": {"total": 1, "ranks": [coffee_rank(&fixture)]}}))
         .await;
-    bench
+    fixture
 }
 
 /// The coupon that this test's jackpot gives. It has the jackpot's id, because the server may be shared with other
 /// tests.
-pub fn coffee(bench: &Bench) -> &Id {
-    &bench.id
+pub fn coffee(fixture: &JackpotFixture) -> &Id {
+    &fixture.id
 }
 
-pub fn coffee_rank(bench: &Bench) -> Value {
-    rank(2, &json!({"coupon": {"coupon_id": coffee(bench).as_str()}}))
+pub fn coffee_rank(fixture: &JackpotFixture) -> Value {
+    rank(2, &json!({"coupon": {"coupon_id": coffee(fixture).as_str()}}))
 }
 
-pub async fn define_coffee(bench: &Bench, stock: u64) {
-    define_coupon(bench, coffee(bench), stock).await;
+pub async fn define_coffee(fixture: &JackpotFixture, stock: u64) {
+    define_coupon(fixture, coffee(fixture), stock).await;
 }
 
-pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
+pub async fn define_coupon(fixture: &JackpotFixture, coupon: &Id, stock: u64) {
     let document = json!({"name": coupon, "stock": stock, "per_user": 1, "per_user_window_s": null,
         "starts_at": null, "ends_at": null});
     let definition = Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid");
@@ -60,21 +60,21 @@ pub async fn define_coupon(bench: &Bench, coupon: &Id, stock: u64) {
         request_id: "r",
     };
     let keys = CouponKeys::new(coupon);
-    let defined = coupon_scripts::define(&bench.store, &keys, Mark::ZERO, &wish, 7_200).await;
+    let defined = coupon_scripts::define(&fixture.store, &keys, Mark::ZERO, &wish, 7_200).await;
     assert!(
         matches!(defined, Ok((_, coupon_scripts::Defined::Created(1)))),
         "{defined:?}"
     );
 }
 
-async fn issued(bench: &Bench) -> u64 {
-    let keys = CouponKeys::new(coffee(bench));
-    let seq: Option<u64> = bench.raw(redis::cmd("HGET").arg(&keys.state).arg("seq")).await;
+async fn issued(fixture: &JackpotFixture) -> u64 {
+    let keys = CouponKeys::new(coffee(fixture));
+    let seq: Option<u64> = fixture.raw(redis::cmd("HGET").arg(&keys.state).arg("seq")).await;
     seq.expect("a coupon")
 }
 
-async fn enter(bench: &Bench, play: &Play, entry: &str) -> Result<Played, PlayError> {
-    play.enter(&bench.id, &id(entry), sent(&format!("p-{entry}"), 1), None)
+async fn enter(fixture: &JackpotFixture, play: &Play, entry: &str) -> Result<Played, PlayError> {
+    play.enter(&fixture.id, &id(entry), sent(&format!("p-{entry}"), 1), None)
         .await
 }
 
@@ -91,12 +91,12 @@ fn unit(state: &State) -> Option<&CouponUnit> {
 
 #[tokio::test]
 async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
-    let bench = bench().await;
-    define_coffee(&bench, 2).await;
-    let play = play(&bench, u64::MAX);
+    let fixture = fixture().await;
+    define_coffee(&fixture, 2).await;
+    let play = play(&fixture, u64::MAX);
     let mut first = Vec::new();
     for entry in ["a", "b", "c"] {
-        let played = enter(&bench, &play, entry).await.expect("played");
+        let played = enter(&fixture, &play, entry).await.expect("played");
         assert!(!played.replayed);
         first.push(played);
     }
@@ -111,79 +111,79 @@ async fn the_first_that_draw_it_get_it_and_the_others_are_drawn_again() {
         ["out-of-stock"; 3],
         "a rank that refused refuses again"
     );
-    let before = bench.dump().await;
+    let before = fixture.dump().await;
     for played in &first {
-        let again = enter(&bench, &play, &played.entry_id).await.expect("remembered");
+        let again = enter(&fixture, &play, &played.entry_id).await.expect("remembered");
         assert!(again.replayed);
         assert_eq!(
             (again.record, again.attempts),
             (played.record.clone(), played.attempts.clone())
         );
     }
-    assert_eq!(bench.dump().await, before);
-    assert_eq!(issued(&bench).await, 2);
-    bench.assert_rebuilds().await;
+    assert_eq!(fixture.dump().await, before);
+    assert_eq!(issued(&fixture).await, 2);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
-    let bench = bench().await;
-    define_coffee(&bench, 5).await;
-    let play = play(&bench, u64::MAX);
+    let fixture = fixture().await;
+    define_coffee(&fixture, 5).await;
+    let play = play(&fixture, u64::MAX);
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
         let played = play
-            .enter(&bench.id, &id(entry), sent("same", 1), None)
+            .enter(&fixture.id, &id(entry), sent("same", 1), None)
             .await
             .expect("played");
         attempts.push(results(&played));
     }
     assert_eq!(attempts, [vec!["issued"], vec!["already-issued"; 3]]);
-    assert_eq!(issued(&bench).await, 1);
+    assert_eq!(issued(&fixture).await, 1);
 }
 
 /// The process dies between the entry and its coupon, and between the coupon and the record of it.
 #[tokio::test]
 async fn whoever_dies_in_between_the_entry_gets_one_unit() {
-    let bench = bench().await;
-    define_coffee(&bench, 5).await;
-    let play = play(&bench, u64::MAX);
-    let pending = bench.take("e1", 2).await;
-    play.finish_pending(&bench.id, "e1", pending).await.expect("finished");
-    assert_eq!(issued(&bench).await, 1);
+    let fixture = fixture().await;
+    define_coffee(&fixture, 5).await;
+    let play = play(&fixture, u64::MAX);
+    let pending = fixture.take("e1", 2).await;
+    play.finish_pending(&fixture.id, "e1", pending).await.expect("finished");
+    assert_eq!(issued(&fixture).await, 1);
 
-    let pending = bench.take("e2", 2).await;
-    let request = format!("draw:{}:e2", bench.id);
-    let coupons: Coupons = coupons(&bench.store);
+    let pending = fixture.take("e2", 2).await;
+    let request = format!("draw:{}:e2", fixture.id);
+    let coupons: Coupons = coupons(&fixture.store);
     let asked = |player: &str| {
         let (player, coupons, request) = (id(player), coupons.clone(), request.clone());
-        let coffee = coffee(&bench).clone();
+        let coffee = coffee(&fixture).clone();
         async move { coupons.issue_for_draw(&coffee, &request, &player).await }
     };
     assert!(matches!(asked("p").await, Ok(DrawAnswer::AlreadyIssued)), "of e1");
-    play.finish_pending(&bench.id, "e2", pending).await.expect("finished");
-    assert_eq!(issued(&bench).await, 1);
+    play.finish_pending(&fixture.id, "e2", pending).await.expect("finished");
+    assert_eq!(issued(&fixture).await, 1);
 
-    bench
+    fixture
         .enter(&[jackpot::jackpot::scripts::EnterEntry {
             sent: sent("q", 1),
             ..entry("e3", 2)
         }])
         .await;
-    let request = format!("draw:{}:e3", bench.id);
-    let Ok(DrawAnswer::Issued { sequence, code }) = coupons.issue_for_draw(coffee(&bench), &request, &id("q")).await
+    let request = format!("draw:{}:e3", fixture.id);
+    let Ok(DrawAnswer::Issued { sequence, code }) = coupons.issue_for_draw(coffee(&fixture), &request, &id("q")).await
     else {
         panic!("a unit is left")
     };
     let found = play
-        .look_up(&bench.id, "e3")
+        .look_up(&fixture.id, "e3")
         .await
         .expect("remembered")
         .record
         .expect("a record");
-    play.finish_pending(&bench.id, "e3", found).await.expect("finished");
+    play.finish_pending(&fixture.id, "e3", found).await.expect("finished");
     let record = play
-        .look_up(&bench.id, "e3")
+        .look_up(&fixture.id, "e3")
         .await
         .expect("remembered")
         .record
@@ -194,18 +194,18 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
         (sequence, code.to_string()),
         "the one it was given"
     );
-    assert_eq!(issued(&bench).await, 2);
-    bench.assert_rebuilds().await;
+    assert_eq!(issued(&fixture).await, 2);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
-    let bench = bench().await;
-    define_coffee(&bench, 10).await;
-    let play = play(&bench, u64::MAX);
+    let fixture = fixture().await;
+    define_coffee(&fixture, 10).await;
+    let play = play(&fixture, u64::MAX);
     let players: Vec<_> = (0..50).map(|i| sent(&format!("p{i}"), 1)).collect();
     let batch = batch("b", &players);
-    let first = play.enter_batch(&bench.id, &batch).await.expect("taken");
+    let first = play.enter_batch(&fixture.id, &batch).await.expect("taken");
     assert!(!first.replayed);
     let won = |played: &jackpot::jackpot::batch::BatchPlayed| {
         let winners = played.winners.iter();
@@ -219,26 +219,26 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
         .map(|(index, unit)| (*index as u64, unit.as_ref().map(|u| u.sequence)))
         .collect();
     assert_eq!(places, (1..=10).map(|i| (i, Some(i))).collect::<Vec<_>>());
-    let again = play.enter_batch(&bench.id, &batch).await.expect("remembered");
+    let again = play.enter_batch(&fixture.id, &batch).await.expect("remembered");
     assert!(again.replayed);
     assert_eq!(won(&again), units);
-    assert_eq!((issued(&bench).await, bench.snapshot().await.pending), (10, 0));
-    bench.assert_rebuilds().await;
+    assert_eq!((issued(&fixture).await, fixture.snapshot().await.pending), (10, 0));
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
     let pool = rank(1, &json!({"pool": {"tier": "grand", "take": "all"}}));
-    let bench = Bench::with(&json!({})).await;
-    bench
-        .define(&json!({"max_redraws": 2, "odds": {"total": 2, "ranks": [pool, coffee_rank(&bench)]}}))
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture
+        .define(&json!({"max_redraws": 2, "odds": {"total": 2, "ranks": [pool, coffee_rank(&fixture)]}}))
         .await;
-    bench.fund("f", 100).await;
-    define_coffee(&bench, 100).await;
-    let play = play(&bench, u64::MAX);
-    let keys = CouponKeys::new(coffee(&bench));
+    fixture.fund("f", 100).await;
+    define_coffee(&fixture, 100).await;
+    let play = play(&fixture, u64::MAX);
+    let keys = CouponKeys::new(coffee(&fixture));
     let suspend = |status: CouponStatus| {
-        let (store, keys) = (bench.store.clone(), keys.clone());
+        let (store, keys) = (fixture.store.clone(), keys.clone());
         let wish = coupon_scripts::SetStatus {
             wanted: status,
             reason: "a test".to_owned(),
@@ -256,7 +256,7 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
     let (mut paid, mut waiting) = (0, Vec::new());
     for i in 0..20 {
         let entry = format!("e{i}");
-        match enter(&bench, &play, &entry).await {
+        match enter(&fixture, &play, &entry).await {
             Ok(played) => paid += usize::from(matches!(played.record.state, State::Paid { .. })),
             Err(PlayError::Coupon { .. }) => waiting.push(entry),
             Err(error) => panic!("{error}"),
@@ -264,30 +264,30 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
     }
     assert!(paid > 0 && !waiting.is_empty(), "{paid} paid, {waiting:?}");
     assert_eq!(
-        (issued(&bench).await, bench.snapshot().await.pending),
+        (issued(&fixture).await, fixture.snapshot().await.pending),
         (0, waiting.len() as u64)
     );
     suspend(CouponStatus::Open).await;
     for entry in &waiting {
-        let played = enter(&bench, &play, entry).await.expect("answered");
+        let played = enter(&fixture, &play, entry).await.expect("answered");
         assert!(unit(&played.record.state).is_some());
     }
     assert_eq!(
-        (issued(&bench).await, bench.snapshot().await.pending),
+        (issued(&fixture).await, fixture.snapshot().await.pending),
         (waiting.len() as u64, 0)
     );
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_coupon_that_there_is_not_is_not_open() {
-    let bench = bench().await;
-    let play = play(&bench, u64::MAX);
-    let played = enter(&bench, &play, "e").await.expect("played");
+    let fixture = fixture().await;
+    let play = play(&fixture, u64::MAX);
+    let played = enter(&fixture, &play, "e").await.expect("played");
     assert_eq!(results(&played), ["not-open"; 3]);
-    define_coffee(&bench, 1).await;
-    let again = enter(&bench, &play, "e").await.expect("remembered");
+    define_coffee(&fixture, 1).await;
+    let again = enter(&fixture, &play, "e").await.expect("remembered");
     assert_eq!(results(&again), ["not-open"; 3], "final for its attempts");
-    let next = enter(&bench, &Arc::new(play), "f").await.expect("played");
+    let next = enter(&fixture, &Arc::new(play), "f").await.expect("played");
     assert_eq!(results(&next), ["issued"]);
 }

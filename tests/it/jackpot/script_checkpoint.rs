@@ -7,28 +7,29 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, operator, tier};
+use crate::jackpot::fixture::{JackpotFixture, operator, tier};
 
-async fn set(bench: &Bench, wanted: Status) -> Result<(), PlayError> {
+async fn set(fixture: &JackpotFixture, wanted: Status) -> Result<(), PlayError> {
     let by = operator();
-    bench
+    fixture
         .operate
-        .set_status(&bench.id, wanted, "a test".to_owned(), &by)
+        .set_status(&fixture.id, wanted, "a test".to_owned(), &by)
         .await
 }
 
 #[tokio::test]
 async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
-    let bench =
-        Bench::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({"min_payout": 100, "cap": 70}))]})).await;
-    bench.fund("f", 60).await;
-    bench.take("e", 1).await;
-    bench.take("e2", 3).await;
-    bench.define(&json!({"contribution": {"fixed": 2}})).await;
-    let before = bench.dump().await;
-    let mark = bench.operate.checkpoint(&bench.id).await.expect("done");
+    let fixture =
+        JackpotFixture::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({"min_payout": 100, "cap": 70}))]}))
+            .await;
+    fixture.fund("f", 60).await;
+    fixture.take("e", 1).await;
+    fixture.take("e2", 3).await;
+    fixture.define(&json!({"contribution": {"fixed": 2}})).await;
+    let before = fixture.dump().await;
+    let mark = fixture.operate.checkpoint(&fixture.id).await.expect("done");
     assert_eq!(mark, Mark::new(0, 6).expect("a mark"));
-    let event = bench.events().await.pop().expect("an event");
+    let event = fixture.events().await.pop().expect("an event");
     let Kind::Checkpoint(held) = event.kind else {
         panic!("{event:?}");
     };
@@ -52,21 +53,21 @@ async fn a_checkpoint_tells_what_redis_holds_and_changes_nothing_else() {
     ];
     let read = read.map(|name| meters[&format!("grand:{name}")]);
     assert_eq!((read, meters.len()), ([55, 0, 0, 2, 60, 7, 0, 0], 11));
-    let (after, keys) = (bench.dump().await, &bench.operate.views.registry.known(&bench.id).keys);
+    let (after, keys) = (fixture.dump().await, &fixture.keys);
     for (key, bytes) in &before {
         let changes = *key == keys.state || *key == keys.events;
         assert_eq!(after[key] != *bytes, changes, "{key}");
     }
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_checkpoint_is_fenced() {
-    let bench = Bench::with(&json!({})).await;
-    let (known, view) = bench.fresh().await;
-    let before = bench.dump().await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let (known, view) = fixture.fresh().await;
+    let before = fixture.dump().await;
     let call = async |fence: &scripts::Fence| {
-        scripts::checkpoint(&bench.store, &known.keys, fence, view.definition.tiers()).await
+        scripts::checkpoint(&fixture.store, &known.keys, fence, view.definition.tiers()).await
     };
     let fence = || known.fence(&view);
     let (commitment, known_mark) = ("00".repeat(32), Mark::new(0, 2).expect("a mark"));
@@ -84,46 +85,46 @@ async fn a_checkpoint_is_fenced() {
     })
     .await;
     assert!(matches!(behind, Err(ScriptError::Behind { .. })), "{behind:?}");
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
 }
 
 #[tokio::test]
 async fn a_suspended_jackpot_is_resumed_only_after_it_was_reconciled() {
-    let bench = Bench::with(&json!({})).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
     for from in [Status::Open, Status::Paused] {
-        set(&bench, from).await.expect("done");
-        set(&bench, Status::Suspended).await.expect("done");
-        let before = bench.dump().await;
-        set(&bench, Status::Suspended).await.expect("done before");
+        set(&fixture, from).await.expect("done");
+        set(&fixture, Status::Suspended).await.expect("done");
+        let before = fixture.dump().await;
+        set(&fixture, Status::Suspended).await.expect("done before");
         for refused in [Status::Open, Status::Paused] {
-            let refused = set(&bench, refused).await;
+            let refused = set(&fixture, refused).await;
             assert!(
                 matches!(refused, Err(PlayError::Stopped(Status::Suspended))),
                 "{refused:?}"
             );
         }
-        let entered = bench.enter(&[crate::jackpot::fixture::entry("e", 0)]).await;
+        let entered = fixture.enter(&[crate::jackpot::fixture::entry("e", 0)]).await;
         assert_eq!(entered.refusal, Some(scripts::Refusal::Suspended));
-        assert_eq!(bench.dump().await, before);
+        assert_eq!(fixture.dump().await, before);
         let resume = async || {
-            bench
+            fixture
                 .operate
-                .resume_suspended(&bench.id, "agrees".to_owned(), &operator())
+                .resume_suspended(&fixture.id, "agrees".to_owned(), &operator())
                 .await
         };
         resume().await.expect("done");
-        assert_eq!(bench.snapshot().await.status, Status::Open);
-        let before = bench.dump().await;
+        assert_eq!(fixture.snapshot().await.status, Status::Open);
+        let before = fixture.dump().await;
         resume().await.expect("done before");
-        assert_eq!(bench.dump().await, before);
+        assert_eq!(fixture.dump().await, before);
     }
-    set(&bench, Status::Suspended).await.expect("done");
-    set(&bench, Status::Closed).await.expect("stopped for good");
+    set(&fixture, Status::Suspended).await.expect("done");
+    set(&fixture, Status::Closed).await.expect("stopped for good");
     for refused in [
-        set(&bench, Status::Suspended).await,
-        bench
+        set(&fixture, Status::Suspended).await,
+        fixture
             .operate
-            .resume_suspended(&bench.id, "x".to_owned(), &operator())
+            .resume_suspended(&fixture.id, "x".to_owned(), &operator())
             .await,
     ] {
         assert!(
@@ -131,5 +132,5 @@ async fn a_suspended_jackpot_is_resumed_only_after_it_was_reconciled() {
             "{refused:?}"
         );
     }
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }

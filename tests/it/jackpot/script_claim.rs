@@ -6,7 +6,7 @@ use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, tier};
+use crate::jackpot::fixture::{JackpotFixture, tier};
 
 fn record(finished: Finished) -> Record {
     finished.record.expect("remembered")
@@ -21,36 +21,36 @@ fn amount(record: &Record) -> Option<u64> {
 
 #[tokio::test]
 async fn a_redraw_is_paid_once_whoever_repeats_it() {
-    let bench = Bench::with(&json!({})).await;
-    bench.fund("f", 50).await;
-    bench.take("e", 1).await;
-    let first = bench.claim("e", 2, 3).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.fund("f", 50).await;
+    fixture.take("e", 1).await;
+    let first = fixture.claim("e", 2, 3).await;
     assert!(first.done_now);
     let first = record(first);
     assert_eq!(amount(&first), Some(7));
-    let before = bench.dump().await;
+    let before = fixture.dump().await;
     for (attempt, rank) in [(2, 3), (3, 1), (4, 3)] {
-        let again = bench.claim("e", attempt, rank).await;
+        let again = fixture.claim("e", attempt, rank).await;
         assert!(!again.done_now);
         assert_eq!(record(again), first);
     }
-    assert_eq!(record(bench.finish("e", 5).await), first);
-    assert_eq!(bench.dump().await, before);
-    bench.assert_rebuilds().await;
+    assert_eq!(record(fixture.finish("e", 5).await), first);
+    assert_eq!(fixture.dump().await, before);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_retry_stays_one_when_it_is_replayed_after_the_pool_has_grown() {
-    let bench = Bench::with(&json!({})).await;
-    let pending = bench.take("e", 1).await;
-    bench.fund("f", 1_000).await;
-    let before = bench.dump().await;
-    let again = bench.claim("e", 0, 1).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let pending = fixture.take("e", 1).await;
+    fixture.fund("f", 1_000).await;
+    let before = fixture.dump().await;
+    let again = fixture.claim("e", 0, 1).await;
     assert!(!again.done_now);
     assert_eq!(record(again), pending);
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
     assert_eq!(
-        amount(&record(bench.claim("e", 1, 2).await)),
+        amount(&record(fixture.claim("e", 1, 2).await)),
         Some(500),
         "another rank may still pay"
     );
@@ -58,44 +58,44 @@ async fn a_retry_stays_one_when_it_is_replayed_after_the_pool_has_grown() {
 
 #[tokio::test]
 async fn an_entry_ends_once_and_then_nothing_is_paid() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 1).await;
-    let ended = bench.finish("e", 3).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 1).await;
+    let ended = fixture.finish("e", 3).await;
     assert!(ended.done_now);
     let ended = record(ended);
     assert!(matches!(ended.state, State::Ended { ref refusals } if refusals.len() == 1));
-    bench.fund("f", 1_000).await;
-    let before = bench.dump().await;
-    assert_eq!(record(bench.claim("e", 4, 3).await), ended);
-    assert_eq!(bench.dump().await, before);
-    assert_eq!(bench.snapshot().await.pending, 0);
-    bench.assert_rebuilds().await;
+    fixture.fund("f", 1_000).await;
+    let before = fixture.dump().await;
+    assert_eq!(record(fixture.claim("e", 4, 3).await), ended);
+    assert_eq!(fixture.dump().await, before);
+    assert_eq!(fixture.snapshot().await.pending, 0);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn what_is_unknown_is_not_claimed() {
-    let bench = Bench::with(&json!({})).await;
-    let before = bench.dump().await;
-    assert_eq!(bench.claim("nobody", 0, 3).await.record, None);
-    assert_eq!(bench.finish("nobody", 0).await.record, None);
-    assert_eq!(bench.dump().await, before);
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let before = fixture.dump().await;
+    assert_eq!(fixture.claim("nobody", 0, 3).await.record, None);
+    assert_eq!(fixture.finish("nobody", 0).await.record, None);
+    assert_eq!(fixture.dump().await, before);
 }
 
 #[tokio::test]
 async fn what_was_drawn_is_owed_on_a_closed_jackpot_and_under_its_own_definition() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 1).await;
-    let (_, drawn_under) = bench.fresh().await;
-    bench.fund("f", 99).await;
-    bench
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 1).await;
+    let (_, drawn_under) = fixture.fresh().await;
+    fixture.fund("f", 99).await;
+    fixture
         .define(&json!({"tiers": [tier("grand", 1_000_000, &json!({"min_payout": 1_000}))]}))
         .await;
-    bench.status(Status::Closed).await;
-    let (known, view) = bench.fresh().await;
+    fixture.status(Status::Closed).await;
+    let (known, view) = fixture.fresh().await;
     let prize = drawn_under.definition.money_prize(2).expect("a money prize");
     let tiers = view.definition.tiers();
     let claim = jackpot::jackpot::scripts::claim(
-        &bench.store,
+        &fixture.store,
         &known.keys,
         &known.fence(&view),
         tiers,
@@ -110,7 +110,7 @@ async fn what_was_drawn_is_owed_on_a_closed_jackpot_and_under_its_own_definition
     );
     let prize = drawn_under.definition.money_prize(3).expect("a money prize");
     let claim = jackpot::jackpot::scripts::claim(
-        &bench.store,
+        &fixture.store,
         &known.keys,
         &known.fence(&view),
         tiers,
@@ -119,93 +119,93 @@ async fn what_was_drawn_is_owed_on_a_closed_jackpot_and_under_its_own_definition
     )
     .await;
     assert_eq!(amount(&record(claim.expect("a reply"))), Some(7));
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn the_last_pending_entry_of_a_paused_jackpot_lets_the_waiting_definition_in() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 1).await;
-    bench.status(Status::Paused).await;
-    bench
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 1).await;
+    fixture.status(Status::Paused).await;
+    fixture
         .define(&json!({"contribution": {"fixed": 2}, "tiers": [tier("grand", 1_000_000, &json!({"cap": 80}))]}))
         .await;
-    bench.fund("f", 79).await;
+    fixture.fund("f", 79).await;
     assert!(
-        bench.snapshot().await.waiting.is_some(),
+        fixture.snapshot().await.waiting.is_some(),
         "it waits while an entry is pending"
     );
-    bench.finish("e", 1).await;
-    let snapshot = bench.snapshot().await;
+    fixture.finish("e", 1).await;
+    let snapshot = fixture.snapshot().await;
     assert_eq!((snapshot.waiting, snapshot.version), (None, 2));
-    assert_eq!(bench.money().await, (80, 0, 0), "the new cap holds what is there");
-    bench.assert_rebuilds().await;
+    assert_eq!(fixture.money().await, (80, 0, 0), "the new cap holds what is there");
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_definition_whose_cap_is_below_the_pool_waits_for_a_take_whatever_settles_or_pauses() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 1).await;
-    bench.status(Status::Paused).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 1).await;
+    fixture.status(Status::Paused).await;
     let lower = json!({"contribution": {"fixed": 2}, "tiers": [tier("grand", 1_000_000, &json!({"cap": 79}))]});
-    bench.define(&lower).await;
-    bench.fund("f", 79).await;
-    bench.finish("e", 1).await;
+    fixture.define(&lower).await;
+    fixture.fund("f", 79).await;
+    fixture.finish("e", 1).await;
     for status in [Status::Open, Status::Paused, Status::Open] {
-        bench.status(status).await;
-        let snapshot = bench.snapshot().await;
+        fixture.status(status).await;
+        let snapshot = fixture.snapshot().await;
         assert_eq!((snapshot.waiting.is_some(), snapshot.version), (true, 1));
-        assert_eq!(bench.money().await, (80, 0, 0));
+        assert_eq!(fixture.money().await, (80, 0, 0));
     }
-    bench.fund("g", 30).await;
-    assert_eq!(amount(&bench.take("w", 1).await), Some(111));
-    let snapshot = bench.snapshot().await;
+    fixture.fund("g", 30).await;
+    assert_eq!(amount(&fixture.take("w", 1).await), Some(111));
+    let snapshot = fixture.snapshot().await;
     assert_eq!((snapshot.waiting, snapshot.version), (None, 2));
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn records_stay_while_an_entry_among_them_is_pending() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("e", 1).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 1).await;
     let rotate = async || {
-        let (known, view) = bench.fresh().await;
-        let next = bench
+        let (known, view) = fixture.fresh().await;
+        let next = fixture
             .operate
             .views
-            .opening(&bench.id, view.epoch + 1)
+            .opening(&fixture.id, view.epoch + 1)
             .expect("an opening");
         let why = Rotate::Retention { retention_s: 0 };
-        jackpot::jackpot::scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why)
+        jackpot::jackpot::scripts::rotate(&fixture.store, &known.keys, &known.fence(&view), &next, &why)
             .await
             .expect("a reply")
             .1
     };
     assert_eq!(rotate().await, Rotated::Opened(2));
-    let state = &bench.operate.views.registry.known(&bench.id).keys.state;
+    let state = &fixture.keys.state;
     // The call looks at the clock and does nothing else.
     let dump = async || {
-        let mut dump = bench.dump().await;
+        let mut dump = fixture.dump().await;
         dump.remove(state);
         dump
     };
     let before = dump().await;
     assert_eq!(rotate().await, Rotated::Pending);
     assert_eq!(dump().await, before);
-    bench.finish("e", 1).await;
+    fixture.finish("e", 1).await;
     assert_eq!(rotate().await, Rotated::Opened(3));
     assert_eq!(rotate().await, Rotated::Idle);
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
-    let bench = Bench::with(&json!({})).await;
-    bench.take("bad", 1).await;
-    bench.take("gone", 1).await;
-    bench.take("good", 1).await;
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    bench
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("bad", 1).await;
+    fixture.take("gone", 1).await;
+    fixture.take("good", 1).await;
+    let keys = &fixture.keys;
+    fixture
         .raw::<()>(
             redis::cmd("HSET")
                 .arg(&keys.seen_a)
@@ -213,8 +213,10 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
                 .arg("1 1.1 f 1+1 p 1z 5 p 1 *"),
         )
         .await;
-    bench.raw::<()>(redis::cmd("HDEL").arg(&keys.seen_a).arg("gone")).await;
-    let pending = jackpot::jackpot::scripts::pending(&bench.store, keys, Mark::ZERO, (0, 0, 100))
+    fixture
+        .raw::<()>(redis::cmd("HDEL").arg(&keys.seen_a).arg("gone"))
+        .await;
+    let pending = jackpot::jackpot::scripts::pending(&fixture.store, keys, Mark::ZERO, (0, 0, 100))
         .await
         .expect("a reply");
     let told = pending
@@ -234,20 +236,20 @@ async fn the_pool_restarts_from_the_reserve_then_the_overflow_and_is_refilled_to
         1_000_000,
         &json!({"seed": 30, "cap": 40, "reserve_ppm": 100_000})
     )]);
-    let bench = Bench::with(&json!({"contribution": {"fixed": 100}, "tiers": tiers})).await;
-    bench.take("a", 0).await;
-    assert_eq!(bench.money().await, (40, 10, 50));
-    assert_eq!(amount(&bench.take("w", 1).await), Some(40));
+    let fixture = JackpotFixture::with(&json!({"contribution": {"fixed": 100}, "tiers": tiers})).await;
+    fixture.take("a", 0).await;
+    assert_eq!(fixture.money().await, (40, 10, 50));
+    assert_eq!(amount(&fixture.take("w", 1).await), Some(40));
     // 20 in the reserve and 140 beyond the cap: 20 + 10 make the seed, 10 more fill the cap.
-    assert_eq!(bench.money().await, (40, 0, 120));
-    bench
+    assert_eq!(fixture.money().await, (40, 0, 120));
+    fixture
         .define(&json!({"contribution": {"fixed": 100}, "tiers": [tier("grand", 1_000_000, &json!({}))]}))
         .await;
-    assert_eq!(amount(&bench.take("w2", 1).await), Some(40));
+    assert_eq!(amount(&fixture.take("w2", 1).await), Some(40));
     assert_eq!(
-        bench.money().await,
+        fixture.money().await,
         (220 - 10, 10, 0),
         "the new definition has no cap: all of the overflow"
     );
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }

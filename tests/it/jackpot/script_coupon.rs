@@ -7,16 +7,16 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{CouponUnit, Reason, Record, State};
 use serde_json::json;
 
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::rank;
 
-async fn bench() -> Bench {
+async fn fixture() -> JackpotFixture {
     let ranks = [
         rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})),
         rank(4, &json!({"coupon": {"coupon_id": "coffee"}})),
         rank(5, &json!({"coupon": {"coupon_id": "tea"}})),
     ];
-    Bench::with(&json!({"odds": {"total": 1000, "ranks": ranks}})).await
+    JackpotFixture::with(&json!({"odds": {"total": 1000, "ranks": ranks}})).await
 }
 
 fn coffee() -> Id {
@@ -30,14 +30,18 @@ fn unit(sequence: u64) -> Granted {
     }
 }
 
-async fn try_record(bench: &Bench, entry: (&str, u32, u32), granted: &Granted) -> Result<Finished, ScriptError> {
-    let (known, view) = bench.fresh().await;
+async fn try_record(
+    fixture: &JackpotFixture,
+    entry: (&str, u32, u32),
+    granted: &Granted,
+) -> Result<Finished, ScriptError> {
+    let (known, view) = fixture.fresh().await;
     let (fence, tiers) = (known.fence(&view), view.definition.tiers());
-    scripts::record_coupon(&bench.store, &known.keys, &fence, tiers, entry, (&coffee(), granted)).await
+    scripts::record_coupon(&fixture.store, &known.keys, &fence, tiers, entry, (&coffee(), granted)).await
 }
 
-async fn told(bench: &Bench, entry: (&str, u32, u32), granted: &Granted) -> Finished {
-    try_record(bench, entry, granted).await.expect("a reply")
+async fn told(fixture: &JackpotFixture, entry: (&str, u32, u32), granted: &Granted) -> Finished {
+    try_record(fixture, entry, granted).await.expect("a reply")
 }
 
 fn record(finished: Finished) -> Record {
@@ -46,10 +50,10 @@ fn record(finished: Finished) -> Record {
 
 #[tokio::test]
 async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
-    let bench = bench().await;
-    let pending = bench.take("e", 4).await;
+    let fixture = fixture().await;
+    let pending = fixture.take("e", 4).await;
     assert!(matches!(&pending.state, State::Pending { refusals, .. } if refusals.is_empty()));
-    let first = told(&bench, ("e", 0, 4), &unit(17)).await;
+    let first = told(&fixture, ("e", 0, 4), &unit(17)).await;
     assert!(first.done_now);
     let first = record(first);
     let expected = CouponUnit {
@@ -59,30 +63,30 @@ async fn an_entry_gets_its_coupon_once_whoever_repeats_it() {
         code: "7Q2M9K-4TZX0B-C8WRH5".to_owned(),
     };
     assert!(matches!(&first.state, State::Issued { unit, refusals } if *unit == expected && refusals.is_empty()));
-    let before = bench.dump().await;
+    let before = fixture.dump().await;
     for granted in [unit(17), Granted::Refused(Reason::OutOfStock)] {
-        let again = told(&bench, ("e", 0, 4), &granted).await;
+        let again = told(&fixture, ("e", 0, 4), &granted).await;
         assert!(!again.done_now);
         assert_eq!(record(again), first);
     }
-    assert_eq!(record(bench.claim("e", 1, 1).await), first, "nothing more is won");
-    assert_eq!(record(bench.finish("e", 5).await), first);
-    assert_eq!(bench.dump().await, before);
-    assert_eq!(bench.snapshot().await.pending, 0);
-    bench.assert_rebuilds().await;
+    assert_eq!(record(fixture.claim("e", 1, 1).await), first, "nothing more is won");
+    assert_eq!(record(fixture.finish("e", 5).await), first);
+    assert_eq!(fixture.dump().await, before);
+    assert_eq!(fixture.snapshot().await.pending, 0);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
-    let bench = bench().await;
-    bench.fund("f", 500).await;
+    let fixture = fixture().await;
+    fixture.fund("f", 500).await;
     for (entry, reason) in [
         ("a", Reason::OutOfStock),
         ("b", Reason::AlreadyIssued),
         ("c", Reason::NotOpen),
     ] {
-        bench.take(entry, 4).await;
-        let refused = record(told(&bench, (entry, 0, 4), &Granted::Refused(reason)).await);
+        fixture.take(entry, 4).await;
+        let refused = record(told(&fixture, (entry, 0, 4), &Granted::Refused(reason)).await);
         assert_eq!(
             refused
                 .refusals()
@@ -91,18 +95,18 @@ async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
                 .collect::<Vec<_>>(),
             [(4, reason)]
         );
-        let before = bench.dump().await;
-        let again = told(&bench, (entry, 2, 4), &unit(1)).await;
+        let before = fixture.dump().await;
+        let again = told(&fixture, (entry, 2, 4), &unit(1)).await;
         assert!(!again.done_now, "a rank that refused refuses again");
         assert_eq!(record(again), refused);
-        assert_eq!(bench.dump().await, before);
+        assert_eq!(fixture.dump().await, before);
     }
-    let paid = record(bench.claim("a", 1, 1).await);
+    let paid = record(fixture.claim("a", 1, 1).await);
     assert!(matches!(&paid.state, State::Paid { refusals, .. } if refusals.len() == 1));
-    let other = record(told(&bench, ("b", 1, 5), &unit(3)).await);
+    let other = record(told(&fixture, ("b", 1, 5), &unit(3)).await);
     assert!(matches!(&other.state, State::Issued { refusals, .. } if refusals.len() == 1));
-    bench.finish("c", 1).await;
-    let events = bench.events().await;
+    fixture.finish("c", 1).await;
+    let events = fixture.events().await;
     let refusals = events.iter().filter_map(|event| match &event.kind {
         Kind::Claim { claim, .. } => claim.result.refusal(),
         _ => None,
@@ -117,32 +121,32 @@ async fn a_refusal_is_final_for_its_rank_and_the_entry_goes_on() {
         };
         matches!(&claim.result, ClaimResult::Issued { sequence: 3, coupon_id, .. } if *coupon_id == coffee())
     }));
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn what_a_coupon_gave_is_recorded_on_a_closed_jackpot_too() {
-    let bench = bench().await;
-    bench.take("e", 4).await;
-    bench.status(Status::Closed).await;
-    let done = told(&bench, ("e", 0, 4), &unit(1)).await;
+    let fixture = fixture().await;
+    fixture.take("e", 4).await;
+    fixture.status(Status::Closed).await;
+    let done = told(&fixture, ("e", 0, 4), &unit(1)).await;
     assert!(done.done_now);
     assert!(matches!(record(done).state, State::Issued { .. }));
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn what_is_unknown_or_stale_leaves_no_trace() {
-    let bench = bench().await;
-    bench.take("e", 4).await;
-    let (known, view) = bench.fresh().await;
-    let before = bench.dump().await;
-    assert_eq!(told(&bench, ("nobody", 0, 4), &unit(1)).await.record, None);
+    let fixture = fixture().await;
+    fixture.take("e", 4).await;
+    let (known, view) = fixture.fresh().await;
+    let before = fixture.dump().await;
+    assert_eq!(told(&fixture, ("nobody", 0, 4), &unit(1)).await.record, None);
     let mut fence = known.fence(&view);
     fence.definition.push('x');
     let (entry, coupon, granted) = (("e", 0, 4), coffee(), unit(1));
     let recording = scripts::record_coupon(
-        &bench.store,
+        &fixture.store,
         &known.keys,
         &fence,
         view.definition.tiers(),
@@ -150,21 +154,21 @@ async fn what_is_unknown_or_stale_leaves_no_trace() {
         (&coupon, &granted),
     );
     assert!(matches!(recording.await, Err(ScriptError::Stale)));
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
 }
 
 #[tokio::test]
 async fn the_last_pending_entry_of_a_paused_jackpot_puts_the_waiting_definition_in_force() {
-    let bench = bench().await;
-    bench.fund("f", 500).await;
-    bench.take("e", 4).await;
-    bench.define(&json!({"max_redraws": 3})).await;
-    bench.status(Status::Paused).await;
-    assert!(bench.snapshot().await.waiting.is_some(), "something is pending");
-    told(&bench, ("e", 0, 4), &Granted::Refused(Reason::OutOfStock)).await;
-    assert!(bench.snapshot().await.waiting.is_some(), "it is still");
-    bench.finish("e", 1).await;
-    assert!(bench.snapshot().await.waiting.is_none());
-    bench.define(&json!({})).await;
-    bench.assert_rebuilds().await;
+    let fixture = fixture().await;
+    fixture.fund("f", 500).await;
+    fixture.take("e", 4).await;
+    fixture.define(&json!({"max_redraws": 3})).await;
+    fixture.status(Status::Paused).await;
+    assert!(fixture.snapshot().await.waiting.is_some(), "something is pending");
+    told(&fixture, ("e", 0, 4), &Granted::Refused(Reason::OutOfStock)).await;
+    assert!(fixture.snapshot().await.waiting.is_some(), "it is still");
+    fixture.finish("e", 1).await;
+    assert!(fixture.snapshot().await.waiting.is_none());
+    fixture.define(&json!({})).await;
+    fixture.assert_rebuilds().await;
 }

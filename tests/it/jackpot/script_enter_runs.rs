@@ -6,48 +6,48 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, entry, sent};
+use crate::jackpot::fixture::{JackpotFixture, entry, sent};
 use crate::jackpot::script_enter::{paid, taken};
 
 /// The raw record that Redis keeps of an entry, or of a call.
-async fn raw_record(bench: &Bench, field: &str) -> Option<String> {
-    let seen = bench.operate.views.registry.known(&bench.id).keys.seen_a.clone();
-    bench.raw(redis::cmd("HGET").arg(seen).arg(field)).await
+async fn raw_record(fixture: &JackpotFixture, field: &str) -> Option<String> {
+    let seen = fixture.operate.views.registry.known(&fixture.id).keys.seen_a.clone();
+    fixture.raw(redis::cmd("HGET").arg(seen).arg(field)).await
 }
 
-async fn look_up(bench: &Bench, id: &str) -> Record {
-    let keys = bench.operate.views.registry.known(&bench.id).keys.clone();
-    let found = jackpot::jackpot::scripts::lookup(&bench.store, &keys, Mark::ZERO, id).await;
+async fn look_up(fixture: &JackpotFixture, id: &str) -> Record {
+    let keys = fixture.operate.views.registry.known(&fixture.id).keys.clone();
+    let found = jackpot::jackpot::scripts::lookup(&fixture.store, &keys, Mark::ZERO, id).await;
     found.expect("a reply").expect("remembered").record.expect("kept")
 }
 
 #[tokio::test]
 async fn entries_of_a_run_share_what_they_have_in_common() {
-    let bench = Bench::with(&json!({"contribution": {"rate_ppm": 15_000}})).await;
+    let fixture = JackpotFixture::with(&json!({"contribution": {"rate_ppm": 15_000}})).await;
     let stakes = [33, 100, 33, 7, 100, 33, 250];
     let entries = stakes.iter().enumerate().map(|(i, stake)| EnterEntry {
         sent: sent("p", *stake),
         ..entry(&format!("e{i}"), u32::from(i == 5))
     });
     let entries = entries.collect::<Vec<_>>();
-    let entered = bench.enter(&entries).await;
-    let call = raw_record(&bench, "e0").await.expect("kept");
+    let entered = fixture.enter(&entries).await;
+    let call = raw_record(&fixture, "e0").await.expect("kept");
     let call = call.split(' ').next().expect("a first part");
     for (i, entry) in entries.iter().enumerate() {
         let record = taken(&entered, i);
         assert_eq!(record.sequence, i as u64 + 1);
-        let raw = raw_record(&bench, &entry.entry_id).await.expect("kept");
+        let raw = raw_record(&fixture, &entry.entry_id).await.expect("kept");
         assert_eq!(
             raw.starts_with(call),
             i < 5,
             "{raw}: the first five are a run, the others have their own"
         );
-        assert_eq!(&look_up(&bench, &entry.entry_id).await, record);
+        assert_eq!(&look_up(&fixture, &entry.entry_id).await, record);
     }
-    assert!(raw_record(&bench, call).await.is_some());
-    bench.assert_rebuilds().await;
+    assert!(raw_record(&fixture, call).await.is_some());
+    fixture.assert_rebuilds().await;
 
-    let again = bench.enter(&entries).await;
+    let again = fixture.enter(&entries).await;
     for i in 0..entries.len() {
         assert_eq!(again.replies[i], EntryReply::Seen(taken(&entered, i).clone()));
     }
@@ -55,75 +55,75 @@ async fn entries_of_a_run_share_what_they_have_in_common() {
 
 #[tokio::test]
 async fn a_run_with_repeats_in_it_is_taken_without_them() {
-    let bench = Bench::with(&json!({})).await;
-    let old = bench.take("old", 0).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let old = fixture.take("old", 0).await;
     let ids = ["a", "b", "old", "c", "a", "d", "e"];
-    let entered = bench.enter(&ids.map(|id| entry(id, 0))).await;
+    let entered = fixture.enter(&ids.map(|id| entry(id, 0))).await;
     let sequences = [0, 1, 3, 5, 6].map(|i| taken(&entered, i).sequence);
     assert_eq!(sequences, [2, 3, 4, 5, 6]);
     assert_eq!(entered.replies[2], EntryReply::Seen(old));
     assert_eq!(entered.replies[4], EntryReply::Seen(taken(&entered, 0).clone()));
     for (i, id) in ids.iter().enumerate().filter(|(i, _)| ![2, 4].contains(i)) {
-        assert_eq!(&look_up(&bench, id).await, taken(&entered, i));
+        assert_eq!(&look_up(&fixture, id).await, taken(&entered, i));
     }
-    assert_eq!(bench.money().await.0, 6);
-    bench.assert_rebuilds().await;
+    assert_eq!(fixture.money().await.0, 6);
+    fixture.assert_rebuilds().await;
 }
 
 /// The name of a call comes from its first entry, which an earlier call took here.
 #[tokio::test]
 async fn a_call_that_begins_with_a_repeat_leaves_the_records_of_the_first_alone() {
-    let bench = Bench::with(&json!({})).await;
-    let first = bench.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let first = fixture.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
     let ids = ["a", "e", "f", "g", "h"];
-    let second = bench.enter(&ids.map(|id| entry(id, 0))).await;
+    let second = fixture.enter(&ids.map(|id| entry(id, 0))).await;
     assert_eq!(second.replies[0], EntryReply::Seen(taken(&first, 0).clone()));
     for (i, id) in ["a", "b", "c", "d"].into_iter().enumerate() {
-        assert_eq!(&look_up(&bench, id).await, taken(&first, i));
+        assert_eq!(&look_up(&fixture, id).await, taken(&first, i));
     }
     for (i, id) in ids.into_iter().enumerate().skip(1) {
-        assert_eq!(&look_up(&bench, id).await, taken(&second, i));
+        assert_eq!(&look_up(&fixture, id).await, taken(&second, i));
     }
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn an_entry_whose_call_is_lost_is_damaged_alone() {
-    let bench = Bench::with(&json!({})).await;
-    bench.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
-    let call = raw_record(&bench, "a").await.expect("kept");
-    let seen = bench.operate.views.registry.known(&bench.id).keys.seen_a.clone();
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.enter(&["a", "b", "c", "d"].map(|id| entry(id, 0))).await;
+    let call = raw_record(&fixture, "a").await.expect("kept");
+    let seen = fixture.operate.views.registry.known(&fixture.id).keys.seen_a.clone();
     let call = call.split(' ').next().expect("a first part").to_owned();
-    bench.raw::<i64>(redis::cmd("HDEL").arg(seen).arg(call)).await;
-    let entered = bench.enter(&[entry("b", 0), entry("new", 0)]).await;
+    fixture.raw::<i64>(redis::cmd("HDEL").arg(seen).arg(call)).await;
+    let entered = fixture.enter(&[entry("b", 0), entry("new", 0)]).await;
     assert!(matches!(&entered.replies[0], EntryReply::Damaged(_)), "{entered:?}");
     assert_eq!(taken(&entered, 1).sequence, 5);
 }
 
 #[tokio::test]
 async fn a_run_that_does_not_fit_is_taken_as_far_as_it_goes() {
-    let bench = Bench::with(&json!({})).await;
-    bench.fund("f", MAX_MINOR - 3).await;
-    let entered = bench.enter(&["a", "b", "c", "d", "e"].map(|id| entry(id, 0))).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.fund("f", MAX_MINOR - 3).await;
+    let entered = fixture.enter(&["a", "b", "c", "d", "e"].map(|id| entry(id, 0))).await;
     assert_eq!(entered.refusal, Some(Refusal::TooLarge));
     assert_eq!(taken(&entered, 2).contributions[0].pool, MAX_MINOR);
     assert_eq!(entered.replies[3..], [EntryReply::NotTaken, EntryReply::NotTaken]);
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 /// A run begins after a paid claim. When nothing follows the claim, the event must not contain the run.
 #[tokio::test]
 async fn a_refusal_right_behind_a_paid_claim_leaves_no_run() {
-    let bench = Bench::with(&json!({})).await;
-    bench.fund("f", MAX_MINOR - 2).await;
-    let entered = bench.enter(&[entry("a", 0), entry("b", 1), entry("c", 0)]).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.fund("f", MAX_MINOR - 2).await;
+    let entered = fixture.enter(&[entry("a", 0), entry("b", 1), entry("c", 0)]).await;
     assert_eq!(paid(taken(&entered, 1)), Some((MAX_MINOR, 1)));
     assert_eq!(
         (&entered.replies[2], entered.refusal),
         (&EntryReply::NotTaken, Some(Refusal::TooLarge))
     );
-    bench.assert_rebuilds().await;
-    let nothing = bench.enter(&["c", "d", "e", "f"].map(|id| entry(id, 0))).await;
+    fixture.assert_rebuilds().await;
+    let nothing = fixture.enter(&["c", "d", "e", "f"].map(|id| entry(id, 0))).await;
     assert_eq!(nothing.refusal, Some(Refusal::TooLarge));
     assert!(nothing.replies.iter().all(|reply| *reply == EntryReply::NotTaken));
 }

@@ -17,7 +17,7 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, definition, operator, tier};
+use crate::jackpot::fixture::{JackpotFixture, definition, operator, tier};
 use crate::support::eventually;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,17 +33,17 @@ struct Raw {
     parts: BTreeMap<Part, Hash>,
 }
 
-fn keys(bench: &Bench) -> JackpotKeys {
-    JackpotKeys::new(&bench.id)
+fn keys(fixture: &JackpotFixture) -> JackpotKeys {
+    JackpotKeys::new(&fixture.id)
 }
 
-async fn hash(bench: &Bench, key: &str) -> Hash {
-    bench.raw(redis::cmd("HGETALL").arg(key)).await
+async fn hash(fixture: &JackpotFixture, key: &str) -> Hash {
+    fixture.raw(redis::cmd("HGETALL").arg(key)).await
 }
 
-async fn raw(bench: &Bench) -> Raw {
-    let keys = keys(bench);
-    let pending: Vec<(String, String)> = bench
+async fn raw(fixture: &JackpotFixture) -> Raw {
+    let keys = keys(fixture);
+    let pending: Vec<(String, String)> = fixture
         .raw(redis::cmd("ZRANGE").arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES"))
         .await;
     let mut parts = BTreeMap::from([(Part::Pending, pending.into_iter().collect())]);
@@ -54,21 +54,21 @@ async fn raw(bench: &Bench) -> Raw {
         (Part::SeenB, &keys.seen_b),
         (Part::Adjustments, &keys.adjustments),
     ] {
-        parts.insert(part, hash(bench, key).await);
+        parts.insert(part, hash(fixture, key).await);
     }
     let mut pools = Hash::new();
     for tier in tiers() {
-        let pool: Option<String> = bench.raw(redis::cmd("GET").arg(keys.pool(&tier))).await;
+        let pool: Option<String> = fixture.raw(redis::cmd("GET").arg(keys.pool(&tier))).await;
         pools.extend(pool.map(|pool| (format!("{tier}:pool"), pool)));
     }
     Raw {
         state: {
             // These fields are of the present Redis: a restore counts the age anew.
-            let mut state = hash(bench, &keys.state).await;
+            let mut state = hash(fixture, &keys.state).await;
             state.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
             state
         },
-        meters: hash(bench, &keys.meters).await,
+        meters: hash(fixture, &keys.meters).await,
         pools,
         parts,
     }
@@ -120,59 +120,59 @@ fn restored(raw: &Raw) -> RestoredState {
 }
 
 /// A jackpot with wins, refusals that are pending, a definition that waits, adjustments and two generations.
-async fn lived(bench: &Bench) {
-    bench.fund("f", 5_000).await;
-    bench.take("win", 1).await;
-    bench.take("lost", 0).await;
-    let (known, view) = bench.fresh().await;
-    let next = bench.operate.views.opening(&bench.id, 2).expect("an opening");
+async fn lived(fixture: &JackpotFixture) {
+    fixture.fund("f", 5_000).await;
+    fixture.take("win", 1).await;
+    fixture.take("lost", 0).await;
+    let (known, view) = fixture.fresh().await;
+    let next = fixture.operate.views.opening(&fixture.id, 2).expect("an opening");
     let why = Rotate::Retention { retention_s: 0 };
-    let rotated = scripts::rotate(&bench.store, &known.keys, &known.fence(&view), &next, &why).await;
+    let rotated = scripts::rotate(&fixture.store, &known.keys, &known.fence(&view), &next, &why).await;
     assert_eq!(rotated.expect("a reply").1, Rotated::Opened(2));
-    bench.take("refused", 1).await;
-    bench.take("seven", 3).await;
-    bench.claim("refused", 1, 2).await;
+    fixture.take("refused", 1).await;
+    fixture.take("seven", 3).await;
+    fixture.claim("refused", 1, 2).await;
     let two = [
         tier("grand", 900_000, &json!({"cap": 50, "min_payout": 100})),
         tier("mini", 100_000, &json!({})),
     ];
-    bench.define(&json!({"tiers": two})).await;
+    fixture.define(&json!({"tiers": two})).await;
 }
 
-async fn begin(bench: &Bench, token: &str, expected: Option<Mark>) -> RestoreBegun {
-    let keys = keys(bench);
+async fn begin(fixture: &JackpotFixture, token: &str, expected: Option<Mark>) -> RestoreBegun {
+    let keys = keys(fixture);
     let all = scripts::restored_keys(&keys, &tiers());
-    scripts::restore_begin(&bench.store, all.iter().map(String::as_str), token, expected)
+    scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), token, expected)
         .await
         .expect("a reply")
 }
 
-async fn write(bench: &Bench, token: &str, raw: &Raw) -> bool {
+async fn write(fixture: &JackpotFixture, token: &str, raw: &Raw) -> bool {
     let mut mine = true;
     for (part, all) in raw.parts.iter().filter(|(_, all)| !all.is_empty()) {
         let pairs = all.clone().into_iter().collect::<Vec<_>>();
-        let written = scripts::restore_records(&bench.store, &keys(bench), token, *part, &pairs).await;
+        let written = scripts::restore_records(&fixture.store, &keys(fixture), token, *part, &pairs).await;
         mine &= written.expect("a reply");
     }
     mine
 }
 
-async fn end(bench: &Bench, token: &str, state: &RestoredState) -> RestoreEnded {
-    end_with(bench, token, state, &begins(bench, state.epoch + EPOCH_GAP)).await
+async fn end(fixture: &JackpotFixture, token: &str, state: &RestoredState) -> RestoreEnded {
+    end_with(fixture, token, state, &begins(fixture, state.epoch + EPOCH_GAP)).await
 }
 
 /// An epoch of this number, in a history that has the same number in its name.
-fn begins(bench: &Bench, epoch: u64) -> Begins {
+fn begins(fixture: &JackpotFixture, epoch: u64) -> Begins {
     Begins {
         history: format!("{epoch:016x}"),
         epoch,
-        opening: bench.operate.views.opening(&bench.id, epoch).expect("an opening"),
+        opening: fixture.operate.views.opening(&fixture.id, epoch).expect("an opening"),
     }
 }
 
-async fn end_with(bench: &Bench, token: &str, state: &RestoredState, begins: &Begins) -> RestoreEnded {
+async fn end_with(fixture: &JackpotFixture, token: &str, state: &RestoredState, begins: &Begins) -> RestoreEnded {
     let why = (&operator(), "a test");
-    scripts::restore_end(&bench.store, &keys(bench), token, state, begins, why)
+    scripts::restore_end(&fixture.store, &keys(fixture), token, state, begins, why)
         .await
         .expect("a reply")
 }
@@ -183,49 +183,49 @@ fn mark(restores: u64, n: u64) -> Mark {
 
 #[tokio::test]
 async fn a_restored_jackpot_is_what_it_was() {
-    let bench = Bench::with(&json!({})).await;
-    lived(&bench).await;
-    let was = raw(&bench).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    lived(&fixture).await;
+    let was = raw(&fixture).await;
     assert!(
         was.state["next"] == "2" && was.parts.values().all(|all| !all.is_empty()),
         "{was:?}"
     );
     let n: u64 = was.state["n"].parse().expect("a number");
-    bench.raw::<()>(redis::cmd("DEL").arg(&keys(&bench).state)).await;
-    let lost = bench.operate.views.snapshot(&bench.id).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&keys(&fixture).state)).await;
+    let lost = fixture.operate.views.snapshot(&fixture.id).await;
     assert!(matches!(lost, Err(PlayError::Script(ScriptError::Behind { .. }))));
 
-    assert!(matches!(begin(&bench, "one", None).await, RestoreBegun::Begun { .. }));
+    assert!(matches!(begin(&fixture, "one", None).await, RestoreBegun::Begun { .. }));
     assert!(
-        write(&bench, "one", &was).await && write(&bench, "one", &was).await,
+        write(&fixture, "one", &was).await && write(&fixture, "one", &was).await,
         "twice is as good"
     );
     assert!(
-        !bench
+        !fixture
             .operate
             .views
             .registry
-            .recheck(&bench.id)
+            .recheck(&fixture.id)
             .await
             .is_ok_and(|plays| plays)
     );
-    let begun = begins(&bench, 2 + EPOCH_GAP);
+    let begun = begins(&fixture, 2 + EPOCH_GAP);
     assert_eq!(
-        end_with(&bench, "one", &restored(&was), &begun).await,
+        end_with(&fixture, "one", &restored(&was), &begun).await,
         RestoreEnded::Done(mark(1, n + 1))
     );
-    let after = (raw(&bench).await, bench.events().await);
+    let after = (raw(&fixture).await, fixture.events().await);
     assert_eq!(
-        end(&bench, "one", &restored(&was)).await,
+        end(&fixture, "one", &restored(&was)).await,
         RestoreEnded::Done(mark(1, n + 1))
     );
     assert_eq!(
-        (raw(&bench).await, bench.events().await),
+        (raw(&fixture).await, fixture.events().await),
         after,
         "a repeat changes nothing"
     );
 
-    let mut is = raw(&bench).await;
+    let mut is = raw(&fixture).await;
     let changed = ["n", "restores", "restore_token"].map(|name| is.state.remove(name));
     assert_eq!(
         changed,
@@ -243,7 +243,7 @@ async fn a_restored_jackpot_is_what_it_was() {
         ("secret", begun.opening.secret_id.clone()),
     ];
     expected.state.extend(new.map(|(name, value)| (name.to_owned(), value)));
-    let events = bench.events().await;
+    let events = fixture.events().await;
     // A restore opens no epoch again: the earlier one is closed.
     let epochs = expected.parts.get_mut(&Part::Epochs).expect("epochs");
     let mut closed = Epoch::parse(2, &epochs["2"]).expect("readable");
@@ -276,31 +276,37 @@ async fn a_restored_jackpot_is_what_it_was() {
     );
 
     assert!(
-        bench.operate.views.view(&bench.id).await.is_err(),
+        fixture.operate.views.view(&fixture.id).await.is_err(),
         "this instance saw events lost"
     );
     assert!(
-        bench.operate.views.registry.recheck(&bench.id).await.expect("a reply"),
+        fixture
+            .operate
+            .views
+            .registry
+            .recheck(&fixture.id)
+            .await
+            .expect("a reply"),
         "and now a restore"
     );
-    let again = bench.enter(&[crate::jackpot::fixture::entry("win", 1)]).await;
+    let again = fixture.enter(&[crate::jackpot::fixture::entry("win", 1)]).await;
     assert!(matches!(&again.replies[0], scripts::EntryReply::Seen(_)), "{again:?}");
-    assert!(bench.finish("refused", 2).await.done_now);
-    assert_eq!(bench.take("new", 0).await.sequence, 5);
+    assert!(fixture.finish("refused", 2).await.done_now);
+    assert_eq!(fixture.take("new", 0).await.sequence, 5);
 }
 
 #[tokio::test]
 async fn while_a_jackpot_is_restored_every_other_script_says_so() {
-    let bench = Bench::with(&json!({})).await;
-    lived(&bench).await;
-    let (known, view) = bench.fresh().await;
-    let was = raw(&bench).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    lived(&fixture).await;
+    let (known, view) = fixture.fresh().await;
+    let was = raw(&fixture).await;
     assert!(matches!(
-        begin(&bench, "one", Some(known.mark())).await,
+        begin(&fixture, "one", Some(known.mark())).await,
         RestoreBegun::Begun { .. }
     ));
-    let before = bench.dump().await;
-    let (store, keys, fence) = (&bench.store, &known.keys, known.fence(&view));
+    let before = fixture.dump().await;
+    let (store, keys, fence) = (&fixture.store, &known.keys, known.fence(&view));
     let (tiers, prize) = (
         view.definition.tiers(),
         view.definition.money_prize(3).expect("a prize"),
@@ -337,11 +343,11 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
         assert!(matches!(error, Some(ScriptError::Restoring)), "call {call}: {error:?}");
     }
     for stopped in [
-        bench
+        fixture
             .operate
-            .set_status(&bench.id, Status::Closed, "a test".to_owned(), &operator())
+            .set_status(&fixture.id, Status::Closed, "a test".to_owned(), &operator())
             .await,
-        crate::jackpot::fixture::put(&bench, &json!({}), scripts::Wanted::Any)
+        crate::jackpot::fixture::put(&fixture, &json!({}), scripts::Wanted::Any)
             .await
             .map(|_| ()),
     ] {
@@ -350,50 +356,50 @@ async fn while_a_jackpot_is_restored_every_other_script_says_so() {
             "{stopped:?}"
         );
     }
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
     assert!(!known.is_lost(), "nothing is lost");
-    assert!(write(&bench, "one", &was).await);
+    assert!(write(&fixture, "one", &was).await);
     assert!(matches!(
-        end(&bench, "one", &restored(&was)).await,
+        end(&fixture, "one", &restored(&was)).await,
         RestoreEnded::Done(_)
     ));
-    assert_eq!(bench.take("new", 0).await.sequence, 5);
+    assert_eq!(fixture.take("new", 0).await.sequence, 5);
 }
 
 #[tokio::test]
 async fn a_restore_starts_only_on_the_redis_that_was_seen_and_the_newest_goes_on() {
-    let bench = Bench::with(&json!({})).await;
-    lived(&bench).await;
-    let was = raw(&bench).await;
-    let here = bench.snapshot().await.mark;
-    let before = bench.dump().await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    lived(&fixture).await;
+    let was = raw(&fixture).await;
+    let here = fixture.snapshot().await.mark;
+    let before = fixture.dump().await;
     for seen in [None, Some(mark(0, here.n() - 1)), Some(mark(1, here.n()))] {
-        assert_eq!(begin(&bench, "one", seen).await, RestoreBegun::Changed(here));
+        assert_eq!(begin(&fixture, "one", seen).await, RestoreBegun::Changed(here));
     }
-    assert!(!write(&bench, "one", &was).await, "nothing was begun");
-    assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
-    assert_eq!(bench.dump().await, before);
+    assert!(!write(&fixture, "one", &was).await, "nothing was begun");
+    assert_eq!(end(&fixture, "one", &restored(&was)).await, RestoreEnded::Other);
+    assert_eq!(fixture.dump().await, before);
 
     assert!(matches!(
-        begin(&bench, "one", Some(here)).await,
+        begin(&fixture, "one", Some(here)).await,
         RestoreBegun::Begun { .. }
     ));
-    assert!(write(&bench, "one", &was).await);
+    assert!(write(&fixture, "one", &was).await);
     assert!(
-        matches!(begin(&bench, "two", None).await, RestoreBegun::Begun { .. }),
+        matches!(begin(&fixture, "two", None).await, RestoreBegun::Begun { .. }),
         "it takes over"
     );
-    let before = bench.dump().await;
-    assert!(!write(&bench, "one", &was).await);
-    assert_eq!(end(&bench, "one", &restored(&was)).await, RestoreEnded::Other);
-    assert_eq!(end(&bench, "two", &restored(&was)).await, RestoreEnded::Incomplete);
-    assert_eq!(bench.dump().await, before);
-    assert!(write(&bench, "two", &was).await);
+    let before = fixture.dump().await;
+    assert!(!write(&fixture, "one", &was).await);
+    assert_eq!(end(&fixture, "one", &restored(&was)).await, RestoreEnded::Other);
+    assert_eq!(end(&fixture, "two", &restored(&was)).await, RestoreEnded::Incomplete);
+    assert_eq!(fixture.dump().await, before);
+    assert!(write(&fixture, "two", &was).await);
     assert_eq!(
-        end(&bench, "two", &restored(&was)).await,
+        end(&fixture, "two", &restored(&was)).await,
         RestoreEnded::Done(mark(1, here.n() + 1))
     );
-    let from = bench
+    let from = fixture
         .events()
         .await
         .into_iter()
@@ -407,26 +413,26 @@ async fn a_restore_starts_only_on_the_redis_that_was_seen_and_the_newest_goes_on
 
 #[tokio::test]
 async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
-    let bench = Bench::with(&json!({})).await;
-    lived(&bench).await;
-    let was = raw(&bench).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    lived(&fixture).await;
+    let was = raw(&fixture).await;
     let n: u64 = was.state["n"].parse().expect("a number");
-    let state = keys(&bench).state;
-    bench
+    let state = keys(&fixture).state;
+    fixture
         .raw::<()>(redis::cmd("HSET").arg(&state).arg("restores").arg(6))
         .await;
-    bench
+    fixture
         .raw::<()>(redis::cmd("HSET").arg(&state).arg("seq").arg("rubbish"))
         .await;
-    assert!(bench.operate.views.snapshot(&bench.id).await.is_err());
-    let seen = begin(&bench, "one", None).await;
+    assert!(fixture.operate.views.snapshot(&fixture.id).await.is_err());
+    let seen = begin(&fixture, "one", None).await;
     assert_eq!(seen, RestoreBegun::Changed(mark(6, n)));
     assert!(matches!(
-        begin(&bench, "one", Some(mark(6, n))).await,
+        begin(&fixture, "one", Some(mark(6, n))).await,
         RestoreBegun::Begun { .. }
     ));
-    assert!(write(&bench, "one", &was).await);
-    let done = end(&bench, "one", &restored(&was)).await;
+    assert!(write(&fixture, "one", &was).await);
+    let done = end(&fixture, "one", &restored(&was)).await;
     assert_eq!(
         done,
         RestoreEnded::Done(mark(7, n + 1)),
@@ -436,30 +442,30 @@ async fn a_damaged_state_can_be_restored_and_no_restore_is_counted_twice() {
 
 #[tokio::test]
 async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_passed() {
-    let bench = Bench::with(&json!({})).await;
-    lived(&bench).await;
-    let was = raw(&bench).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
+    lived(&fixture).await;
+    let was = raw(&fixture).await;
     let state = restored(&was);
-    let RestoreBegun::Begun { at_ms } = begin(&bench, "one", Some(bench.snapshot().await.mark)).await else {
+    let RestoreBegun::Begun { at_ms } = begin(&fixture, "one", Some(fixture.snapshot().await.mark)).await else {
         panic!("begun")
     };
-    assert!(write(&bench, "one", &was).await);
-    let before = bench.dump().await;
+    assert!(write(&fixture, "one", &was).await);
+    let before = fixture.dump().await;
     for too_low in [1, 2, 3, 1 + EPOCH_GAP] {
-        let (keys, begins, by) = (keys(&bench), begins(&bench, too_low), operator());
-        let refused = scripts::restore_end(&bench.store, &keys, "one", &state, &begins, (&by, "a test")).await;
+        let (keys, begins, by) = (keys(&fixture), begins(&fixture, too_low), operator());
+        let refused = scripts::restore_end(&fixture.store, &keys, "one", &state, &begins, (&by, "a test")).await;
         assert!(refused.is_err(), "{too_low}");
     }
     let second = u64::try_from(at_ms).expect("a time") / 1_000;
-    let ahead = end_with(&bench, "one", &state, &begins(&bench, second + 60)).await;
+    let ahead = end_with(&fixture, "one", &state, &begins(&fixture, second + 60)).await;
     assert!(
         matches!(ahead, RestoreEnded::Early(ms) if (59_000..=61_000).contains(&ms)),
         "{ahead:?}"
     );
-    assert_eq!(bench.dump().await, before, "nothing was written");
-    let begun = begins(&bench, second);
+    assert_eq!(fixture.dump().await, before, "nothing was written");
+    let begun = begins(&fixture, second);
     let done = eventually(PATIENCE, "the second passes", async || {
-        match end_with(&bench, "one", &state, &begun).await {
+        match end_with(&fixture, "one", &state, &begun).await {
             RestoreEnded::Early(ms) => {
                 assert!(ms <= 1_000, "{ms}");
                 None
@@ -469,6 +475,6 @@ async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_pa
     })
     .await;
     assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
-    assert!(bench.events().await[0].at_ms / 1_000 > at_ms / 1_000);
-    assert_eq!(bench.snapshot().await.epoch, second);
+    assert!(fixture.events().await[0].at_ms / 1_000 > at_ms / 1_000);
+    assert_eq!(fixture.snapshot().await.epoch, second);
 }

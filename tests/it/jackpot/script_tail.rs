@@ -8,7 +8,7 @@ use jackpot::subject::{self, ScriptError, Tail, TailWish};
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 use crate::support::redis::TestRedis;
 
 const ALL: TailWish = TailWish {
@@ -18,13 +18,13 @@ const ALL: TailWish = TailWish {
     trim_before: None,
 };
 
-async fn read(bench: &Bench, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    subject::tail(&bench.store, keys.stream(), known, wish).await
+async fn read(fixture: &JackpotFixture, known: Mark, wish: &TailWish<'_>) -> Result<Tail, ScriptError> {
+    let keys = &fixture.keys;
+    subject::tail(&fixture.store, keys.stream(), known, wish).await
 }
 
-async fn tail(bench: &Bench, wish: TailWish<'_>) -> Tail {
-    read(bench, Mark::ZERO, &wish).await.expect("a reply")
+async fn tail(fixture: &JackpotFixture, wish: TailWish<'_>) -> Tail {
+    read(fixture, Mark::ZERO, &wish).await.expect("a reply")
 }
 
 fn ids(tail: &Tail) -> Vec<&str> {
@@ -33,23 +33,23 @@ fn ids(tail: &Tail) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_events_behind_one_are_read_in_order_and_as_they_are() {
-    let bench = Bench::with(&json!({})).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
     for n in 0..40 {
-        bench.take(&format!("e{n}"), 0).await;
+        fixture.take(&format!("e{n}"), 0).await;
     }
-    bench.status(Status::Paused).await;
-    let before = bench.dump().await;
-    let all = tail(&bench, ALL).await;
+    fixture.status(Status::Paused).await;
+    let before = fixture.dump().await;
+    let all = tail(&fixture, ALL).await;
     assert_eq!(all.mark, Mark::new(0, 42).expect("a mark"));
     let parsed = all
         .events
         .iter()
         .map(|(_, fields)| Event::parse(fields).expect("readable"));
-    assert_eq!(parsed.collect::<Vec<_>>(), bench.events().await);
+    assert_eq!(parsed.collect::<Vec<_>>(), fixture.events().await);
     assert_eq!(ids(&all)[..2], ["0-1", "1-2"]);
     let (after, max_events) = (Some("20-21"), 18);
     let some = tail(
-        &bench,
+        &fixture,
         TailWish {
             after,
             max_events,
@@ -60,25 +60,25 @@ async fn the_events_behind_one_are_read_in_order_and_as_they_are() {
     assert_eq!(some.mark, all.mark, "that of the jackpot, whatever was read");
     assert_eq!(some.events, all.events[21..39]);
     let after = Some("40-42");
-    assert_eq!(ids(&tail(&bench, TailWish { after, ..ALL }).await), [""; 0]);
-    assert_eq!(bench.dump().await, before, "reading writes nothing");
-    bench.status(Status::Closed).await;
-    assert_eq!(ids(&tail(&bench, TailWish { after, ..ALL }).await), ["40-43"]);
+    assert_eq!(ids(&tail(&fixture, TailWish { after, ..ALL }).await), [""; 0]);
+    assert_eq!(fixture.dump().await, before, "reading writes nothing");
+    fixture.status(Status::Closed).await;
+    assert_eq!(ids(&tail(&fixture, TailWish { after, ..ALL }).await), ["40-43"]);
 }
 
 #[tokio::test]
 async fn a_batch_is_bounded_in_bytes_but_never_empty() {
-    let bench = Bench::with(&json!({})).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
     for n in 0..20 {
-        bench.take(&format!("e{n:02}"), 0).await;
+        fixture.take(&format!("e{n:02}"), 0).await;
     }
-    let all = tail(&bench, ALL).await;
+    let all = tail(&fixture, ALL).await;
     let bytes = |tail: &Tail| {
         let fields = tail.events.iter().flat_map(|(_, fields)| fields);
         fields.map(|(name, value)| name.len() + value.len()).sum::<usize>()
     };
     let one = TailWish { max_bytes: 1, ..ALL };
-    assert_eq!(ids(&tail(&bench, one).await), ["0-1"]);
+    assert_eq!(ids(&tail(&fixture, one).await), ["0-1"]);
     let (max_bytes, mut after, mut seen) = (1_000, None::<String>, Vec::new());
     loop {
         let wish = TailWish {
@@ -86,7 +86,7 @@ async fn a_batch_is_bounded_in_bytes_but_never_empty() {
             after: after.as_deref(),
             ..ALL
         };
-        let batch = tail(&bench, wish).await;
+        let batch = tail(&fixture, wish).await;
         assert!(bytes(&batch) <= max_bytes || batch.events.len() == 1, "{batch:?}");
         let Some((last, _)) = batch.events.last() else {
             break;
@@ -99,17 +99,17 @@ async fn a_batch_is_bounded_in_bytes_but_never_empty() {
 
 #[tokio::test]
 async fn only_what_may_go_is_dropped() {
-    let bench = Bench::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
-    bench
+    let fixture = JackpotFixture::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
+    fixture
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(10))
         .await;
     for n in 0..99 {
-        bench.take(&format!("e{n}"), 0).await;
+        fixture.take(&format!("e{n}"), 0).await;
     }
     let trim_before = Some("55-56");
     let after = Some("98-99");
     let batch = tail(
-        &bench,
+        &fixture,
         TailWish {
             trim_before,
             after,
@@ -118,46 +118,46 @@ async fn only_what_may_go_is_dropped() {
     )
     .await;
     assert_eq!(ids(&batch), ["99-100"]);
-    let kept = tail(&bench, ALL).await;
+    let kept = tail(&fixture, ALL).await;
     assert_eq!(ids(&kept)[0], "50-51", "whole nodes of ten");
     assert_eq!(kept.events.len(), 50);
 }
 
 #[tokio::test]
 async fn the_backlog_is_read_and_dropped_when_memory_is_full() {
-    let bench = Bench::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
-    bench.take("e", 0).await;
-    bench
+    let fixture = JackpotFixture::on(Arc::new(TestRedis::own(&[]).await), &json!({})).await;
+    fixture.take("e", 0).await;
+    fixture
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1mb"))
         .await;
     let trim_before = Some("1-2");
-    let full = bench
+    let full = fixture
         .operate
-        .adjust(&bench.id, &crate::jackpot::fixture::funding("a", 1))
+        .adjust(&fixture.id, &crate::jackpot::fixture::funding("a", 1))
         .await;
     assert!(full.is_err(), "{full:?}");
     assert_eq!(
-        ids(&tail(&bench, TailWish { trim_before, ..ALL }).await),
+        ids(&tail(&fixture, TailWish { trim_before, ..ALL }).await),
         ["0-1", "1-2"]
     );
 }
 
 #[tokio::test]
 async fn a_redis_that_lost_events_gives_none() {
-    let bench = Bench::with(&json!({})).await;
+    let fixture = JackpotFixture::with(&json!({})).await;
     let ahead = Mark::new(0, 2).expect("a mark");
     assert!(matches!(
-        read(&bench, ahead, &ALL).await,
+        read(&fixture, ahead, &ALL).await,
         Err(ScriptError::Behind { known, .. }) if known == ahead
     ));
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    bench.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
+    let keys = &fixture.keys;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&keys.state)).await;
     assert!(matches!(
-        read(&bench, ahead, &ALL).await,
+        read(&fixture, ahead, &ALL).await,
         Err(ScriptError::Behind { .. })
     ));
     assert!(matches!(
-        read(&bench, Mark::ZERO, &ALL).await,
+        read(&fixture, Mark::ZERO, &ALL).await,
         Err(ScriptError::Unknown)
     ));
 }

@@ -11,8 +11,8 @@ use jackpot::subject::kinds::JACKPOT;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
-use crate::jackpot::fixture::{Bench, entry};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::fixture::{JackpotFixture, entry};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -28,21 +28,21 @@ on_both_databases!(
 );
 
 /// Plays losers, winners and refused entries in `calls` calls.
-async fn play(bench: &Bench, name: &str, calls: usize) {
+async fn play(fixture: &JackpotFixture, name: &str, calls: usize) {
     for call in 0..calls {
         let entries = (0..7_u32).map(|i| entry(&format!("{name}-{call}-{i}"), if i == 3 { 2 } else { i % 2 }));
-        bench.enter(&entries.collect::<Vec<_>>()).await;
+        fixture.enter(&entries.collect::<Vec<_>>()).await;
     }
 }
 
 async fn a_projector_that_dies_anywhere_loses_and_repeats_nothing(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
     // The next projector need not wait until the lease of a dead one ends.
-    kit.settings.lease_ms = 0;
+    fixture.settings.lease_ms = 0;
     let (mut died, mut ended) = (0, 0);
     for round in 0..60 {
-        play(&kit.bench, &format!("r{round}"), 3).await;
-        let mut projector = kit.projector();
+        play(&fixture, &format!("r{round}"), 3).await;
+        let mut projector = fixture.projector();
         // Up to the time of a whole round: the projector dies before, in or after a transaction.
         let life = Duration::from_micros(100 + round * 2_731 % 25_000);
         match tokio::time::timeout(life, projector.round()).await {
@@ -51,26 +51,26 @@ async fn a_projector_that_dies_anywhere_loses_and_repeats_nothing(db: LedgerDb) 
         }
     }
     assert!(died > 5, "{died} died, {ended} did not");
-    kit.project().await;
-    kit.assert_complete().await;
-    assert_eq!(kit.indexed().await.len(), 60 * 3 * 7);
-    assert_eq!(kit.table("reconciliations", "clean").await, [["1"]]);
+    fixture.project().await;
+    fixture.assert_complete().await;
+    assert_eq!(fixture.indexed().await.len(), 60 * 3 * 7);
+    assert_eq!(fixture.table("reconciliations", "clean").await, [["1"]]);
 }
 
 async fn two_at_once_take_each_event_once(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let mut two = [kit.projector(), kit.projector()];
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let mut two = [fixture.projector(), fixture.projector()];
     let [one, other] = &mut two;
     let rounds = async |projector: &mut Projector<Jackpots>| {
         for _ in 0..40 {
             projector.catch_up().await;
         }
     };
-    tokio::join!(rounds(one), rounds(other), play(&kit.bench, "e", 60));
+    tokio::join!(rounds(one), rounds(other), play(&fixture, "e", 60));
     one.catch_up().await;
     other.catch_up().await;
-    kit.assert_complete().await;
-    let token: u64 = kit.place(&kit.bench.id, "lease_token").await.parse().expect("a number");
+    fixture.assert_complete().await;
+    let token: u64 = fixture.place("lease_token").await.parse().expect("a number");
     assert_eq!(token, 1, "the stream never changed hands");
     for projector in two {
         projector.finish().await;
@@ -78,127 +78,127 @@ async fn two_at_once_take_each_event_once(db: LedgerDb) {
 }
 
 /// Another instance has taken the stream over, though the first does not know yet.
-async fn take_over(kit: &Kit, holder: &str, for_ms: i64) {
-    kit.change(&format!(
-        "UPDATE streams SET holder = '{holder}', lease_token = lease_token + 1, lease_until_ms = {} + {for_ms}",
-        kit.ledger.sql.now_ms()
-    ))
-    .await;
+async fn take_over(fixture: &JackpotLedger, holder: &str, for_ms: i64) {
+    fixture
+        .change(&format!(
+            "UPDATE streams SET holder = '{holder}', lease_token = lease_token + 1, lease_until_ms = {} + {for_ms}",
+            fixture.ledger.sql.now_ms()
+        ))
+        .await;
 }
 
 async fn a_stalled_holder_that_wakes_up_writes_nothing(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let mut stalled = kit.projector_of(&kit.bench.operate, false);
-    play(&kit.bench, "before", 2).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let mut stalled = fixture.own_projector();
+    play(&fixture, "before", 2).await;
     stalled.catch_up().await;
-    take_over(&kit, "another", 60_000).await;
-    play(&kit.bench, "behind", 2).await;
-    let before = kit.everything().await;
+    take_over(&fixture, "another", 60_000).await;
+    play(&fixture, "behind", 2).await;
+    let before = fixture.everything().await;
     for _ in 0..3 {
         stalled.round().await.expect("SQL answers");
     }
     stalled.finish().await;
-    assert_eq!(kit.everything().await, before);
-    assert_eq!(kit.place(&kit.bench.id, "holder").await, "another");
-    take_over(&kit, "", -1).await;
-    kit.project().await;
-    kit.assert_complete().await;
+    assert_eq!(fixture.everything().await, before);
+    assert_eq!(fixture.place("holder").await, "another");
+    take_over(&fixture, "", -1).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
 }
 
 async fn a_stalled_holder_does_not_take_what_was_trimmed_for_a_gap(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let mut stalled = kit.projector_of(&kit.bench.operate, false);
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let mut stalled = fixture.own_projector();
     stalled.catch_up().await;
-    play(&kit.bench, "e", 4).await;
-    take_over(&kit, "", -1).await;
-    kit.project().await;
+    play(&fixture, "e", 4).await;
+    take_over(&fixture, "", -1).await;
+    fixture.project().await;
     let (known, last) = (
-        kit.bench.operate.views.registry.known(&kit.bench.id),
-        kit.place(&kit.bench.id, "stream_id").await,
+        fixture.operate.views.registry.known(&fixture.id),
+        fixture.place("stream_id").await,
     );
-    kit.bench
+    fixture
         .raw::<()>(redis::cmd("XTRIM").arg(&known.keys.events).arg("MINID").arg(&last))
         .await;
     stalled.round().await.expect("SQL answers");
-    assert_eq!(kit.bench.snapshot().await.status.as_str(), "open");
-    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
+    assert_eq!(fixture.snapshot().await.status.as_str(), "open");
+    assert_eq!(fixture.place("stopped").await, "");
     stalled.finish().await;
-    play(&kit.bench, "more", 1).await;
-    kit.project().await;
-    kit.assert_complete().await;
+    play(&fixture, "more", 1).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
 }
 
 async fn a_lease_ends_with_its_time_or_when_it_is_given_back(db: LedgerDb) {
-    let kit = Arc::new(Kit::with(db, &json!({})).await);
-    let (mut one, mut other) = (kit.projector(), kit.projector());
+    let fixture = Arc::new(JackpotLedger::with(db, &json!({})).await);
+    let (mut one, mut other) = (fixture.projector(), fixture.projector());
     one.catch_up().await;
-    let n = kit.n().await;
-    play(&kit.bench, "a", 1).await;
+    let n = fixture.n().await;
+    play(&fixture, "a", 1).await;
     other.catch_up().await;
-    assert_eq!(kit.n().await, n, "one has it");
-    kit.change("UPDATE streams SET lease_until_ms = 1").await;
+    assert_eq!(fixture.n().await, n, "one has it");
+    fixture.change("UPDATE streams SET lease_until_ms = 1").await;
     other.catch_up().await;
-    assert_eq!(kit.n().await, n + 1, "its time was over");
-    play(&kit.bench, "b", 1).await;
+    assert_eq!(fixture.n().await, n + 1, "its time was over");
+    play(&fixture, "b", 1).await;
     one.catch_up().await;
-    assert_eq!(kit.n().await, n + 1, "the other has it");
+    assert_eq!(fixture.n().await, n + 1, "the other has it");
     other.finish().await;
     one.catch_up().await;
-    let until: i64 = kit
-        .place(&kit.bench.id, "lease_until_ms")
-        .await
-        .parse()
-        .expect("a time");
-    assert!(kit.n().await >= n + 2 && until > 1);
+    let until: i64 = fixture.place("lease_until_ms").await.parse().expect("a time");
+    assert!(fixture.n().await >= n + 2 && until > 1);
     one.finish().await;
-    assert_eq!(kit.place(&kit.bench.id, "holder").await, "");
-    kit.assert_complete().await;
+    assert_eq!(fixture.place("holder").await, "");
+    fixture.assert_complete().await;
 }
 
-fn leases(kit: &Kit, holder: &str, lease_ms: u64) -> Leases {
-    Leases::of(JACKPOT, kit.ledger.sql.clone(), holder.to_owned(), lease_ms)
+fn leases(fixture: &JackpotLedger, holder: &str, lease_ms: u64) -> Leases {
+    Leases::of(JACKPOT, fixture.ledger.sql.clone(), holder.to_owned(), lease_ms)
 }
 
 /// Whether another instance may take the stream.
-async fn is_free(kit: &Kit) -> bool {
-    let places = leases(kit, "another", 0).places().await.expect("an answer");
+async fn is_free(fixture: &JackpotLedger) -> bool {
+    let places = leases(fixture, "another", 0).places().await.expect("an answer");
     places[0].free
 }
 
 /// A restore, for example, takes longer than a lease.
 async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let own = leases(&kit, "own", 2_000);
-    own.add(&kit.bench.id).await.expect("added");
-    own.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let own = leases(&fixture, "own", 2_000);
+    own.add(&fixture.id).await.expect("added");
+    own.take(&fixture.id, 0).await.expect("an answer").expect("taken");
     let until = own.now_ms().await.expect("a time") + 3_000;
     let work = async {
         while own.now_ms().await.expect("a time") < until {
-            assert!(!is_free(&kit).await);
+            assert!(!is_free(&fixture).await);
         }
     };
     own.during(work).await;
 }
 
 async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let dead = leases(&kit, "dead", 300_000);
-    dead.add(&kit.bench.id).await.expect("added");
-    dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
-    assert!(!is_free(&kit).await, "the longest lease that settings allow");
-    kit.change("UPDATE streams SET lease_until_ms = lease_until_ms + 3600000")
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let dead = leases(&fixture, "dead", 300_000);
+    dead.add(&fixture.id).await.expect("added");
+    dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
+    assert!(!is_free(&fixture).await, "the longest lease that settings allow");
+    fixture
+        .change("UPDATE streams SET lease_until_ms = lease_until_ms + 3600000")
         .await;
-    assert!(is_free(&kit).await);
+    assert!(is_free(&fixture).await);
 }
 
 #[tokio::test]
 async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
-    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
-    let dead = leases(&kit, "dead", 60_000);
-    dead.add(&kit.bench.id).await.expect("added");
-    dead.take(&kit.bench.id, 0).await.expect("an answer").expect("taken");
-    kit.ledger.sql.close().await;
-    let ledger = Ledger::open(&kit.settings, kit.db.data_dir()).await.expect("a ledger");
+    let fixture = JackpotLedger::with(LedgerDb::sqlite(), &json!({})).await;
+    let dead = leases(&fixture, "dead", 60_000);
+    dead.add(&fixture.id).await.expect("added");
+    dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
+    fixture.ledger.sql.close().await;
+    let ledger = Ledger::open(&fixture.settings, fixture.db.data_dir())
+        .await
+        .expect("a ledger");
     let places = Leases::of(JACKPOT, ledger.sql.clone(), "new".to_owned(), 0)
         .places()
         .await;
@@ -208,63 +208,65 @@ async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
 
 /// A promoted replica lacks the last transactions, and the projector goes on.
 async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    (kit.settings.entry_index_days, kit.settings.trim_margin_events) = (0, 0);
-    let mut projector = kit.projector();
-    kit.bench.take("before", 0).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    (fixture.settings.entry_index_days, fixture.settings.trim_margin_events) = (0, 0);
+    let mut projector = fixture.projector();
+    fixture.take("before", 0).await;
     projector.catch_up().await;
     let columns = ["n", "hash", "stream_id", "books", "indexed_n"];
     let mut row = Vec::new();
     for column in columns {
-        row.push(kit.place(&kit.bench.id, column).await);
+        row.push(fixture.place(column).await);
     }
-    kit.bench.take("behind", 0).await;
+    fixture.take("behind", 0).await;
     projector.catch_up().await;
-    assert_eq!(kit.n().await, 3);
+    assert_eq!(fixture.n().await, 3);
     for table in ["events", "postings"] {
         let delete = sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE n > 2")));
-        kit.ledger.sql.execute(delete).await.expect("deleted");
+        fixture.ledger.sql.execute(delete).await.expect("deleted");
     }
-    kit.change(&format!(
-        "UPDATE streams SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",
-        row[0], row[1], row[2], row[3], row[4]
-    ))
-    .await;
+    fixture
+        .change(&format!(
+            "UPDATE streams SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",
+            row[0], row[1], row[2], row[3], row[4]
+        ))
+        .await;
     for _ in 0..2 {
         projector.catch_up().await;
     }
-    kit.assert_complete().await;
-    assert_eq!(kit.n().await, 3);
-    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
+    fixture.assert_complete().await;
+    assert_eq!(fixture.n().await, 3);
+    assert_eq!(fixture.place("stopped").await, "");
 }
 
 async fn a_few_busy_jackpots_do_not_hold_up_the_others(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
     let mut all = Vec::new();
     for _ in 0..6 {
-        all.push(Bench::on(Arc::clone(&kit.redis), &json!({})).await);
+        all.push(JackpotFixture::on(Arc::clone(&fixture.redis), &json!({})).await);
     }
-    let fill = async |bench: &Bench| {
+    let fill = async |jackpot: &JackpotFixture| {
         for _ in 0..1_100 {
-            bench.operate.checkpoint(&bench.id).await.expect("done");
+            jackpot.operate.checkpoint(&jackpot.id).await.expect("done");
         }
     };
     futures_util::future::join_all(all.iter().map(&fill)).await;
-    let mut projector = kit.projector();
+    let mut projector = fixture.projector();
     projector.round().await.expect("SQL answers");
-    let n = async |bench: &Bench| -> u64 { kit.place(&bench.id, "n").await.parse().expect("a number") };
+    let n =
+        async |jackpot: &JackpotFixture| -> u64 { fixture.place_of(&jackpot.id, "n").await.parse().expect("a number") };
     let (mut begun, mut waiting) = (Vec::new(), Vec::new());
-    for bench in &all {
-        if n(bench).await > 0 { &mut begun } else { &mut waiting }.push(bench);
+    for jackpot in &all {
+        if n(jackpot).await > 0 { &mut begun } else { &mut waiting }.push(jackpot);
     }
     assert!((3..=4).contains(&begun.len()), "{}", begun.len());
     futures_util::future::join_all(begun.into_iter().map(&fill)).await;
     projector.round().await.expect("SQL answers");
-    for bench in waiting {
-        assert!(n(bench).await > 0);
+    for jackpot in waiting {
+        assert!(n(jackpot).await > 0);
     }
     projector.finish().await;
-    for bench in &all {
-        assert_eq!(n(bench).await, bench.snapshot().await.mark.n());
+    for jackpot in &all {
+        assert_eq!(n(jackpot).await, jackpot.snapshot().await.mark.n());
     }
 }

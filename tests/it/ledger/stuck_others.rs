@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use jackpot::coupon::ledger::books::Books;
 use jackpot::coupon::ledger::event::Event;
-use jackpot::coupon::status::Status;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::Replace;
@@ -14,9 +13,9 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::coupon::ledger::fixture::{self as coupons, CouponKit};
+use crate::coupon::ledger::fixture::{self as coupons, CouponLedger};
 use crate::jackpot::fixture::operator;
-use crate::room::ledger::fixture::{self as rooms, RoomKit};
+use crate::room::ledger::fixture::{self as rooms, RoomLedger};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
@@ -50,40 +49,40 @@ async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u6
 
 /// The n-th event of a coupon's life is skipped: Redis and the ledger agree, and a restore brings all of it back.
 async fn coupon(db: LedgerDb, n: u64) {
-    let kit = CouponKit::with(db, &json!({"stock": 3, "per_user": 2})).await;
-    coupons::live(&kit.bench).await;
-    let key = kit.bench.keys.events.clone();
-    let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    let fixture = CouponLedger::with(db, &json!({"stock": 3, "per_user": 2})).await;
+    coupons::live(&fixture).await;
+    let key = fixture.keys.events.clone();
+    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
     let at = usize::try_from(n - 1).expect("small");
     rubbish(&mut events[at].1);
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
     for (id, fields) in events {
-        kit.bench
+        fixture
             .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
             .await;
     }
-    kit.project().await;
-    assert_eq!(kit.place("n").await, (n - 1).to_string());
-    assert_eq!(kit.status().await, Status::Suspended);
-    skip(&kit.coupons(), &kit.ledger, &kit.bench.store, &kit.id, n).await;
-    kit.heal().await;
-    assert_eq!(kit.place("stopped").await, "", "event {n}");
-    let report = kit.report().await;
+    fixture.project().await;
+    assert_eq!(fixture.place("n").await, (n - 1).to_string());
+    assert_eq!(fixture.status_held().await, "suspended");
+    skip(&fixture.kind, &fixture.ledger, &fixture.store, &fixture.id, n).await;
+    fixture.heal().await;
+    assert_eq!(fixture.place("stopped").await, "", "event {n}");
+    let report = fixture.report().await;
     assert!(report.clean, "event {n}: {:?}", report.faults());
     let mut books = Books::default();
-    for row in kit.table("events", "n body", "n").await {
+    for row in fixture.own_rows("events", "n body", "n").await {
         let fields = serde_json::from_str(&row[1]).expect("an object");
         books.apply(&Event::parse(&fields).expect("readable")).expect("follows");
     }
-    let sequences = kit.table("coupon_issues", "sequence", "sequence").await;
+    let sequences = fixture.own_rows("coupon_issues", "sequence", "sequence").await;
     assert_eq!(sequences.len() as u64, books.sequence, "every unit has its row");
-    let before = kit.contents().await;
+    let before = fixture.contents().await;
     // As if an instance had seen one event more. Otherwise a coupon that agrees with the ledger is open and is not
     // replaced.
-    let mark = kit.bench.snapshot().await.mark;
+    let mark = fixture.snapshot().await.mark;
     let seen = Mark::new(mark.restores(), mark.n() + 1).expect("a mark");
-    kit.restore(Replace::Seen(seen)).await.expect("rebuilt");
-    let after = kit.contents().await;
+    fixture.restore(Replace::Seen(seen)).await.expect("rebuilt");
+    let after = fixture.contents().await;
     // Requests, users, the queue and the dead letters.
     assert_eq!(after[1..], before[1..], "event {n}");
 }
@@ -101,24 +100,24 @@ async fn an_event_of_a_coupon_can_be_skipped_on_postgres() {
 }
 
 async fn a_room_goes_on_behind_an_event_that_nobody_can_read(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
-    rooms::live(&kit.bench).await;
-    let key = kit.bench.keys.events.clone();
-    let mut events: Stream = kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
+    rooms::live(&fixture).await;
+    let key = fixture.keys.events.clone();
+    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
     let n = events.len() as u64 - 1;
     let at = events.len() - 2;
     rubbish(&mut events[at].1);
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
     for (id, fields) in events {
-        kit.bench
+        fixture
             .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
             .await;
     }
-    kit.project().await;
-    assert_eq!(kit.place("n").await, (n - 1).to_string());
-    skip(&kit.rooms(), &kit.ledger, &kit.bench.store, &kit.bench.id, n).await;
-    kit.heal().await;
-    assert_eq!(kit.place("stopped").await, "");
-    let report = kit.report().await;
+    fixture.project().await;
+    assert_eq!(fixture.place("n").await, (n - 1).to_string());
+    skip(&fixture.kind, &fixture.ledger, &fixture.store, &fixture.id, n).await;
+    fixture.heal().await;
+    assert_eq!(fixture.place("stopped").await, "");
+    let report = fixture.report().await;
     assert!(report.clean, "{:?}", report.faults());
 }

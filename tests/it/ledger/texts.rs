@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, create, enter, entry, lively};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::Service;
@@ -53,32 +53,24 @@ async fn a_nul_in_a_reason_stops_no_jackpot(db: LedgerDb) {
 
 /// Events of an earlier build, which took such reasons.
 async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.fund("f1", 7).await;
-    kit.bench.take("e1", 0).await;
-    let key = kit
-        .bench
-        .operate
-        .views
-        .registry
-        .known(&kit.bench.id)
-        .keys
-        .events
-        .clone();
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.fund("f1", 7).await;
+    fixture.take("e1", 0).await;
+    let key = fixture.operate.views.registry.known(&fixture.id).keys.events.clone();
     let mut events: Vec<(String, BTreeMap<String, String>)> =
-        kit.bench.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(&key)).await;
+        fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
     for (id, fields) in &mut events {
         if fields.contains_key("reason") {
             fields.insert("reason".to_owned(), "a\u{0}b\\\u{1}".to_owned());
         }
-        kit.bench
+        fixture
             .raw::<String>(redis::cmd("XADD").arg(&key).arg(&*id).arg(&*fields))
             .await;
     }
-    kit.project().await;
-    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
-    kit.assert_complete().await;
+    fixture.project().await;
+    assert_eq!(fixture.place("stopped").await, "");
+    fixture.assert_complete().await;
     // The chained body has the exact text, the column what both databases take.
     let funded = events
         .iter()
@@ -87,12 +79,12 @@ async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
     let body = chain::body(&funded.1);
     let sql = format!(
         "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{}' AND type = 'adjust'",
-        kit.bench.id
+        fixture.id
     );
-    assert_eq!(kit.rows(sql).await, [[body]]);
+    assert_eq!(fixture.rows(sql).await, [[body]]);
     let sql = format!(
         "SELECT reason FROM audit WHERE subject = '{}' AND action = 'adjust'",
-        kit.bench.id
+        fixture.id
     );
-    assert_eq!(kit.rows(sql).await, [["a\\u0000b\\\u{1}"]]);
+    assert_eq!(fixture.rows(sql).await, [["a\\u0000b\\\u{1}"]]);
 }

@@ -5,22 +5,22 @@ use jackpot::proof::verify::{Place, Report};
 use super::names;
 use super::story::{Story, export_of};
 use crate::jackpot::batch::ledger::{entries, eventful};
-use crate::jackpot::batch::oracle::{batched, play_singly, stream};
-use crate::jackpot::fixture::{Bench, operator};
+use crate::jackpot::batch::oracle::{batched, play_singly};
+use crate::jackpot::fixture::{JackpotFixture, operator};
 
 /// Two batches, a definition that comes into force within the first, and the epoch closed.
 async fn play() -> Story {
-    let bench = Bench::with(&eventful(300)).await;
-    bench.fund("first", 30).await;
-    bench.define(&eventful(60)).await;
+    let fixture = JackpotFixture::with(&eventful(300)).await;
+    fixture.fund("first", 30).await;
+    fixture.define(&eventful(60)).await;
     for (batch_id, count) in [("b1", 120), ("b2", 30)] {
-        play_singly(&bench, batch_id, &entries(count), &[].into()).await;
+        play_singly(&fixture, batch_id, &entries(count), &[].into()).await;
     }
     let by = operator();
-    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
+    let end = fixture.operate.end_epoch(&fixture.id, "a test".to_owned(), &by);
     end.await.expect("rotated");
-    let singles = stream(&bench).await;
-    export_of(&bench, batched(&batched(&singles, "b1"), "b2")).await
+    let singles = fixture.stream().await;
+    export_of(&fixture, batched(&batched(&singles, "b1"), "b2")).await
 }
 
 /// The report after this change of a field, with the chain made anew.

@@ -148,7 +148,7 @@ fn the_first_wrong_line_is_named() {
     let upper = |list: &mut List| list.lines[4]["ticket"] = json!("A".repeat(32));
     list.tampered(upper, 5, "32 hexadecimal digits in lower case");
     list.tampered(|list| list.lines[3] = json!("nothing"), 4, "it can't be read");
-    list.tampered(|list| drop(list.lines.pop()), 9, "ends behind it with 8 joins");
+    list.tampered(|list| drop(list.lines.pop()), 9, "ends after it with 8 joins");
     let more = |list: &mut List| list.lines.push(json!({"join": 10, "ticket": "a0".repeat(16)}));
     list.tampered(more, 11, "it is one more than the 9");
     let other = |list: &mut List| list.lines[7]["ticket"] = json!("a0".repeat(16));
@@ -275,7 +275,7 @@ fn the_command_says_it_and_ends_accordingly() {
     let wrong = verify(&[]);
     assert_eq!(wrong.status.code(), Some(1));
     assert!(
-        out(&wrong).contains("line 3 of room lobby: the list ends behind it with 2 joins"),
+        out(&wrong).contains("line 3 of room lobby: the list ends after it with 2 joins"),
         "{wrong:?}"
     );
 }

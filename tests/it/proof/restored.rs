@@ -8,35 +8,35 @@ use serde_json::{Value, json};
 use super::names;
 use super::story::{Story, export_of};
 use crate::jackpot::fixture::operator;
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(an_export_over_two_restores_is_right_and_nothing_comes_twice);
 
-async fn wipe_and_restore(kit: &Kit) {
-    kit.project().await;
-    kit.bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
-    kit.heal().await;
+async fn wipe_and_restore(fixture: &JackpotLedger) {
+    fixture.project().await;
+    fixture.wipe().await;
+    fixture.heal().await;
 }
 
 /// Epochs 1, 2, and one of each of two restores.
 async fn restored_twice(db: LedgerDb) -> Story {
-    let kit = Kit::with(db, &json!({})).await;
-    let (bench, id) = (&kit.bench, &kit.bench.id);
-    bench.fund("f", 500).await;
-    bench.take("a", 3).await;
-    bench
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let (jackpot, id) = (&fixture, &fixture.id);
+    jackpot.fund("f", 500).await;
+    jackpot.take("a", 3).await;
+    jackpot
         .operate
         .end_epoch(id, "a test".to_owned(), &operator())
         .await
         .expect("done");
-    bench.take("b", 3).await;
+    jackpot.take("b", 3).await;
     for entry_id in ["c", "d"] {
-        wipe_and_restore(&kit).await;
-        bench.take(entry_id, 3).await;
+        wipe_and_restore(&fixture).await;
+        jackpot.take(entry_id, 3).await;
     }
-    kit.project().await;
-    let rows = kit
+    fixture.project().await;
+    let rows = fixture
         .rows(format!(
             "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{id}'"
         ))
@@ -44,7 +44,7 @@ async fn restored_twice(db: LedgerDb) -> Story {
     let parsed = rows.iter().map(|row| serde_json::from_str(&row[0]).expect("JSON"));
     let mut events: Vec<BTreeMap<String, String>> = parsed.collect();
     events.sort_by_key(|fields| fields["n"].parse::<u64>().expect("a number"));
-    let mut story = export_of(bench, events).await;
+    let mut story = export_of(jackpot, events).await;
     // Ranks were given, not drawn. Without seeds the draws are not checked.
     for line in &mut story.lines {
         if line["kind"] == "epoch" {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Output;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::eventually;
 use crate::support::given::document;
-use crate::support::service::{MASTER_SECRET, Service};
+use crate::support::service::{MASTER_SECRET, Service, output_text};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const NEW_SECRET: &str = "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
@@ -36,12 +35,6 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect()
-}
-
-fn text(output: &Output) -> String {
-    [&output.stdout[..], &output.stderr[..]]
-        .map(String::from_utf8_lossy)
-        .concat()
 }
 
 #[tokio::test]
@@ -76,7 +69,7 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     let path = service.data_dir().join("glass.ndjson");
     let file = path.to_str().expect("text");
     let exported = service.command(&["export", "glass", "--output", file]);
-    assert!(exported.status.success(), "{}", text(&exported));
+    assert!(exported.status.success(), "{}", output_text(&exported));
     let epochs = lines(&path)
         .into_iter()
         .filter(|line| line["kind"] == "epoch")
@@ -90,8 +83,8 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     );
     assert_eq!(of("nonce").into_iter().collect::<BTreeSet<_>>().len(), 4);
     let verified = service.command(&["verify", file]);
-    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified));
-    let told = text(&verified);
+    assert_eq!(verified.status.code(), Some(0), "{}", output_text(&verified));
+    let told = output_text(&verified);
     assert!(told.contains("draws       120 entries"), "{told}");
     assert!(told.contains("of epochs with a published seed: 3"), "{told}");
     assert!(told.contains("epochs      4 under 2 secrets"), "{told}");
@@ -99,13 +92,13 @@ async fn heavy_an_export_of_three_epochs_under_two_secrets_is_right() {
     // First the ledger itself, with both secrets; then another nonce in the export.
     assert!(service.stop().await.success());
     let ledger = service.command(&["verify", "--ledger"]);
-    assert_eq!(ledger.status.code(), Some(0), "{}", text(&ledger));
+    assert_eq!(ledger.status.code(), Some(0), "{}", output_text(&ledger));
     let nonce = epochs[1]["nonce"].as_str().expect("a nonce");
     let changed = std::fs::read_to_string(&path)
         .expect("text")
         .replacen(nonce, &"0".repeat(32), 1);
     std::fs::write(&path, changed).expect("written");
     let verified = service.command(&["verify", file]);
-    assert_eq!(verified.status.code(), Some(1), "{}", text(&verified));
-    assert!(text(&verified).contains("epoch 2"), "{}", text(&verified));
+    assert_eq!(verified.status.code(), Some(1), "{}", output_text(&verified));
+    assert!(output_text(&verified).contains("epoch 2"), "{}", output_text(&verified));
 }

@@ -22,9 +22,9 @@ use jackpot_core::signing::Jwks;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::jackpot::batch::oracle::{Fields, stream};
-use crate::jackpot::fixture::{Bench, operator, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, operator, rank, sent, tier};
 use crate::jackpot::prize_coupon::define_coupon;
+use crate::support::fixture::Fields;
 use crate::support::redis::TestRedis;
 
 pub const LEDGER: &str = "0c9a7c1e-2f0d-4d8e-9c1a-6f5b8a3d2e10";
@@ -55,65 +55,65 @@ fn odds(cap: u64, coupon: &str) -> Value {
 /// Two epochs, the first closed; a definition that waited for a win; every kind of claim; calls with many entries.
 pub async fn play() -> Story {
     let coupon = TestRedis::id("c");
-    let bench = Bench::with(&odds(5_000, &coupon)).await;
-    define_coupon(&bench, &Id::parse(&coupon).expect("an id"), STOCK).await;
+    let fixture = JackpotFixture::with(&odds(5_000, &coupon)).await;
+    define_coupon(&fixture, &Id::parse(&coupon).expect("an id"), STOCK).await;
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    let play = crate::support::given::play(&bench.store, Arc::clone(&bench.operate.views), metrics, u64::MAX);
-    bench.fund("first", 50).await;
-    one_by_one(&bench, &play, "a").await;
-    bench.define(&odds(900, &coupon)).await;
+    let play = crate::support::given::play(&fixture.store, Arc::clone(&fixture.operate.views), metrics, u64::MAX);
+    fixture.fund("first", 50).await;
+    one_by_one(&fixture, &play, "a").await;
+    fixture.define(&odds(900, &coupon)).await;
     for call in 0..8 {
-        one_call(&bench, call).await;
+        one_call(&fixture, call).await;
     }
     for pending in 0..2 {
-        one_by_one(&bench, &play, &format!("b{pending}")).await;
+        one_by_one(&fixture, &play, &format!("b{pending}")).await;
     }
-    bench
+    fixture
         .operate
-        .end_epoch(&bench.id, "a test".to_owned(), &operator())
+        .end_epoch(&fixture.id, "a test".to_owned(), &operator())
         .await
         .expect("rotated");
-    bench.status(Status::Paused).await;
-    bench.status(Status::Open).await;
-    one_by_one(&bench, &play, "c").await;
-    export(&bench).await
+    fixture.status(Status::Paused).await;
+    fixture.status(Status::Open).await;
+    one_by_one(&fixture, &play, "c").await;
+    export(&fixture).await
 }
 
-async fn one_by_one(bench: &Bench, play: &Play, prefix: &str) {
+async fn one_by_one(fixture: &JackpotFixture, play: &Play, prefix: &str) {
     for i in 0..40_u64 {
         let sent = Sent {
             client_seed: (i % 3 == 0).then(|| ClientSeed::parse("mine").expect("a seed")),
             ..sent(&format!("p{i}"), 500 + i * 37)
         };
         let entry = Id::parse(&format!("{prefix}-{i}")).expect("an id");
-        play.enter(&bench.id, &entry, sent, None).await.expect("played");
+        play.enter(&fixture.id, &entry, sent, None).await.expect("played");
     }
 }
 
 /// Many entries in one call, as combined and batched entries come. Entries that it leaves pending stay pending.
-async fn one_call(bench: &Bench, call: u64) {
-    let (_, view) = bench.fresh().await;
+async fn one_call(fixture: &JackpotFixture, call: u64) {
+    let (_, view) = fixture.fresh().await;
     let entry = |i: u64| {
         let (entry_id, sent) = (format!("call{call}:{i}"), sent("q", 100 * i));
         let rank = view.seed.rank(&entry_id, None, 0, view.definition.odds());
         EnterEntry { entry_id, sent, rank }
     };
     let entries = (0..25).map(entry).collect::<Vec<_>>();
-    bench.enter(&entries).await;
+    fixture.enter(&entries).await;
     // A repeat in front of new entries: lines of the block that were not taken.
     let again = [entries[0].clone(), entry(100 + call)];
-    bench.enter(&again).await;
+    fixture.enter(&again).await;
 }
 
-pub async fn export(bench: &Bench) -> Story {
-    export_of(bench, stream(bench).await).await
+pub async fn export(fixture: &JackpotFixture) -> Story {
+    export_of(fixture, fixture.stream().await).await
 }
 
 /// An export of these events.
-pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
+pub async fn export_of(fixture: &JackpotFixture, events: Vec<Fields>) -> Story {
     let directory = tempfile::tempdir().expect("a directory");
     let keys = Arc::new(SigningKeys::load(&"5e".repeat(32), directory.path()).expect("a key"));
-    let id = bench.id.clone();
+    let id = fixture.id.clone();
     let mut story = Story {
         id: id.clone(),
         keys,
@@ -122,10 +122,10 @@ pub async fn export_of(bench: &Bench, events: Vec<Fields>) -> Story {
     story.lines.push(
         json!({"kind": "jackpot-ledger", "format": FORMAT, "jackpot_id": id, "ledger_id": LEDGER, "keys": story.jwks()}),
     );
-    for epoch in bench.operate.epochs(&id).await.expect("readable") {
+    for epoch in fixture.operate.epochs(&id).await.expect("readable") {
         let opening = &epoch.opening;
         let seed = opening
-            .seed(&bench.operate.views.secrets, &id, epoch.epoch)
+            .seed(&fixture.operate.views.secrets, &id, epoch.epoch)
             .filter(|_| epoch.closed_ms.is_some());
         let seed = seed.map(|seed| seed.reveal());
         story.lines.push(

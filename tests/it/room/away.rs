@@ -9,27 +9,29 @@ use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::fault::support::{PATIENCE, service_on};
-use crate::room::fixture::{RoomBench, ahead, ended, is_in, seen, users};
+use crate::room::fixture::{RoomFixture, ahead, ended, is_in, seen, users};
 use crate::support::eventually;
 use crate::support::redis::TestRedis;
 
-async fn look_at(bench: &RoomBench, tickets: impl IntoIterator<Item = Ticket>) -> Vec<Seen> {
+async fn look_at(fixture: &RoomFixture, tickets: impl IntoIterator<Item = Ticket>) -> Vec<Seen> {
     let visits: Vec<_> = tickets.into_iter().map(Visit::Look).collect();
-    bench.visit(&visits).await.replies.into_iter().map(seen).collect()
+    fixture.visit(&visits).await.replies.into_iter().map(seen).collect()
 }
 
-async fn grace(bench: &RoomBench) -> i64 {
-    bench.hash(&bench.keys.state).await["grace"].parse().expect("a time")
+async fn grace(fixture: &RoomFixture) -> i64 {
+    fixture.hash(&fixture.keys.state).await["grace"]
+        .parse()
+        .expect("a time")
 }
 
 #[tokio::test]
 async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
-    let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 1_000})).await;
-    let joined = bench.joined(["a", "b", "c"]).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 0, "waiting_timeout_s": 1_000})).await;
+    let joined = fixture.joined(["a", "b", "c"]).await;
     let tickets: Vec<_> = joined.iter().map(|seen| seen.ticket).collect();
     for _ in 0..2 {
-        bench.away(3_600).await;
-        let visited = bench.tick().await;
+        fixture.away(3_600).await;
+        let visited = fixture.tick().await;
         assert_eq!((visited.counts.waiting, visited.counts.abandoned), (3, 0));
         let due = visited.next_due_ms.expect("something is due");
         let at = visited.now_ms + 1_000_000;
@@ -38,17 +40,17 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
             "not at once, which would be a hot loop"
         );
         assert!(!visited.more);
-        bench.pass(800).await;
-        assert_eq!(bench.tick().await.counts.abandoned, 0);
+        fixture.pass(800).await;
+        assert_eq!(fixture.tick().await.counts.abandoned, 0);
     }
     // The second user is not seen in that time either.
-    let kept = look_at(&bench, [tickets[0], tickets[2]]).await;
+    let kept = look_at(&fixture, [tickets[0], tickets[2]]).await;
     assert_eq!(kept.iter().map(ahead).collect::<Vec<_>>(), [0, 2]);
-    bench.pass(300).await;
-    assert_eq!(bench.tick().await.counts.abandoned, 1);
-    assert_eq!(ended(&look_at(&bench, [tickets[1]]).await[0]), End::Abandoned);
-    bench.pass(1_000).await;
-    assert_eq!(bench.tick().await.counts.abandoned, 3, "by then it is as ever");
+    fixture.pass(300).await;
+    assert_eq!(fixture.tick().await.counts.abandoned, 1);
+    assert_eq!(ended(&look_at(&fixture, [tickets[1]]).await[0]), End::Abandoned);
+    fixture.pass(1_000).await;
+    assert_eq!(fixture.tick().await.counts.abandoned, 3, "by then it is as ever");
 }
 
 /// Otherwise the first to join again would get the best place.
@@ -56,48 +58,53 @@ async fn who_waits_behind_an_outage_has_the_whole_time_to_be_seen() {
 async fn the_order_before_the_opening_outlasts_an_outage() {
     let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
     let opens_at = rfc3339(now_ms + 100_000);
-    let bench = RoomBench::with(&json!({"capacity": 3, "waiting_timeout_s": 30, "opens_at": opens_at})).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 3, "waiting_timeout_s": 30, "opens_at": opens_at})).await;
     let names = users(1, 10);
     let mut tickets = Vec::new();
     for user in &names {
-        tickets.push(bench.one(bench.join(user)).await.ticket);
+        tickets.push(fixture.one(fixture.join(user)).await.ticket);
     }
-    tickets.sort_by_key(|ticket| bench.seed().order(*ticket));
-    bench.away(80).await;
-    assert_eq!(bench.tick().await.counts.abandoned, 0);
-    let places = look_at(&bench, tickets.iter().copied()).await;
+    tickets.sort_by_key(|ticket| fixture.seed().order(*ticket));
+    fixture.away(80).await;
+    assert_eq!(fixture.tick().await.counts.abandoned, 0);
+    let places = look_at(&fixture, tickets.iter().copied()).await;
     assert_eq!(
         places.iter().map(ahead).collect::<Vec<_>>(),
         (0..10).collect::<Vec<_>>()
     );
     // This outage lasts until the room opens.
-    bench.away(40).await;
-    let places = look_at(&bench, tickets.iter().copied()).await;
+    fixture.away(40).await;
+    let places = look_at(&fixture, tickets.iter().copied()).await;
     let expected: Vec<_> = (0..10).map(|i| i < 3).collect();
     assert_eq!(places.iter().map(is_in).collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
 async fn an_empty_line_and_a_clock_that_goes_back_are_no_outage() {
-    let bench = RoomBench::with(&json!({"capacity": 1, "waiting_timeout_s": 60})).await;
-    let inside = bench.joined(["a", "b"]).await.remove(0);
-    bench.pass(61).await;
-    let visited = bench.tick().await;
+    let fixture = RoomFixture::with(&json!({"capacity": 1, "waiting_timeout_s": 60})).await;
+    let inside = fixture.joined(["a", "b"]).await.remove(0);
+    fixture.pass(61).await;
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.abandoned, visited.counts.waiting), (1, 0));
     // For a long time nobody waits.
-    bench.away(200).await;
-    let [_, waits] = bench.joined(["a", "c"]).await.try_into().expect("two");
-    bench.tick().await;
-    assert_eq!((grace(&bench).await, ahead(&waits), is_in(&inside)), (0, 0, true));
-    let ahead_of_time: i64 = bench.hash(&bench.keys.state).await["stepped"].parse().expect("a time");
+    fixture.away(200).await;
+    let [_, waits] = fixture.joined(["a", "c"]).await.try_into().expect("two");
+    fixture.tick().await;
+    assert_eq!((grace(&fixture).await, ahead(&waits), is_in(&inside)), (0, 0, true));
+    let ahead_of_time: i64 = fixture.hash(&fixture.keys.state).await["stepped"]
+        .parse()
+        .expect("a time");
     let mut later = redis::cmd("HSET");
-    later.arg(&bench.keys.state).arg("stepped").arg(ahead_of_time + 600_000);
-    bench.raw::<()>(&mut later).await;
-    bench.tick().await;
-    assert_eq!(grace(&bench).await, 0);
-    bench.pass(61).await;
+    later
+        .arg(&fixture.keys.state)
+        .arg("stepped")
+        .arg(ahead_of_time + 600_000);
+    fixture.raw::<()>(&mut later).await;
+    fixture.tick().await;
+    assert_eq!(grace(&fixture).await, 0);
+    fixture.pass(61).await;
     assert_eq!(
-        bench.tick().await.counts.abandoned,
+        fixture.tick().await.counts.abandoned,
         2,
         "it is seen by the clock that there is"
     );
@@ -106,11 +113,11 @@ async fn an_empty_line_and_a_clock_that_goes_back_are_no_outage() {
 #[tokio::test]
 async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
     let redis = Arc::new(TestRedis::own(&[]).await);
-    let bench = RoomBench::on(redis, &json!({"capacity": 0, "waiting_timeout_s": 40})).await;
-    let joined = bench.joined(["a", "b"]).await;
-    bench.away(3_600).await;
-    let service = service_on(bench.redis.url(), &[]).await;
-    let path = |seen: &Seen| format!("/v1/rooms/{}/tickets/{}", bench.id, seen.ticket);
+    let fixture = RoomFixture::on(redis, &json!({"capacity": 0, "waiting_timeout_s": 40})).await;
+    let joined = fixture.joined(["a", "b"]).await;
+    fixture.away(3_600).await;
+    let service = service_on(fixture.redis.url(), &[]).await;
+    let path = |seen: &Seen| format!("/v1/rooms/{}/tickets/{}", fixture.id, seen.ticket);
     for (position, seen) in (1..).zip(&joined) {
         let answer = service.get(&path(seen)).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
@@ -120,7 +127,7 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
         );
     }
     // Each instance steps a room where somebody waits, so that nothing else looks like an outage.
-    let stepped = async || bench.hash(&bench.keys.state).await["stepped"].clone();
+    let stepped = async || fixture.hash(&fixture.keys.state).await["stepped"].clone();
     let before = stepped().await;
     eventually(PATIENCE, "its worker steps", async || {
         (stepped().await != before).then_some(())
@@ -129,59 +136,63 @@ async fn what_was_not_there_for_all_the_time_is_waited_for_by_a_service_too() {
 }
 
 /// Leaves the room as after a call that failed, or that no replica confirmed.
-fn doubt(bench: &RoomBench) {
-    drop(bench.known.visiting());
+fn doubt(fixture: &RoomFixture) {
+    drop(fixture.known.visiting());
 }
 
 #[tokio::test]
 async fn steps_of_callers_that_were_not_confirmed_are_no_steps() {
-    let bench = RoomBench::with(&json!({"capacity": 0, "waiting_timeout_s": 20})).await;
-    let joined = bench.joined(["a", "b"]).await;
-    let stepped = async || bench.hash(&bench.keys.state).await["stepped"].clone();
+    let fixture = RoomFixture::with(&json!({"capacity": 0, "waiting_timeout_s": 20})).await;
+    let joined = fixture.joined(["a", "b"]).await;
+    let stepped = async || fixture.hash(&fixture.keys.state).await["stepped"].clone();
     // Each time nothing is confirmed for two seconds, while an instance keeps stepping.
     for _ in 0..2 {
-        bench.away(2).await;
+        fixture.away(2).await;
         let before = stepped().await;
-        doubt(&bench);
-        let visited = bench.tick().await;
+        doubt(&fixture);
+        let visited = fixture.tick().await;
         assert_eq!(stepped().await, before, "it is no step");
-        let left = grace(&bench).await - visited.now_ms;
+        let left = grace(&fixture).await - visited.now_ms;
         assert!((2_000..3_000).contains(&left), "as long again: {left}");
-        bench.tick().await;
+        fixture.tick().await;
         assert_ne!(stepped().await, before, "the next one is");
     }
     // One doubt follows the other, as while a shard has no replica. This is an outage, whichever instance steps
     // meanwhile.
     for _ in 0..9 {
-        bench.away(3).await;
-        doubt(&bench);
-        assert_eq!(bench.tick().await.counts.abandoned, 0);
+        fixture.away(3).await;
+        doubt(&fixture);
+        assert_eq!(fixture.tick().await.counts.abandoned, 0);
     }
-    let visited = bench.tick().await;
+    let visited = fixture.tick().await;
     assert_eq!(visited.counts.abandoned, 0);
-    let left = grace(&bench).await - visited.now_ms;
+    let left = grace(&fixture).await - visited.now_ms;
     assert!((19_000..=20_000).contains(&left), "the whole time from now on: {left}");
-    let kept = look_at(&bench, [joined[0].ticket]).await;
+    let kept = look_at(&fixture, [joined[0].ticket]).await;
     assert_eq!(ahead(&kept[0]), 0);
-    bench.pass(21).await;
-    assert_eq!(bench.tick().await.counts.abandoned, 2, "by then it is as ever");
+    fixture.pass(21).await;
+    assert_eq!(fixture.tick().await.counts.abandoned, 2, "by then it is as ever");
 }
 
 #[tokio::test]
 async fn in_doubt_nobody_comes_in_out_of_the_line() {
-    let bench = RoomBench::with(&json!({"capacity": 1})).await;
-    let [inside, waits] = bench.joined(["a", "b"]).await.try_into().expect("two");
-    doubt(&bench);
-    let visited = bench
-        .visit(&[Visit::Leave(inside.ticket), Visit::Look(waits.ticket), bench.join("c")])
+    let fixture = RoomFixture::with(&json!({"capacity": 1})).await;
+    let [inside, waits] = fixture.joined(["a", "b"]).await.try_into().expect("two");
+    doubt(&fixture);
+    let visited = fixture
+        .visit(&[
+            Visit::Leave(inside.ticket),
+            Visit::Look(waits.ticket),
+            fixture.join("c"),
+        ])
         .await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (0, 2));
     assert!(visited.more, "the next call does it");
-    let visited = bench.tick().await;
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
-    assert!(is_in(&look_at(&bench, [waits.ticket]).await[0]));
+    assert!(is_in(&look_at(&fixture, [waits.ticket]).await[0]));
     // Where nobody waits, nobody can be passed over.
-    let empty = RoomBench::with(&json!({"capacity": 1})).await;
+    let empty = RoomFixture::with(&json!({"capacity": 1})).await;
     doubt(&empty);
     let joined = empty.joined(["a", "b"]).await;
     assert_eq!(joined.iter().map(is_in).collect::<Vec<_>>(), [true, false]);

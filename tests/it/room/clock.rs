@@ -8,7 +8,7 @@ use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 
 use crate::fault::support::{PATIENCE, service_on};
-use crate::room::fixture::{RoomBench, ahead, end_of, is_in, users};
+use crate::room::fixture::{RoomFixture, ahead, end_of, is_in, users};
 use crate::room::http::support::{create, enter, jackpot, joined, leave};
 use crate::support::eventually;
 use crate::support::redis::TestRedis;
@@ -132,40 +132,40 @@ async fn a_room_whose_clock_was_put_back_goes_on() {
 }
 
 /// A room on a Redis by this clock.
-async fn room(clock: &Arc<ShiftedClock>, change: &Value) -> RoomBench {
-    RoomBench::on(Arc::new(TestRedis::by(clock).await), change).await
+async fn room(clock: &Arc<ShiftedClock>, change: &Value) -> RoomFixture {
+    RoomFixture::on(Arc::new(TestRedis::by(clock).await), change).await
 }
 
 #[tokio::test]
 async fn what_began_in_a_jump_ends_in_its_time_behind_it() {
     let clock = Arc::new(ShiftedClock::new());
     let rules = json!({"capacity": 2, "session_s": 100, "waiting_timeout_s": 50, "admissions_per_minute": 2});
-    let bench = room(&clock, &rules).await;
-    bench.tick().await;
+    let fixture = room(&clock, &rules).await;
+    fixture.tick().await;
     clock.set_s(HOUR_S);
-    let [a, b, _, _] = bench.joined(["a", "b", "c", "d"]).await.try_into().expect("four");
-    let ahead_of_time = bench.tick().await.now_ms;
+    let [a, b, _, _] = fixture.joined(["a", "b", "c", "d"]).await.try_into().expect("four");
+    let ahead_of_time = fixture.tick().await.now_ms;
     clock.set_s(0);
-    let back = bench.tick().await;
+    let back = fixture.tick().await;
     assert!(back.now_ms >= ahead_of_time, "its time does not go back");
     assert!(back.now_ms < ahead_of_time + 30_000, "nor on by itself");
     // A freed place goes to the next user, once the rate allows.
-    bench.one(Visit::Leave(b.ticket)).await;
-    assert_eq!(bench.tick().await.counts.active, 1);
-    bench.pass(40).await;
-    let c = bench.one(bench.join("c")).await;
+    fixture.one(Visit::Leave(b.ticket)).await;
+    assert_eq!(fixture.tick().await.counts.active, 1);
+    fixture.pass(40).await;
+    let c = fixture.one(fixture.join("c")).await;
     assert_eq!(ahead(&c), 0);
-    bench.pass(21).await;
-    let visited = bench.tick().await;
+    fixture.pass(21).await;
+    let visited = fixture.tick().await;
     assert_eq!(
         (visited.counts.active, visited.counts.waiting),
         (2, 0),
         "the rate goes on"
     );
     assert_eq!(visited.counts.abandoned, 1, "who was not seen for 50 s");
-    assert!(is_in(&bench.one(Visit::Look(c.ticket)).await));
-    bench.pass(41).await;
-    let visited = bench.tick().await;
+    assert!(is_in(&fixture.one(Visit::Look(c.ticket)).await));
+    fixture.pass(41).await;
+    let visited = fixture.tick().await;
     assert_eq!(
         (visited.counts.expired, visited.counts.active),
         (1, 1),
@@ -177,28 +177,28 @@ async fn what_began_in_a_jump_ends_in_its_time_behind_it() {
 #[tokio::test]
 async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
     let clock = Arc::new(ShiftedClock::new());
-    let bench = room(
+    let fixture = room(
         &clock,
         &json!({"capacity": 1, "session_s": 20, "waiting_timeout_s": 30}),
     )
     .await;
-    bench.known.hear_passes(5);
-    let waits = bench.one(bench.join("a")).await;
+    fixture.known.hear_passes(5);
+    let waits = fixture.one(fixture.join("a")).await;
     clock.set_s(HOUR_S);
     // This step is an hour after the last one. As after an outage, everybody has the whole time to be seen.
-    bench.known.hear_passes(9);
-    let visited = bench.tick().await;
+    fixture.known.hear_passes(9);
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.waiting, visited.counts.abandoned), (1, 0));
     let hold_ms = visited.hold_ms.expect("a hold");
     assert!(hold_ms <= visited.now_ms + 21_000);
     clock.set_s(0);
-    bench.pass(22).await;
-    assert_eq!(bench.tick().await.counts.active, 1, "the hold is over");
-    let next = bench.one(bench.join("b")).await;
+    fixture.pass(22).await;
+    assert_eq!(fixture.tick().await.counts.active, 1, "the hold is over");
+    let next = fixture.one(fixture.join("b")).await;
     assert_eq!(ahead(&next), 0);
-    bench.one(Visit::Look(waits.ticket)).await;
-    bench.pass(31).await;
-    let visited = bench.tick().await;
+    fixture.one(Visit::Look(waits.ticket)).await;
+    fixture.pass(31).await;
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.abandoned, visited.counts.expired), (1, 1));
 }
 
@@ -206,15 +206,15 @@ async fn a_hold_and_a_grace_that_began_in_a_jump_end_behind_it() {
 #[tokio::test]
 async fn the_time_that_an_instance_has_seen_is_not_gone_with_a_node() {
     let clock = Arc::new(ShiftedClock::new());
-    let bench = room(&clock, &json!({"capacity": 1, "session_s": 100})).await;
+    let fixture = room(&clock, &json!({"capacity": 1, "session_s": 100})).await;
     clock.set_s(HOUR_S);
-    let seen_ms = bench.revoked(0).await.now_ms;
+    let seen_ms = fixture.revoked(0).await.now_ms;
     clock.set_s(0);
-    let before = bench.snapshot().await.now_ms;
+    let before = fixture.snapshot().await.now_ms;
     assert!(before < seen_ms, "that was only read: {before}");
-    let a = bench.one(bench.join("a")).await;
+    let a = fixture.one(fixture.join("a")).await;
     assert!(end_of(&a) >= seen_ms + 100_000, "a pass that is good there");
-    assert!(bench.revoked(0).await.now_ms >= seen_ms);
+    assert!(fixture.revoked(0).await.now_ms >= seen_ms);
 }
 
 #[tokio::test]
@@ -223,17 +223,17 @@ async fn rooms_open_by_the_clock_that_there_is() {
     let redis = Arc::new(TestRedis::by(&clock).await);
     let now_ms = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
     let opens_at = jackpot_core::clock::rfc3339(now_ms + 2 * HOUR_S * 1_000);
-    let bench = RoomBench::on(redis, &json!({"opens_at": opens_at, "waiting_timeout_s": 86_400})).await;
-    bench.joined(["a"]).await;
+    let fixture = RoomFixture::on(redis, &json!({"opens_at": opens_at, "waiting_timeout_s": 86_400})).await;
+    fixture.joined(["a"]).await;
     clock.set_s(HOUR_S + 1_800);
-    bench.tick().await;
+    fixture.tick().await;
     clock.set_s(0);
-    bench.tick().await;
+    fixture.tick().await;
     clock.set_s(HOUR_S);
-    assert_eq!(bench.tick().await.counts.active, 0, "an hour is left");
+    assert_eq!(fixture.tick().await.counts.active, 0, "an hour is left");
     clock.set_s(2 * HOUR_S + 1);
-    assert_eq!(bench.tick().await.counts.active, 1);
+    assert_eq!(fixture.tick().await.counts.active, 1);
     clock.set_s(0);
-    bench.one(bench.join("b")).await;
-    assert_eq!(bench.tick().await.counts.active, 2, "it has opened");
+    fixture.one(fixture.join("b")).await;
+    assert_eq!(fixture.tick().await.counts.active, 2, "it has opened");
 }

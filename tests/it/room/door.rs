@@ -20,7 +20,7 @@ use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
 use crate::fault::support::{LIMITS, PATIENCE};
-use crate::room::fixture::{RoomBench, definition};
+use crate::room::fixture::{RoomFixture, definition};
 use crate::support::eventually;
 use crate::support::given::{SECRET, operator, standalone};
 use crate::support::ledger_db::LedgerDb;
@@ -134,19 +134,19 @@ async fn who_left_at_one_instance_is_refused_at_the_other() {
 #[tokio::test]
 async fn more_passes_taken_back_than_one_page_are_all_known() {
     let db = LedgerDb::sqlite();
-    let bench = RoomBench::with(&json!({"capacity": 6_000})).await;
-    let instance = Instance::on(bench.redis.url(), &db.open().await, KEY).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 6_000})).await;
+    let instance = Instance::on(fixture.redis.url(), &db.open().await, KEY).await;
     let users = (0..5_300).map(|n| format!("u{n}")).collect::<Vec<_>>();
     for some in users.chunks(200) {
-        let seen = bench.joined(some.iter().map(String::as_str)).await;
+        let seen = fixture.joined(some.iter().map(String::as_str)).await;
         let leaving = seen.iter().map(|seen| Visit::Leave(seen.ticket)).collect::<Vec<_>>();
-        bench.visit(&leaving).await;
+        fixture.visit(&leaving).await;
     }
-    let (now, pass) = instance.admit(&bench.id, "last").await;
-    instance.check(&bench.id, "last", &pass).await.expect("she is in");
-    instance.rooms.leave(&bench.id, now.seen.ticket).await.expect("left");
+    let (now, pass) = instance.admit(&fixture.id, "last").await;
+    instance.check(&fixture.id, "last", &pass).await.expect("she is in");
+    instance.rooms.leave(&fixture.id, now.seen.ticket).await.expect("left");
     eventually(KNOWN_WITHIN, "the last one is known", async || {
-        instance.check(&bench.id, "last", &pass).await.err()
+        instance.check(&fixture.id, "last", &pass).await.err()
     })
     .await;
 }
@@ -314,11 +314,11 @@ async fn behind_a_loss_of_redis_what_was_taken_back_before_is_still_known() {
 async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
     const MANY: u64 = 130_000;
     let db = LedgerDb::sqlite();
-    let bench = RoomBench::with(&json!({"capacity": 2})).await;
-    let instance = Instance::on(bench.redis.url(), &db.open().await, KEY).await;
-    let (now, pass) = instance.admit(&bench.id, "stays").await;
-    let (gone, taken_back) = instance.admit(&bench.id, "gone").await;
-    instance.rooms.leave(&bench.id, gone.seen.ticket).await.expect("left");
+    let fixture = RoomFixture::with(&json!({"capacity": 2})).await;
+    let instance = Instance::on(fixture.redis.url(), &db.open().await, KEY).await;
+    let (now, pass) = instance.admit(&fixture.id, "stays").await;
+    let (gone, taken_back) = instance.admit(&fixture.id, "gone").await;
+    instance.rooms.leave(&fixture.id, gone.seen.ticket).await.expect("left");
     // As if this many others had come in and left in the next seconds.
     let fill = redis::Script::new(
         "for i = 1, ARGV[1] do
@@ -326,16 +326,16 @@ async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
          end
          redis.call('HSET', KEYS[1], 'passes', 1000 + ARGV[1], 'revocations', 1000 + ARGV[1])",
     );
-    let mut connection = bench.redis.connection().await;
-    fill.key(&bench.keys.state)
-        .key(&bench.keys.revoked)
+    let mut connection = fixture.redis.connection().await;
+    fill.key(&fixture.keys.state)
+        .key(&fixture.keys.revoked)
         .arg(MANY)
         .arg(format!(" {} {}", now.now_ms + 280_000, now.now_ms + 5_000))
         .invoke_async::<()>(&mut connection)
         .await
         .expect("filled");
     eventually(PATIENCE, "the door has read all of them", async || {
-        let known = instance.check(&bench.id, "gone", &taken_back).await;
+        let known = instance.check(&fixture.id, "gone", &taken_back).await;
         assert!(
             matches!(known, Err(DoorError::Expired(_) | DoorError::Unknown(_))),
             "{known:?}"
@@ -343,5 +343,5 @@ async fn however_many_passes_were_taken_back_a_valid_one_is_good() {
         matches!(known, Err(DoorError::Expired(_))).then_some(())
     })
     .await;
-    instance.check(&bench.id, "stays", &pass).await.expect("he stays");
+    instance.check(&fixture.id, "stays", &pass).await.expect("he stays");
 }

@@ -1,8 +1,6 @@
-//! One room on a real Redis, for tests of its scripts: calls their wrappers, looks at the raw keys, and lets time pass.
+//! What the fixture has for a room: the wrappers of its scripts, and time that passes for it.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use jackpot::room::definition::Definition;
 use jackpot::room::known::{Known, OrderOf};
@@ -13,74 +11,62 @@ use jackpot::room::scripts::{
 use jackpot::room::status::Status;
 use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::store::Store;
-use jackpot::store::keys::RoomKeys;
+use jackpot::store::keys::{RoomKeys, StreamKeys};
 use jackpot::subject::Subject;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
-use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 
-use crate::support::given::{SECRET, standalone};
-use crate::support::redis::TestRedis;
+use crate::support::fixture::{Capability, Fields, Fixture};
+use crate::support::given::{SECRET, operator};
 
 /// How long records of ended tickets are kept.
 pub const RETENTION_MS: u64 = 600_000;
 
-/// One room, with an id that no other test uses.
-pub struct RoomBench {
-    pub id: Id,
-    pub store: Store,
+/// What the fixture has for a room.
+pub struct Room {
     pub keys: RoomKeys,
     pub known: Known,
     /// Nonce of the order before the opening.
     nonce: Mutex<String>,
-    pub redis: Arc<TestRedis>,
-    _directory: tempfile::TempDir,
-    raw: MultiplexedConnection,
-    nonces: AtomicU64,
 }
 
+pub type RoomFixture = Fixture<Room>;
+
 /// An event: type and fields.
-pub type Event = (String, BTreeMap<String, String>);
+pub type Event = (String, Fields);
 
-impl RoomBench {
-    /// Defines a room for two, changed by `change`.
-    pub async fn with(change: &Value) -> Self {
-        Self::on(Arc::new(TestRedis::start().await), change).await
-    }
+impl Capability for Room {
+    type Event = Event;
+    const STEM: &'static str = "room";
 
-    /// The same on a server that already runs.
-    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
-        let bench = Self::without(redis).await;
-        assert_eq!(bench.define(change).await, Defined::Created(1));
-        bench
-    }
-
-    /// A bench for a room that is not defined.
-    pub async fn without(redis: Arc<TestRedis>) -> Self {
-        let id = Id::parse(&TestRedis::id("room")).expect("an id");
-        let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&standalone(redis.url()), directory.path())
-            .await
-            .expect("the store opens");
+    fn new(id: &Id, _: &Store) -> Self {
         Self {
-            store,
-            keys: RoomKeys::new(&id),
-            known: Known::new(&id),
+            keys: RoomKeys::new(id),
+            known: Known::new(id),
             nonce: Mutex::default(),
-            raw: redis.connection().await,
-            redis,
-            _directory: directory,
-            nonces: AtomicU64::new(0),
-            id,
         }
     }
 
+    fn stream_keys(&self) -> StreamKeys<'_> {
+        self.keys.stream()
+    }
+
+    /// A room for two.
+    async fn create(fixture: &RoomFixture, change: &Value) {
+        assert_eq!(fixture.define(change).await, Defined::Created(1));
+    }
+
+    fn event(fields: Fields) -> Event {
+        (fields["type"].clone(), fields)
+    }
+}
+
+impl RoomFixture {
     /// Reads the version in Redis, then puts a definition.
     pub async fn define(&self, change: &Value) -> Defined {
-        let version: Option<u64> = self.raw(redis::cmd("HGET").arg(&self.keys.state).arg("version")).await;
-        let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
+        let (version, nonce) = self.next_definition().await;
         self.put(change, Wanted::Any, version, &nonce).await.expect("a reply")
     }
 
@@ -110,9 +96,7 @@ impl RoomBench {
 
     /// Reads the order that the room has now; later joins use it.
     pub async fn learn_order(&self) {
-        let nonce: Option<String> = self
-            .raw(redis::cmd("HGET").arg(&self.keys.state).arg("order_nonce"))
-            .await;
+        let nonce: Option<String> = self.field("order_nonce").await;
         *self.nonce.lock().expect("whole") = nonce.unwrap_or_default();
     }
 
@@ -176,13 +160,7 @@ impl RoomBench {
     }
 
     pub async fn status(&self, wanted: Status) {
-        let wish = SetStatus {
-            wanted,
-            reason: "a test".to_owned(),
-            who: "tester".to_owned(),
-            request_id: "r".to_owned(),
-            reconciled: false,
-        };
+        let wish = SetStatus::new(wanted, "a test".to_owned(), &operator());
         scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
             .await
             .expect("a reply");
@@ -206,31 +184,6 @@ impl RoomBench {
             .expect("a reply")
     }
 
-    /// Every key of the room, byte for byte.
-    pub async fn dump(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        let mut dump = BTreeMap::new();
-        for key in self.keys.all() {
-            let bytes = self.raw(redis::cmd("DUMP").arg(key)).await;
-            dump.insert(key.to_owned(), bytes);
-        }
-        dump
-    }
-
-    /// A raw command on this room's Redis.
-    pub async fn raw<T: redis::FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
-        command.query_async(&mut self.raw.clone()).await.expect("a reply")
-    }
-
-    pub async fn hash(&self, key: &str) -> BTreeMap<String, String> {
-        self.raw(redis::cmd("HGETALL").arg(key)).await
-    }
-
-    /// Members of a sorted set, by score.
-    pub async fn sorted(&self, key: &str) -> Vec<(String, i64)> {
-        self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
-            .await
-    }
-
     /// Lets time pass for this room alone: moves each time that Redis keeps of it back by `seconds`.
     pub async fn pass(&self, seconds: u64) {
         self.let_pass(seconds, "").await;
@@ -244,7 +197,7 @@ impl RoomBench {
     /// Moves Redis' clock forward, or back when negative, as far as this room sees it. Times that operators set stay
     /// those of that clock.
     pub async fn jump(&self, seconds: i64) {
-        let state = self.hash(&self.keys.state).await;
+        let state = self.state().await;
         for (field, ms) in [("ahead", seconds), ("opens", -seconds), ("opens_at", -seconds)] {
             if !state[field].is_empty() {
                 let mut by = redis::cmd("HINCRBY");
@@ -262,24 +215,7 @@ impl RoomBench {
         for key in self.keys.all() {
             call.key(key);
         }
-        call.invoke_async::<()>(&mut self.raw.clone()).await.expect("a reply");
-    }
-
-    /// The events, as the stream holds them.
-    pub async fn events(&self) -> Vec<Event> {
-        let all: Vec<(String, BTreeMap<String, String>)> = self
-            .raw(redis::cmd("XRANGE").arg(&self.keys.events).arg("-").arg("+"))
-            .await;
-        all.into_iter()
-            .map(|(_, fields)| (fields["type"].clone(), fields))
-            .collect()
-    }
-
-    /// The last event, which must be of this type.
-    pub async fn last_event(&self, kind: &str) -> BTreeMap<String, String> {
-        let (of, fields) = self.events().await.pop().expect("an event");
-        assert_eq!(of, kind);
-        fields
+        call.invoke_async::<()>(&mut self.connection()).await.expect("a reply");
     }
 }
 

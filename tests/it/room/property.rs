@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use crate::room::fixture::{RETENTION_MS, RoomBench};
+use crate::room::fixture::{RETENTION_MS, RoomFixture};
 use crate::room::model::{Model, Rules, Stand};
 use crate::support::redis::TestRedis;
 
@@ -88,7 +88,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// The room and its model. The model's time is the room's, plus the time that was let pass.
 struct Both {
-    bench: RoomBench,
+    fixture: RoomFixture,
     model: Model,
     passed_ms: i64,
     /// Sum of the jumps of Redis' clock.
@@ -106,7 +106,7 @@ fn document(rules: &Rules, passed_ms: i64) -> serde_json::Value {
 
 impl Both {
     async fn new(redis: Arc<TestRedis>, opens_in: Option<i64>) -> Self {
-        let bench = RoomBench::without(redis).await;
+        let fixture = RoomFixture::undefined(redis).await;
         let started = i64::try_from(std::time::UNIX_EPOCH.elapsed().expect("past 1970").as_millis()).expect("small");
         let rules = Rules {
             capacity: 3,
@@ -116,11 +116,11 @@ impl Both {
             opens_at: opens_in.map(|seconds| started + seconds * 1_000),
         };
         let sent = Instant::now();
-        assert_eq!(bench.define(&document(&rules, 0)).await, Defined::Created(1));
-        let now = bench.last_event("define").await["at"].parse().expect("a time");
+        assert_eq!(fixture.define(&document(&rules, 0)).await, Defined::Created(1));
+        let now = fixture.last_event("define").await["at"].parse().expect("a time");
         let retention = i64::try_from(RETENTION_MS).expect("small");
         Self {
-            bench,
+            fixture,
             model: Model::new(rules, retention, now),
             passed_ms: 0,
             jumped_ms: 0,
@@ -145,7 +145,7 @@ impl Both {
                 opens,
             } => {
                 let by_ms = self.passed_ms + self.jumped_ms;
-                let wall = self.bench.snapshot().await.wall_ms + by_ms;
+                let wall = self.fixture.snapshot().await.wall_ms + by_ms;
                 let opens_at = match opens {
                     Opens::Stays => self.model.rules.opens_at,
                     Opens::Never => None,
@@ -158,19 +158,19 @@ impl Both {
                     rate: *rate,
                     opens_at,
                 };
-                let before = self.bench.events().await.len();
-                let defined = self.bench.define(&document(&rules, by_ms)).await;
-                let events = self.bench.events().await;
+                let before = self.fixture.events().await.len();
+                let defined = self.fixture.define(&document(&rules, by_ms)).await;
+                let events = self.fixture.events().await;
                 let last = &events.last().expect("an event").1;
                 let time = |field: &str| last[field].parse::<i64>().expect("a time");
                 // A call that changes nothing has no event, nor has a refused one.
                 if events.len() > before {
                     let times = (time("clock") + self.passed_ms, time("at") + by_ms);
                     assert!(self.model.define(rules, times.0, times.1), "{defined:?}");
-                    self.bench.reorder().await;
-                    self.model.reorder(&self.bench.seed());
+                    self.fixture.reorder().await;
+                    self.model.reorder(&self.fixture.seed());
                 } else if defined == Defined::Refused(DefineRefusal::Opened) {
-                    let after = self.bench.snapshot().await;
+                    let after = self.fixture.snapshot().await;
                     let put = self
                         .model
                         .define(rules, after.now_ms + self.passed_ms, after.wall_ms + by_ms);
@@ -180,7 +180,7 @@ impl Both {
                 }
             }
             Op::Pass(seconds) => {
-                self.bench.pass(*seconds).await;
+                self.fixture.pass(*seconds).await;
                 let ms = i64::try_from(*seconds).expect("few") * 1_000;
                 self.passed_ms += ms;
                 // An instance stepped the room all the time.
@@ -188,17 +188,17 @@ impl Both {
                 self.shown.2 += ms;
             }
             Op::Jump(seconds) => {
-                self.bench.jump(*seconds).await;
+                self.fixture.jump(*seconds).await;
                 self.jumped_ms += seconds * 1_000;
                 self.shown.2 += (seconds * 1_000).max(0);
             }
             Op::Suspend(stop) => {
-                self.bench
+                self.fixture
                     .status(if *stop { Status::Suspended } else { Status::Open })
                     .await;
                 self.model.open = !stop;
             }
-            Op::Lose(more) => self.bench.known.hear_passes(self.model.passes + more),
+            Op::Lose(more) => self.fixture.known.hear_passes(self.model.passes + more),
         }
     }
 
@@ -206,7 +206,7 @@ impl Both {
         let nth = |place: usize| self.tickets.get(place % self.tickets.len().max(1)).copied();
         match act {
             Act::Join(user) => {
-                let visit = self.bench.join(&format!("u{user}"));
+                let visit = self.fixture.join(&format!("u{user}"));
                 let Visit::Join { ticket, .. } = visit else {
                     unreachable!()
                 };
@@ -220,9 +220,9 @@ impl Both {
     }
 
     async fn visit(&mut self, visits: &[Visit]) {
-        let known = self.bench.known.passes();
+        let known = self.fixture.known.passes();
         let sent = Instant::now();
-        let visited = self.bench.visit(visits).await;
+        let visited = self.fixture.visit(visits).await;
         let (now, before) = (visited.now_ms + self.passed_ms, self.model.clone());
         let by_ms = self.passed_ms + self.jumped_ms;
         self.goes_on(now, sent);
@@ -302,41 +302,45 @@ impl Both {
     }
 
     async fn compare(&self) {
-        let (bench, model) = (&self.bench, &self.model);
-        let sorted = async |key: &str| bench.sorted(key).await;
-        let scores: BTreeMap<String, i64> = sorted(&bench.keys.seen).await.into_iter().collect();
-        let orders: BTreeMap<String, i64> = sorted(&bench.keys.waiting).await.into_iter().collect();
-        let ends: BTreeMap<String, i64> = sorted(&bench.keys.active).await.into_iter().collect();
-        let drops: BTreeMap<String, i64> = sorted(&bench.keys.ended).await.into_iter().collect();
-        let held = bench.hash(&bench.keys.tickets).await.into_iter().map(|(ticket, text)| {
-            let late = |at: i64| at + self.passed_ms;
-            let over = |how, at_ms| Stand::Over {
-                how,
-                at: late(at_ms),
-                dropped: late(drops[&ticket]),
-            };
-            let (user, stand) = match Record::parse(&text).expect("readable") {
-                Record::Waiting { joined_ms, user, .. } => {
-                    let (order, until) = (orders[&ticket], late(scores[&ticket]));
-                    let joined = late(joined_ms);
-                    (user, Stand::Waiting { order, joined, until })
-                }
-                Record::Admitted {
-                    admitted_ms,
-                    end_ms,
-                    joined_ms,
-                    user,
-                } => {
-                    assert_eq!(ends[&ticket], end_ms);
-                    let (admitted, end, joined) = (late(admitted_ms), late(end_ms), late(joined_ms));
-                    (user, Stand::In { admitted, end, joined })
-                }
-                Record::Expired { at_ms, user } => (user, over(End::Expired, at_ms)),
-                Record::Abandoned { at_ms, user } => (user, over(End::Abandoned, at_ms)),
-                Record::Left { at_ms, user } => (user, over(End::Left, at_ms)),
-            };
-            (Ticket::parse(&ticket).expect("a ticket"), (user, stand))
-        });
+        let (fixture, model) = (&self.fixture, &self.model);
+        let sorted = async |key: &str| fixture.sorted(key).await;
+        let scores: BTreeMap<String, i64> = sorted(&fixture.keys.seen).await.into_iter().collect();
+        let orders: BTreeMap<String, i64> = sorted(&fixture.keys.waiting).await.into_iter().collect();
+        let ends: BTreeMap<String, i64> = sorted(&fixture.keys.active).await.into_iter().collect();
+        let drops: BTreeMap<String, i64> = sorted(&fixture.keys.ended).await.into_iter().collect();
+        let held = fixture
+            .hash(&fixture.keys.tickets)
+            .await
+            .into_iter()
+            .map(|(ticket, text)| {
+                let late = |at: i64| at + self.passed_ms;
+                let over = |how, at_ms| Stand::Over {
+                    how,
+                    at: late(at_ms),
+                    dropped: late(drops[&ticket]),
+                };
+                let (user, stand) = match Record::parse(&text).expect("readable") {
+                    Record::Waiting { joined_ms, user, .. } => {
+                        let (order, until) = (orders[&ticket], late(scores[&ticket]));
+                        let joined = late(joined_ms);
+                        (user, Stand::Waiting { order, joined, until })
+                    }
+                    Record::Admitted {
+                        admitted_ms,
+                        end_ms,
+                        joined_ms,
+                        user,
+                    } => {
+                        assert_eq!(ends[&ticket], end_ms);
+                        let (admitted, end, joined) = (late(admitted_ms), late(end_ms), late(joined_ms));
+                        (user, Stand::In { admitted, end, joined })
+                    }
+                    Record::Expired { at_ms, user } => (user, over(End::Expired, at_ms)),
+                    Record::Abandoned { at_ms, user } => (user, over(End::Abandoned, at_ms)),
+                    Record::Left { at_ms, user } => (user, over(End::Left, at_ms)),
+                };
+                (Ticket::parse(&ticket).expect("a ticket"), (user, stand))
+            });
         assert_eq!(held.collect::<BTreeMap<_, _>>(), model.tickets);
         let sets = [&scores, &orders, &ends, &drops].map(BTreeMap::len);
         let (line, active) = (model.line().len(), model.active());
@@ -346,7 +350,7 @@ impl Both {
             "nothing else is there"
         );
         let (mut users, mut busy) = (BTreeMap::new(), BTreeMap::new());
-        for (user, text) in bench.hash(&bench.keys.users).await {
+        for (user, text) in fixture.hash(&fixture.keys.users).await {
             let (ticket, until) = text.split_once(' ').unwrap_or((&text, "0"));
             let until = until.parse::<i64>().expect("a time") + self.passed_ms;
             if ticket != "-" {
@@ -359,7 +363,7 @@ impl Both {
             .iter()
             .map(|(user, ticket)| (user.to_string(), ticket.to_string()));
         assert_eq!(users, holders.collect());
-        let now = self.bench.snapshot().await.now_ms + self.passed_ms;
+        let now = self.fixture.snapshot().await.now_ms + self.passed_ms;
         for (user, until) in model.busy.iter().filter(|(_, until)| **until > now) {
             assert_eq!(busy.get(user.as_str()), Some(until), "{user}");
         }
@@ -368,13 +372,13 @@ impl Both {
             .filter(|user| !model.busy.keys().any(|known| known.as_str() == *user))
             .collect();
         assert!(unknown.is_empty(), "{unknown:?}");
-        let revoked = bench.revoked(0).await.items.into_iter();
+        let revoked = fixture.revoked(0).await.items.into_iter();
         let revoked = revoked.map(|pass| {
             let at = [pass.exp_ms, pass.at_ms].map(|ms| ms + self.passed_ms);
             (pass.number, (pass.ticket, at[0], at[1]))
         });
         assert_eq!(revoked.collect::<BTreeMap<_, _>>(), model.revoked);
-        let collected = bench.collected().await.items.into_iter().map(|(_, ticket)| ticket);
+        let collected = fixture.collected().await.items.into_iter().map(|(_, ticket)| ticket);
         assert_eq!(collected.collect::<Vec<_>>(), model.collected);
     }
 }

@@ -8,27 +8,27 @@ use jackpot::store::StoreError;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::room::fixture::{RoomBench, ended, is_in, seen, users};
+use crate::room::fixture::{RoomFixture, ended, is_in, seen, users};
 use crate::support::redis::TestRedis;
 
 /// Joins of `count` users, in as many calls as needed.
-async fn crowd(bench: &RoomBench, count: usize) -> Vec<scripts::Seen> {
+async fn crowd(fixture: &RoomFixture, count: usize) -> Vec<scripts::Seen> {
     let mut all = Vec::new();
     for part in users(1, count).chunks(MAX_VISITS) {
-        all.extend(bench.joined(part.iter().map(String::as_str)).await);
+        all.extend(fixture.joined(part.iter().map(String::as_str)).await);
     }
     all
 }
 
 #[tokio::test]
 async fn of_many_who_are_over_each_call_takes_some_and_none_is_too_many_inside() {
-    let bench = RoomBench::with(&json!({"capacity": 600, "session_s": 100, "waiting_timeout_s": 1_000})).await;
-    let all = crowd(&bench, 1_500).await;
-    bench.pass(101).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 600, "session_s": 100, "waiting_timeout_s": 1_000})).await;
+    let all = crowd(&fixture, 1_500).await;
+    fixture.pass(101).await;
     let mut calls = 0;
     let mut admitted = 600;
     loop {
-        let visited = bench.tick().await;
+        let visited = fixture.tick().await;
         calls += 1;
         assert!(
             visited.counts.active <= 600,
@@ -41,12 +41,12 @@ async fn of_many_who_are_over_each_call_takes_some_and_none_is_too_many_inside()
         }
     }
     assert!((3..=5).contains(&calls), "{calls}");
-    let counts = bench.snapshot().await.counts;
+    let counts = fixture.snapshot().await.counts;
     assert_eq!((counts.active, counts.waiting, counts.expired), (600, 300, 600));
     let visits: Vec<_> = [599, 600, 1_199, 1_200]
         .map(|i: usize| Visit::Look(all[i].ticket))
         .into();
-    let places: Vec<_> = bench.visit(&visits).await.replies.into_iter().map(seen).collect();
+    let places: Vec<_> = fixture.visit(&visits).await.replies.into_iter().map(seen).collect();
     assert_eq!(
         (ended(&places[0]), is_in(&places[1]), is_in(&places[2])),
         (End::Expired, true, true)
@@ -56,18 +56,18 @@ async fn of_many_who_are_over_each_call_takes_some_and_none_is_too_many_inside()
 
 #[tokio::test]
 async fn who_is_over_is_told_so_though_a_call_did_not_come_to_it() {
-    let bench = RoomBench::with(&json!({"capacity": 300, "session_s": 100, "waiting_timeout_s": 50})).await;
-    let all = crowd(&bench, 700).await;
-    bench.pass(101).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 300, "session_s": 100, "waiting_timeout_s": 50})).await;
+    let all = crowd(&fixture, 700).await;
+    fixture.pass(101).await;
     // These are the last by score: 256 of each kind are reaped before them.
     let (last_in, last_waiting) = (all[299].ticket, all[699].ticket);
     let visits = [
         Visit::Renew(last_in),
         Visit::Look(last_waiting),
-        bench.join("u700"),
-        bench.join("new"),
+        fixture.join("u700"),
+        fixture.join("new"),
     ];
-    let visited = bench.visit(&visits).await;
+    let visited = fixture.visit(&visits).await;
     assert!(visited.more);
     let over = |reply: &VisitReply| match reply {
         VisitReply::NotAdmitted(seen) | VisitReply::Seen(seen) => ended(seen),
@@ -79,7 +79,7 @@ async fn who_is_over_is_told_so_though_a_call_did_not_come_to_it() {
     );
     let joined = seen(visited.replies[2].clone());
     assert!(joined.new && joined.ticket != last_waiting);
-    let visited = bench.settle().await;
+    let visited = fixture.settle().await;
     assert_eq!(
         (visited.counts.expired, visited.counts.abandoned),
         (300, 400),
@@ -91,22 +91,22 @@ async fn who_is_over_is_told_so_though_a_call_did_not_come_to_it() {
 
 #[tokio::test]
 async fn records_and_passes_that_are_over_go_in_parts() {
-    let bench = RoomBench::with(&json!({"capacity": 600, "session_s": 100})).await;
-    let all = crowd(&bench, 600).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 600, "session_s": 100})).await;
+    let all = crowd(&fixture, 600).await;
     for part in all.chunks(MAX_VISITS) {
         let leaves: Vec<_> = part.iter().map(|seen| Visit::Leave(seen.ticket)).collect();
-        bench.visit(&leaves).await;
+        fixture.visit(&leaves).await;
     }
-    assert_eq!(bench.revoked(0).await.items.len(), 600);
-    bench.pass(601).await;
-    let visited = bench.tick().await;
+    assert_eq!(fixture.revoked(0).await.items.len(), 600);
+    fixture.pass(601).await;
+    let visited = fixture.tick().await;
     assert!(visited.more);
-    assert_eq!(bench.revoked(0).await.items.len(), 600 - 256);
-    bench.settle().await;
-    bench.tick().await;
-    assert!(bench.revoked(0).await.items.is_empty());
-    let left: u64 = bench
-        .raw(redis::cmd("EXISTS").arg(&bench.keys.tickets).arg(&bench.keys.ended))
+    assert_eq!(fixture.revoked(0).await.items.len(), 600 - 256);
+    fixture.settle().await;
+    fixture.tick().await;
+    assert!(fixture.revoked(0).await.items.is_empty());
+    let left: u64 = fixture
+        .raw(redis::cmd("EXISTS").arg(&fixture.keys.tickets).arg(&fixture.keys.ended))
         .await;
     assert_eq!(left, 0);
 }
@@ -115,63 +115,63 @@ async fn records_and_passes_that_are_over_go_in_parts() {
 #[tokio::test]
 async fn thousands_without_a_record_go_and_hold_up_nobody() {
     const GHOSTS: usize = 10_000;
-    let bench = RoomBench::with(&json!({"capacity": 1})).await;
-    let [inside, waits] = bench.joined(["a", "b"]).await.try_into().expect("two");
-    for key in [&bench.keys.waiting, &bench.keys.seen] {
+    let fixture = RoomFixture::with(&json!({"capacity": 1})).await;
+    let [inside, waits] = fixture.joined(["a", "b"]).await.try_into().expect("two");
+    for key in [&fixture.keys.waiting, &fixture.keys.seen] {
         let mut add = redis::cmd("ZADD");
         add.arg(key);
         for ghost in 0..GHOSTS {
             // These are in front of all others, and were seen not long ago.
-            let score = if key == &bench.keys.waiting {
+            let score = if key == &fixture.keys.waiting {
                 -1
             } else {
                 i64::MAX / 4_096
             };
             add.arg(score).arg(format!("{ghost:032x}"));
         }
-        bench.raw::<()>(&mut add).await;
+        fixture.raw::<()>(&mut add).await;
     }
-    let visited = bench.visit(&[Visit::Leave(inside.ticket), bench.join("c")]).await;
+    let visited = fixture.visit(&[Visit::Leave(inside.ticket), fixture.join("c")]).await;
     assert!(visited.more, "as many as one call may look at");
-    let visited = bench.settle().await;
+    let visited = fixture.settle().await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
-    assert!(is_in(&bench.one(Visit::Look(waits.ticket)).await));
+    assert!(is_in(&fixture.one(Visit::Look(waits.ticket)).await));
 }
 
 #[tokio::test]
 async fn when_memory_is_full_nobody_joins_and_all_else_goes_on() {
     let redis = Arc::new(TestRedis::own(&["--maxmemory-policy", "noeviction"]).await);
-    let bench = RoomBench::on(redis, &json!({"capacity": 1})).await;
-    let [a, b] = bench.joined(["a", "b"]).await.try_into().expect("two");
+    let fixture = RoomFixture::on(redis, &json!({"capacity": 1})).await;
+    let [a, b] = fixture.joined(["a", "b"]).await.try_into().expect("two");
     let limit = async |bytes: u64| {
         let mut command = redis::cmd("CONFIG");
-        bench.raw::<()>(command.arg("SET").arg("maxmemory").arg(bytes)).await;
+        fixture.raw::<()>(command.arg("SET").arg("maxmemory").arg(bytes)).await;
     };
     limit(1).await;
-    let before = bench.dump().await;
-    let refused = bench.try_visit(&[Visit::Leave(a.ticket), bench.join("c")]).await;
+    let before = fixture.dump().await;
+    let refused = fixture.try_visit(&[Visit::Leave(a.ticket), fixture.join("c")]).await;
     let of_memory =
         |error: &scripts::ScriptError| matches!(error, scripts::ScriptError::Store(StoreError::OutOfMemory));
     assert!(of_memory(&refused.expect_err("refused")));
-    assert_eq!(bench.dump().await, before);
-    bench.tick().await;
+    assert_eq!(fixture.dump().await, before);
+    fixture.tick().await;
     let visits = [Visit::Renew(a.ticket), Visit::Look(b.ticket), Visit::Leave(a.ticket)];
-    let replies = bench.visit(&visits).await.replies;
+    let replies = fixture.visit(&visits).await.replies;
     assert!(is_in(&seen(replies[1].clone())), "b comes in where a left");
-    assert_eq!(bench.revoked(0).await.items.len(), 1);
-    bench.snapshot().await;
-    bench.status(Status::Suspended).await;
-    bench.status(Status::Open).await;
+    assert_eq!(fixture.revoked(0).await.items.len(), 1);
+    fixture.snapshot().await;
+    fixture.status(Status::Suspended).await;
+    fixture.status(Status::Open).await;
     limit(0).await;
-    assert_eq!(bench.joined(["c"]).await.len(), 1);
+    assert_eq!(fixture.joined(["c"]).await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_key_of_a_wrong_type_ends_every_call_before_it_writes() {
-    let bench = RoomBench::with(&json!({"capacity": 1, "admissions_per_minute": 9})).await;
-    let [a, b] = bench.joined(["a", "b"]).await.try_into().expect("two");
-    bench.one(Visit::Leave(a.ticket)).await;
-    let keys = bench.keys.clone();
+    let fixture = RoomFixture::with(&json!({"capacity": 1, "admissions_per_minute": 9})).await;
+    let [a, b] = fixture.joined(["a", "b"]).await.try_into().expect("two");
+    fixture.one(Visit::Leave(a.ticket)).await;
+    let keys = fixture.keys.clone();
     let all = [
         &keys.tickets,
         &keys.users,
@@ -185,50 +185,50 @@ async fn a_key_of_a_wrong_type_ends_every_call_before_it_writes() {
     ];
     for key in all {
         let spare = format!("{key}:spare");
-        let held: u64 = bench.raw(redis::cmd("EXISTS").arg(key)).await;
+        let held: u64 = fixture.raw(redis::cmd("EXISTS").arg(key)).await;
         if held == 1 {
-            bench.raw::<()>(redis::cmd("RENAME").arg(key).arg(&spare)).await;
+            fixture.raw::<()>(redis::cmd("RENAME").arg(key).arg(&spare)).await;
         }
-        bench.raw::<()>(redis::cmd("SET").arg(key).arg("x")).await;
-        let before = bench.dump().await;
-        for visits in [vec![], vec![bench.join("c"), Visit::Leave(b.ticket)]] {
-            let error = bench.try_visit(&visits).await.expect_err(key).to_string();
+        fixture.raw::<()>(redis::cmd("SET").arg(key).arg("x")).await;
+        let before = fixture.dump().await;
+        for visits in [vec![], vec![fixture.join("c"), Visit::Leave(b.ticket)]] {
+            let error = fixture.try_visit(&visits).await.expect_err(key).to_string();
             assert!(error.contains("WRONGTYPE") || error.contains("wrong kind"), "{error}");
         }
-        assert_eq!(bench.dump().await, before, "{key}");
-        bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
+        assert_eq!(fixture.dump().await, before, "{key}");
+        fixture.raw::<()>(redis::cmd("DEL").arg(key)).await;
         if held == 1 {
-            bench.raw::<()>(redis::cmd("RENAME").arg(&spare).arg(key)).await;
+            fixture.raw::<()>(redis::cmd("RENAME").arg(&spare).arg(key)).await;
         }
     }
     for (field, wrong) in [("capacity", "many"), ("passes", "1.5"), ("hold", "")] {
-        let right: String = bench.raw(redis::cmd("HGET").arg(&keys.state).arg(field)).await;
+        let right: String = fixture.raw(redis::cmd("HGET").arg(&keys.state).arg(field)).await;
         let set = async |value: &str| {
             let mut command = redis::cmd("HSET");
-            bench.raw::<()>(command.arg(&keys.state).arg(field).arg(value)).await;
+            fixture.raw::<()>(command.arg(&keys.state).arg(field).arg(value)).await;
         };
         set(wrong).await;
-        let error = bench.try_visit(&[]).await.expect_err(field).to_string();
+        let error = fixture.try_visit(&[]).await.expect_err(field).to_string();
         assert!(error.contains("JP_DAMAGED state"), "{error}");
-        let read = scripts::snapshot(&bench.store, &keys, Mark::ZERO).await;
+        let read = scripts::snapshot(&fixture.store, &keys, Mark::ZERO).await;
         assert!(read.is_err(), "{field}");
         set(&right).await;
     }
-    assert!(is_in(&bench.one(Visit::Look(b.ticket)).await), "all is as it was");
+    assert!(is_in(&fixture.one(Visit::Look(b.ticket)).await), "all is as it was");
 }
 
 #[tokio::test]
 async fn a_ticket_whose_record_is_lost_holds_nobody_up() {
-    let bench = RoomBench::with(&json!({"capacity": 1, "session_s": 100, "waiting_timeout_s": 1_000})).await;
-    let [a, b, c] = bench.joined(["a", "b", "c"]).await.try_into().expect("three");
-    let (tickets, lost) = (&bench.keys.tickets, a.ticket.to_string());
-    bench.raw::<()>(redis::cmd("HDEL").arg(tickets).arg(lost)).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 1, "session_s": 100, "waiting_timeout_s": 1_000})).await;
+    let [a, b, c] = fixture.joined(["a", "b", "c"]).await.try_into().expect("three");
+    let (tickets, lost) = (&fixture.keys.tickets, a.ticket.to_string());
+    fixture.raw::<()>(redis::cmd("HDEL").arg(tickets).arg(lost)).await;
     let mut command = redis::cmd("HSET");
-    bench
+    fixture
         .raw::<()>(command.arg(tickets).arg(b.ticket.to_string()).arg("w x"))
         .await;
-    let visited = bench
-        .visit(&[Visit::Look(a.ticket), Visit::Look(b.ticket), bench.join("b")])
+    let visited = fixture
+        .visit(&[Visit::Look(a.ticket), Visit::Look(b.ticket), fixture.join("b")])
         .await;
     assert_eq!(visited.replies[..2], [VisitReply::Unknown, VisitReply::Unknown]);
     let again = seen(visited.replies[2].clone());
@@ -237,11 +237,14 @@ async fn a_ticket_whose_record_is_lost_holds_nobody_up() {
         visited.counts.active, 1,
         "the place stays occupied to its end: the pass is out"
     );
-    bench.pass(101).await;
-    let visited = bench.settle().await;
+    fixture.pass(101).await;
+    let visited = fixture.settle().await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (1, 1));
-    assert!(is_in(&bench.one(Visit::Look(c.ticket)).await), "behind the lost one");
-    assert_eq!(bench.sorted(&bench.keys.waiting).await, [(again.ticket.to_string(), 4)]);
+    assert!(is_in(&fixture.one(Visit::Look(c.ticket)).await), "behind the lost one");
+    assert_eq!(
+        fixture.sorted(&fixture.keys.waiting).await,
+        [(again.ticket.to_string(), 4)]
+    );
 }
 
 fn wait_of(reply: &VisitReply) -> u64 {
@@ -253,51 +256,51 @@ fn wait_of(reply: &VisitReply) -> u64 {
 
 #[tokio::test]
 async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
-    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 1})).await;
     let mut joins = Vec::new();
     for _ in 0..6 {
-        let join = bench.join("restless");
-        let ticket = bench.one(join.clone()).await.ticket;
-        bench.one(Visit::Leave(ticket)).await;
+        let join = fixture.join("restless");
+        let ticket = fixture.one(join.clone()).await.ticket;
+        fixture.one(Visit::Leave(ticket)).await;
         // A repeated leave removes nobody and does not count.
-        bench.one(Visit::Leave(ticket)).await;
+        fixture.one(Visit::Leave(ticket)).await;
         joins.push(join);
     }
-    let before = bench.dump().await;
-    let refused = bench.visit(&[bench.join("restless")]).await.replies;
+    let before = fixture.dump().await;
+    let refused = fixture.visit(&[fixture.join("restless")]).await.replies;
     assert!((9_000..=10_000).contains(&wait_of(&refused[0])), "{refused:?}");
-    assert_eq!(bench.dump().await, before, "nothing was changed");
-    assert_eq!(ended(&bench.one(joins[5].clone()).await), End::Left);
-    assert!(is_in(&bench.one(bench.join("calm")).await));
-    bench.pass(4).await;
-    let refused = bench.visit(&[bench.join("restless")]).await.replies;
+    assert_eq!(fixture.dump().await, before, "nothing was changed");
+    assert_eq!(ended(&fixture.one(joins[5].clone()).await), End::Left);
+    assert!(is_in(&fixture.one(fixture.join("calm")).await));
+    fixture.pass(4).await;
+    let refused = fixture.visit(&[fixture.join("restless")]).await.replies;
     assert!((5_000..=6_000).contains(&wait_of(&refused[0])), "{refused:?}");
-    bench.pass(6).await;
-    let waits = bench.one(bench.join("restless")).await;
+    fixture.pass(6).await;
+    let waits = fixture.one(fixture.join("restless")).await;
     assert!(!is_in(&waits));
-    bench.one(Visit::Leave(waits.ticket)).await;
-    wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
+    fixture.one(Visit::Leave(waits.ticket)).await;
+    wait_of(&fixture.visit(&[fixture.join("restless")]).await.replies[0]);
     // A time that no clock of the service made counts as the longest.
-    let now_ms = bench.tick().await.now_ms;
+    let now_ms = fixture.tick().await.now_ms;
     let mut set = redis::cmd("HSET");
-    set.arg(&bench.keys.users)
+    set.arg(&fixture.keys.users)
         .arg("restless")
         .arg(format!("- {}", now_ms + 10_000_000));
-    bench.raw::<()>(&mut set).await;
-    let wait = wait_of(&bench.visit(&[bench.join("restless")]).await.replies[0]);
+    fixture.raw::<()>(&mut set).await;
+    let wait = wait_of(&fixture.visit(&[fixture.join("restless")]).await.replies[0]);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
     // Nothing stays of a user who is gone.
-    bench
-        .raw::<()>(redis::cmd("HDEL").arg(&bench.keys.users).arg("restless"))
+    fixture
+        .raw::<()>(redis::cmd("HDEL").arg(&fixture.keys.users).arg("restless"))
         .await;
-    let ticket = bench.one(bench.join("restless")).await.ticket;
-    bench.one(Visit::Leave(ticket)).await;
-    assert!(bench.hash(&bench.keys.users).await.contains_key("restless"));
-    bench.pass(601).await;
-    bench.settle().await;
-    bench.pass(601).await;
-    bench.settle().await;
-    assert_eq!(bench.hash(&bench.keys.users).await.len(), 0);
+    let ticket = fixture.one(fixture.join("restless")).await.ticket;
+    fixture.one(Visit::Leave(ticket)).await;
+    assert!(fixture.hash(&fixture.keys.users).await.contains_key("restless"));
+    fixture.pass(601).await;
+    fixture.settle().await;
+    fixture.pass(601).await;
+    fixture.settle().await;
+    assert_eq!(fixture.hash(&fixture.keys.users).await.len(), 0);
 }
 
 /// Instances remember each such pass until it expires.
@@ -305,30 +308,30 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
 async fn with_very_many_passes_taken_back_nobody_is_admitted() {
     const MOST: u64 = 1_000_000;
     let redis = Arc::new(TestRedis::own(&[]).await);
-    let bench = RoomBench::on(redis, &json!({"capacity": 2})).await;
-    let now_ms = bench.tick().await.now_ms;
+    let fixture = RoomFixture::on(redis, &json!({"capacity": 2})).await;
+    let now_ms = fixture.tick().await.now_ms;
     let fill = redis::Script::new(
         "for i = ARGV[1], ARGV[1] + 49999 do
            redis.call('ZADD', KEYS[1], i, string.format('%032x', i) .. ARGV[2])
          end",
     );
     for first in (1..MOST).step_by(50_000) {
-        fill.key(&bench.keys.revoked)
+        fill.key(&fixture.keys.revoked)
             .arg(first)
             .arg(format!(" {} {now_ms}", now_ms + 280_000))
-            .invoke_async::<()>(&mut bench.redis.connection().await)
+            .invoke_async::<()>(&mut fixture.redis.connection().await)
             .await
             .expect("filled");
     }
-    let [waits] = bench.joined(["a"]).await.try_into().expect("one");
+    let [waits] = fixture.joined(["a"]).await.try_into().expect("one");
     assert!(!is_in(&waits));
-    let visited = bench.tick().await;
+    let visited = fixture.tick().await;
     let due = visited.next_due_ms.expect("it is looked at again");
     assert!(
         !visited.more && due > visited.now_ms,
         "not at once, which would be a hot loop"
     );
     let mut drop = redis::cmd("ZREMRANGEBYRANK");
-    bench.raw::<()>(drop.arg(&bench.keys.revoked).arg(0).arg(0)).await;
-    assert_eq!(bench.tick().await.counts.active, 1, "one expired");
+    fixture.raw::<()>(drop.arg(&fixture.keys.revoked).arg(0).arg(0)).await;
+    assert_eq!(fixture.tick().await.counts.active, 1, "one expired");
 }

@@ -8,33 +8,33 @@ use jackpot::room::ticket::Ticket;
 use jackpot::subject::Subject;
 use serde_json::json;
 
-use crate::room::fixture::{RETENTION_MS, RoomBench, ahead, ended, is_in, seen, users};
+use crate::room::fixture::{RETENTION_MS, RoomFixture, ahead, ended, is_in, seen, users};
 
-async fn looks(bench: &RoomBench, tickets: &[Ticket]) -> Vec<scripts::Seen> {
+async fn looks(fixture: &RoomFixture, tickets: &[Ticket]) -> Vec<scripts::Seen> {
     let visits: Vec<_> = tickets.iter().copied().map(Visit::Look).collect();
-    bench.visit(&visits).await.replies.into_iter().map(seen).collect()
+    fixture.visit(&visits).await.replies.into_iter().map(seen).collect()
 }
 
 #[tokio::test]
 async fn thirty_join_ten_are_in_ten_go_silent_and_the_last_ten_follow() {
-    let bench = RoomBench::with(&json!({"capacity": 10, "session_s": 50, "waiting_timeout_s": 30})).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 10, "session_s": 50, "waiting_timeout_s": 30})).await;
     let mut tickets = Vec::new();
     for (i, user) in (1..).zip(users(1, 30)) {
-        let seen = bench.one(bench.join(&user)).await;
+        let seen = fixture.one(fixture.join(&user)).await;
         assert_eq!(is_in(&seen), i <= 10, "{user}");
         assert!(i <= 10 || ahead(&seen) == i - 11);
         tickets.push(seen.ticket);
     }
-    bench.pass(29).await;
-    let last = looks(&bench, &tickets[20..]).await;
+    fixture.pass(29).await;
+    let last = looks(&fixture, &tickets[20..]).await;
     assert!((10..).zip(&last).all(|(i, seen)| ahead(seen) == i));
-    bench.pass(2).await;
-    let silent = looks(&bench, &tickets[10..20]).await;
+    fixture.pass(2).await;
+    let silent = looks(&fixture, &tickets[10..20]).await;
     assert!(silent.iter().all(|seen| ended(seen) == End::Abandoned));
-    let last = looks(&bench, &tickets[20..]).await;
+    let last = looks(&fixture, &tickets[20..]).await;
     assert!((0..).zip(&last).all(|(i, seen)| ahead(seen) == i));
-    bench.pass(20).await;
-    let visited = bench.tick().await;
+    fixture.pass(20).await;
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.active, visited.counts.waiting), (10, 0));
     assert_eq!(
         (
@@ -44,9 +44,9 @@ async fn thirty_join_ten_are_in_ten_go_silent_and_the_last_ten_follow() {
         ),
         (10, 10, 20)
     );
-    assert!(looks(&bench, &tickets[20..]).await.iter().all(is_in));
+    assert!(looks(&fixture, &tickets[20..]).await.iter().all(is_in));
     assert!(
-        looks(&bench, &tickets[..10])
+        looks(&fixture, &tickets[..10])
             .await
             .iter()
             .all(|seen| ended(seen) == End::Expired)
@@ -55,33 +55,33 @@ async fn thirty_join_ten_are_in_ten_go_silent_and_the_last_ten_follow() {
 
 #[tokio::test]
 async fn those_who_wait_come_in_one_by_one_as_places_are_left() {
-    let bench = RoomBench::with(&json!({"capacity": 1})).await;
+    let fixture = RoomFixture::with(&json!({"capacity": 1})).await;
     let names = users(1, 6);
-    let tickets: Vec<_> = bench
+    let tickets: Vec<_> = fixture
         .joined(names.iter().map(String::as_str))
         .await
         .iter()
         .map(|seen| seen.ticket)
         .collect();
     for (i, ticket) in tickets.iter().enumerate() {
-        assert!(is_in(&bench.one(Visit::Look(*ticket)).await), "{i}");
-        let behind = looks(&bench, &tickets[i + 1..]).await;
+        assert!(is_in(&fixture.one(Visit::Look(*ticket)).await), "{i}");
+        let behind = looks(&fixture, &tickets[i + 1..]).await;
         assert!((0..).zip(&behind).all(|(i, seen)| ahead(seen) == i));
-        bench.one(Visit::Leave(*ticket)).await;
+        fixture.one(Visit::Leave(*ticket)).await;
     }
 }
 
 #[tokio::test]
 async fn a_rate_holds_in_any_minute() {
     let rule = |rate: Option<u64>| json!({"capacity": 100, "waiting_timeout_s": 1_000, "admissions_per_minute": rate});
-    let bench = RoomBench::with(&rule(Some(3))).await;
-    let admitted = async || bench.tick().await.counts.admitted;
+    let fixture = RoomFixture::with(&rule(Some(3))).await;
+    let admitted = async || fixture.tick().await.counts.admitted;
     let names = users(1, 60);
-    let first = bench.joined(["one"]).await;
+    let first = fixture.joined(["one"]).await;
     assert!(is_in(&first[0]));
-    bench.pass(40).await;
-    bench.joined(names.iter().map(String::as_str)).await;
-    let visited = bench.tick().await;
+    fixture.pass(40).await;
+    fixture.joined(names.iter().map(String::as_str)).await;
+    let visited = fixture.tick().await;
     assert_eq!((visited.counts.admitted, visited.rate), (3, Some(3)));
     assert_eq!(
         visited.counts.promoted, 0,
@@ -92,70 +92,70 @@ async fn a_rate_holds_in_any_minute() {
         (15_000..=20_001).contains(&(due - visited.now_ms)),
         "a minute behind the first, not the second"
     );
-    bench.pass(19).await;
+    fixture.pass(19).await;
     assert_eq!(admitted().await, 3);
-    bench.pass(1).await;
+    fixture.pass(1).await;
     // The first is 60 s old and some ms, or will be in a moment.
     crate::support::wait::eventually(std::time::Duration::from_secs(10), "the fourth", async || {
         (admitted().await == 4).then_some(())
     })
     .await;
-    bench.pass(39).await;
+    fixture.pass(39).await;
     assert_eq!(admitted().await, 4);
-    bench.pass(2).await;
+    fixture.pass(2).await;
     assert_eq!(admitted().await, 6);
 
     // Raised: what was admitted in the last minute counts.
-    bench.define(&rule(Some(5))).await;
+    fixture.define(&rule(Some(5))).await;
     assert_eq!(admitted().await, 6 + 2);
     // Lowered: nobody is admitted until fewer than that were admitted within a minute.
-    bench.define(&rule(Some(1))).await;
+    fixture.define(&rule(Some(1))).await;
     assert_eq!(admitted().await, 8);
-    bench.pass(30).await;
-    bench.define(&rule(Some(5))).await;
+    fixture.pass(30).await;
+    fixture.define(&rule(Some(5))).await;
     assert_eq!(
         admitted().await,
         8 + 1,
         "raised again: the fourth is gone by now, the others count"
     );
-    bench.define(&rule(Some(1))).await;
-    bench.pass(61).await;
+    fixture.define(&rule(Some(1))).await;
+    fixture.pass(61).await;
     assert_eq!(admitted().await, 10);
-    bench.define(&rule(None)).await;
+    fixture.define(&rule(None)).await;
     assert_eq!(admitted().await, 61);
 }
 
 #[tokio::test]
 async fn what_the_rate_counts_no_more_is_forgotten() {
     let rule = json!({"capacity": 1_000, "waiting_timeout_s": 1_000, "admissions_per_minute": 50});
-    let bench = RoomBench::with(&rule).await;
+    let fixture = RoomFixture::with(&rule).await;
     let names = users(1, 150);
-    bench.joined(names.iter().map(String::as_str)).await;
+    fixture.joined(names.iter().map(String::as_str)).await;
     for _ in 0..2 {
-        bench.pass(61).await;
-        bench.tick().await;
+        fixture.pass(61).await;
+        fixture.tick().await;
     }
-    let recent: u64 = bench.raw(redis::cmd("LLEN").arg(&bench.keys.recent)).await;
-    assert_eq!((recent, bench.tick().await.counts.admitted), (50, 150));
+    let recent: u64 = fixture.raw(redis::cmd("LLEN").arg(&fixture.keys.recent)).await;
+    assert_eq!((recent, fixture.tick().await.counts.admitted), (50, 150));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn joins_at_once_give_each_user_one_ticket_and_fill_the_room_exactly() {
     const CALLERS: usize = 16;
     const USERS: usize = 100;
-    let bench = Arc::new(RoomBench::with(&json!({"capacity": 30})).await);
+    let fixture = Arc::new(RoomFixture::with(&json!({"capacity": 30})).await);
     let mut callers = tokio::task::JoinSet::new();
     for caller in 0..CALLERS {
-        let bench = Arc::clone(&bench);
+        let fixture = Arc::clone(&fixture);
         callers.spawn(async move {
             // The joins come from another instance, which knows nothing yet; half of them in calls of many.
-            let known = jackpot::room::known::Known::new(&bench.id);
-            let mut joins: Vec<_> = users(1, USERS).iter().map(|user| bench.join(user)).collect();
+            let known = jackpot::room::known::Known::new(&fixture.id);
+            let mut joins: Vec<_> = users(1, USERS).iter().map(|user| fixture.join(user)).collect();
             joins.rotate_left(caller * 7 % USERS);
             let size = if caller % 2 == 0 { 1 } else { 9 };
             let mut got = Vec::new();
             for part in joins.chunks(size) {
-                let visited = scripts::visit(&bench.store, &known, RETENTION_MS, part)
+                let visited = scripts::visit(&fixture.store, &known, RETENTION_MS, part)
                     .await
                     .expect("a reply");
                 assert!(visited.counts.active <= 30);
@@ -170,6 +170,6 @@ async fn joins_at_once_give_each_user_one_ticket_and_fill_the_room_exactly() {
     assert_eq!(pairs.len(), USERS);
     let inside: BTreeSet<_> = all.iter().filter(|seen| is_in(seen)).map(|seen| seen.ticket).collect();
     assert_eq!(inside.len(), 30);
-    let counts = bench.tick().await.counts;
+    let counts = fixture.tick().await.counts;
     assert_eq!((counts.active, counts.waiting, counts.admitted), (30, 70, 30));
 }

@@ -2,3 +2,4 @@
 
 pub mod coupons;
 pub mod room;
+mod support;

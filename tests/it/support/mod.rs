@@ -5,9 +5,11 @@
 
 pub mod browser;
 pub mod cluster;
+pub mod fixture;
 pub mod given;
 mod http;
 pub mod ledger_db;
+pub mod ledger_fixture;
 pub mod local;
 pub mod postgres;
 pub mod postgres_local;

@@ -25,6 +25,11 @@ fn owned(environment: &[(&str, &str)]) -> Vec<(String, String)> {
     environment.iter().map(one).collect()
 }
 
+/// What a command wrote: its standard output, then its errors.
+pub fn output_text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
 /// A running service with a data directory of its own. Dropping it removes everything.
 pub struct Service {
     data: TempDir,

@@ -30,7 +30,7 @@ pub enum Outcome {
     /// Before the start or after the end of the coupon.
     NotOpen,
     /// Not yet decided.
-    InLine,
+    Queued,
     /// A dead letter of the queue.
     Dead,
 }
@@ -50,7 +50,7 @@ impl Outcome {
             Self::Issued(_) | Self::Voided(_) => Kind::Issued,
             Self::AlreadyIssued { .. } => Kind::AlreadyIssued,
             Self::OutOfStock => Kind::OutOfStock,
-            Self::NotOpen | Self::InLine | Self::Dead => Kind::Other,
+            Self::NotOpen | Self::Queued | Self::Dead => Kind::Other,
         }
     }
 
@@ -112,7 +112,7 @@ impl Wire {
             }
             "out-of-stock" => Outcome::OutOfStock,
             "not-open" => Outcome::NotOpen,
-            "queued" => Outcome::InLine,
+            "queued" => Outcome::Queued,
             "dead" => Outcome::Dead,
             other => return Err(format!("its result is {other}")),
         })
@@ -220,11 +220,11 @@ mod tests {
         );
         assert_eq!(read_value(403, &json!({"code":"not-open"})), Ok(Outcome::NotOpen));
         let queued = json!({"result":"queued","request_id":"s1-u7-2","user_id":"u7","position":3});
-        assert_eq!(read_value(202, &queued), Ok(Outcome::InLine));
+        assert_eq!(read_value(202, &queued), Ok(Outcome::Queued));
     }
 
     #[test]
-    fn the_times_of_the_line_are_read() {
+    fn the_times_of_the_queue_are_read() {
         let queued = json!({"result":"queued","queued_at":"2026-11-21T06:00:00.100Z"});
         let refused = json!({"result":"out-of-stock","decided_at":"2026-11-21T06:00:00.130Z"});
         let (joined, none) = times_ms(&answered(202, &queued));

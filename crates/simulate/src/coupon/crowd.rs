@@ -178,7 +178,7 @@ impl Crowd {
             if self.plan.options.queued {
                 self.progress.done.fetch_add(1, Ordering::Relaxed);
             }
-            if call.outcome == Ok(Outcome::InLine) {
+            if call.outcome == Ok(Outcome::Queued) {
                 self.progress.waiting.fetch_add(1, Ordering::Relaxed);
                 // The receiver is kept until all who send have ended.
                 let _open = joined.send((call, joined_ms));
@@ -202,7 +202,7 @@ impl Crowd {
             sent_us,
             answered_us,
             decided_us: answered_us,
-            in_line_ms: None,
+            queued_ms: None,
             status: answered.status.as_u16(),
             replayed: answered.replayed,
             repeats: answered.repeats,
@@ -224,8 +224,8 @@ impl Crowd {
             };
             let (outcome, decided_ms) = self.decision(&api, call.ask).await?;
             call.outcome = outcome;
-            let in_line_ms = decided_ms.zip(joined_ms).map(|(to, from)| to.saturating_sub(from));
-            call.in_line_ms = in_line_ms.and_then(|ms| u64::try_from(ms).ok());
+            let queued_ms = decided_ms.zip(joined_ms).map(|(to, from)| to.saturating_sub(from));
+            call.queued_ms = queued_ms.and_then(|ms| u64::try_from(ms).ok());
             call.decided_us = self.course().micros();
             self.progress.waiting.fetch_sub(1, Ordering::Relaxed);
             self.decided(&call);
@@ -245,7 +245,7 @@ impl Crowd {
             if done != seen.0 {
                 seen = (done, Instant::now());
             }
-            if outcome != Ok(Outcome::InLine) || seen.1.elapsed() > STUCK_AFTER {
+            if outcome != Ok(Outcome::Queued) || seen.1.elapsed() > STUCK_AFTER {
                 return Ok((outcome, answer::times_ms(&answered).1));
             }
             tokio::time::sleep(LOOK_EVERY).await;

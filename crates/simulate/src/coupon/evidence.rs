@@ -17,7 +17,7 @@ pub struct Call {
     /// The first answer with the decision. For a queued request it is later than the first answer.
     pub decided_us: u64,
     /// How long its request was in the queue, by the service's clock, in ms; if both ends are known.
-    pub in_line_ms: Option<u64>,
+    pub queued_ms: Option<u64>,
     /// HTTP status of its answer.
     pub status: u16,
     /// Its answer said `Idempotency-Replayed: true`.

@@ -23,7 +23,7 @@ use self::crowd::{Crowd, Results};
 use self::evidence::Evidence;
 use crate::client::Api;
 use crate::finding::Rule;
-use crate::numbers::{Numbers, per};
+use crate::numbers::per;
 use crate::report::plots::Plot;
 use crate::run::{Played, Setup};
 use crate::scenario::Scenario;
@@ -41,7 +41,6 @@ impl Scenario for Plan {
 
     type Players = Crowd;
     type Evidence = Evidence;
-    type Numbers = numbers::Numbers;
 
     fn plan(args: &Args, _: bool) -> Self {
         Self::new(args)
@@ -98,18 +97,6 @@ impl Scenario for Plan {
 
     fn client_per_s(numbers: &numbers::Numbers, elapsed_s: f64) -> f64 {
         per(numbers.calls + numbers.looks, elapsed_s)
-    }
-
-    fn cards(numbers: &numbers::Numbers) -> Vec<(String, &'static str)> {
-        overview::cards(numbers)
-    }
-
-    fn rows(&self, numbers: &Numbers<numbers::Numbers>) -> Vec<(String, String)> {
-        overview::rows(self, numbers)
-    }
-
-    fn parameters(&self) -> Vec<(String, String)> {
-        overview::parameters(self)
     }
 
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {

@@ -16,9 +16,9 @@ pub struct Numbers {
     /// From the first try of a call to its answer.
     pub latency: Latency,
     /// Calls answered 202.
-    pub in_line: u64,
+    pub queued: u64,
     /// Of those: from joining the queue to the decision, by the service's clock, in whole milliseconds.
-    pub line_latency: Option<Latency>,
+    pub queue_latency: Option<Latency>,
     /// Requests made by them.
     pub requests: u64,
     pub issued: u64,
@@ -37,7 +37,7 @@ pub struct Numbers {
 impl Numbers {
     pub fn of(evidence: &Evidence, elapsed_s: f64) -> Self {
         let calls = evidence.calls.len() as u64;
-        let in_line: Vec<&Call> = evidence.calls.iter().filter(|call| call.status == ACCEPTED).collect();
+        let queued: Vec<&Call> = evidence.calls.iter().filter(|call| call.status == ACCEPTED).collect();
         let requests = evidence.requests();
         let count = |kind| requests.iter().filter(|request| request.kind() == Some(kind)).count() as u64;
         let issues = evidence.issues();
@@ -49,13 +49,13 @@ impl Numbers {
         let sold_out = last
             .filter(|_| !evidence.plan.options.queued)
             .and_then(|last| answered_us.get(last));
-        let latency_in_line = || latency(in_line.iter().filter_map(|call| call.in_line_ms).map(|ms| ms * 1_000));
+        let latency_in_queue = || latency(queued.iter().filter_map(|call| call.queued_ms).map(|ms| ms * 1_000));
         Self {
             calls,
             calls_per_s: per(calls, elapsed_s),
             latency: latency(evidence.calls.iter().map(|call| call.answered_us - call.sent_us)),
-            in_line: in_line.len() as u64,
-            line_latency: (!in_line.is_empty()).then(latency_in_line),
+            queued: queued.len() as u64,
+            queue_latency: (!queued.is_empty()).then(latency_in_queue),
             requests: requests.len() as u64,
             issued: issues.len() as u64,
             already_issued: count(Kind::AlreadyIssued),
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!((numbers.calls, numbers.requests, numbers.repeated), (300, 200, 100));
         assert_eq!((numbers.issued, numbers.voided), (43, 3));
         assert!(
-            (200..300).contains(&numbers.in_line),
+            (200..300).contains(&numbers.queued),
             "repeats of what is decided are answered at once"
         );
         assert_eq!(
@@ -92,10 +92,10 @@ mod tests {
         );
         assert!((Plan::client_per_s(&numbers, 0.5) - 2_000.0).abs() < 0.1);
         assert_eq!(
-            (numbers.sold_out_s, numbers.line_latency.map(|line| line.max_us)),
+            (numbers.sold_out_s, numbers.queue_latency.map(|latency| latency.max_us)),
             (None, Some(1_000))
         );
         let at_once = Numbers::of(&fixture::honest(""), 0.5);
-        assert!(at_once.sold_out_s.is_some_and(|at| at > 0.0) && at_once.line_latency.is_none());
+        assert!(at_once.sold_out_s.is_some_and(|at| at > 0.0) && at_once.queue_latency.is_none());
     }
 }

@@ -26,7 +26,7 @@ use self::plan::Entry;
 use self::players::{Game, Results};
 use crate::client::Api;
 use crate::finding::Rule;
-use crate::numbers::{Numbers, per};
+use crate::numbers::per;
 use crate::report::plots::Plot;
 use crate::run::{Played, Setup};
 use crate::scenario::Scenario;
@@ -42,7 +42,6 @@ impl Scenario for Plan {
 
     type Players = Game;
     type Evidence = Evidence;
-    type Numbers = numbers::Numbers;
 
     fn plan(args: &Args, knows_secret: bool) -> Self {
         Self::new(args, knows_secret)
@@ -105,22 +104,6 @@ impl Scenario for Plan {
 
     fn client_per_s(numbers: &numbers::Numbers, elapsed_s: f64) -> f64 {
         per(numbers.entries + numbers.replays, elapsed_s)
-    }
-
-    fn cards(numbers: &numbers::Numbers) -> Vec<(String, &'static str)> {
-        overview::cards(numbers)
-    }
-
-    fn rows(&self, numbers: &Numbers<numbers::Numbers>) -> Vec<(String, String)> {
-        overview::rows(self, numbers)
-    }
-
-    fn parameters(&self) -> Vec<(String, String)> {
-        overview::parameters(self)
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        overview::remarks(self)
     }
 
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {

@@ -31,7 +31,7 @@ use self::evidence::Evidence;
 use self::monitor::Seen;
 use crate::client::Api;
 use crate::finding::Rule;
-use crate::numbers::{Numbers, per};
+use crate::numbers::per;
 use crate::report::plots::Plot;
 use crate::run::{Played, Setup};
 use crate::scenario::Scenario;
@@ -54,7 +54,6 @@ impl Scenario for Plan {
 
     type Players = Crowd;
     type Evidence = Evidence;
-    type Numbers = numbers::Numbers;
 
     fn plan(args: &Args, _: bool) -> Self {
         Self::new(args)
@@ -119,18 +118,6 @@ impl Scenario for Plan {
     /// While the early users joined.
     fn client_per_s(numbers: &numbers::Numbers, _: f64) -> f64 {
         per(numbers.joins + numbers.joins_again, numbers.joining_s)
-    }
-
-    fn cards(numbers: &numbers::Numbers) -> Vec<(String, &'static str)> {
-        overview::cards(numbers)
-    }
-
-    fn rows(&self, numbers: &Numbers<numbers::Numbers>) -> Vec<(String, String)> {
-        overview::rows(numbers)
-    }
-
-    fn parameters(&self) -> Vec<(String, String)> {
-        overview::parameters(self)
     }
 
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {

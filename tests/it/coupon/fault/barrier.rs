@@ -42,14 +42,14 @@ async fn a_stampede_with_kills_gets_exactly_the_stock() {
 /// The queue is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on
 /// its way to it, three times in different places, and Redis once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
+async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
     let mut redis = own_redis(&[]).await;
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let lease = [("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "1000")];
     let mut service = service_on(proxy.url(), &lease).await;
     let client = Client::of(&service);
     client.define("line", STOCK as u64).await;
-    hold_line(&redis).await;
+    hold_queue(&redis).await;
     fill(&client).await;
     let arrivals = arrivals(&redis).await;
     assert_eq!(arrivals.len(), USERS * EACH, "each joined once");
@@ -60,7 +60,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
         // know.
         proxy.lose_reply_and_go_down(&["EVAL", &format!("\n{}\r", at(place))], 0);
         if kill == 0 {
-            free_line(&redis).await;
+            free_queue(&redis).await;
         }
         eventually(PATIENCE, "a reply is lost", async || {
             (proxy.lost() > kill).then_some(())
@@ -74,7 +74,7 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
         proxy.pass();
         service.restart().await;
     }
-    eventually(PATIENCE, "the line is empty", async || {
+    eventually(PATIENCE, "the queue is empty", async || {
         let shown = client.get("/v1/coupons/line").await;
         (shown["queued"] == 0).then_some(())
     })
@@ -110,11 +110,11 @@ async fn a_line_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_ar
 }
 
 /// Writes into the state that another consumer holds the queue.
-async fn hold_line(redis: &LocalServer) {
+async fn hold_queue(redis: &LocalServer) {
     consumer(redis, "another 99999999999999 99999999999999").await;
 }
 
-async fn free_line(redis: &LocalServer) {
+async fn free_queue(redis: &LocalServer) {
     consumer(redis, "another 0").await;
 }
 

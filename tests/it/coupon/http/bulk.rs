@@ -132,7 +132,7 @@ async fn a_long_list_that_comes_in_pieces_goes_on_where_it_ended() {
 }
 
 #[tokio::test]
-async fn a_list_joins_the_line_behind_those_who_are_in_it() {
+async fn a_list_joins_the_queue_behind_those_who_are_in_it() {
     let (service, redis) = service_and_redis(&[]).await;
     create(&service, "behind", 9, &json!({})).await;
     hold(&redis, "behind").await;

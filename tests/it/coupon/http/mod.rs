@@ -3,7 +3,7 @@
 mod bulk;
 mod define;
 mod issue;
-mod line;
+mod queue;
 mod retired;
 mod roles;
 mod stalls;

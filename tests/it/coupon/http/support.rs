@@ -141,7 +141,7 @@ pub async fn hold(redis: &LocalServer, id: &str) {
     // lease.
     let state = format!("cp:{{{id}}}:state");
     let mut connection = redis.connection().await;
-    eventually(PATIENCE, "nobody serves the line", async || {
+    eventually(PATIENCE, "nobody serves the queue", async || {
         let set = redis::cmd("HSETNX")
             .arg(&state)
             .arg("consumer")

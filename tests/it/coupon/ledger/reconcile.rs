@@ -1,16 +1,11 @@
 //! A coupon in Redis beside its ledger: agreement is clean under load, and a difference suspends the coupon. When both
 //! agree again, it is open.
 
-use std::cell::Cell;
-
-use jackpot::coupon::ledger::projector::Coupons;
-use jackpot::coupon::status::Status;
-use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::Reconciled;
 use serde_json::json;
 
 use crate::coupon::fixture::ask;
-use crate::coupon::ledger::fixture::{CouponKit, live};
+use crate::coupon::ledger::fixture::{CouponLedger, live};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -21,47 +16,29 @@ on_both_databases!(
     a_key_that_cannot_be_read_is_found,
 );
 
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(kit: &CouponKit, projector: &mut Projector<Coupons>) -> Reconciled {
-    let ended = Cell::new(false);
-    let coupons = kit.coupons();
-    let asked = async {
-        let reconciled = kit.ledger.reconcile(&coupons, &kit.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
-}
-
 async fn under_load_it_is_clean(db: LedgerDb) {
-    let kit = CouponKit::with(db, &json!({})).await;
-    let mut projector = kit.projector_of(kit.coupons(), false);
+    let fixture = CouponLedger::with(db, &json!({})).await;
+    let mut projector = fixture.own_projector();
     let play = async {
-        live(&kit.bench).await;
-        kit.bench.define(&json!({"stock": 60})).await;
-        let keys = &kit.bench.keys;
-        kit.bench
+        live(&fixture).await;
+        fixture.define(&json!({"stock": 60})).await;
+        let keys = &fixture.keys;
+        fixture
             .raw::<()>(redis::cmd("HDEL").arg(&keys.state).arg("consumer"))
             .await;
         for n in 0..80 {
-            kit.bench
+            fixture
                 .answers(&[
                     ask(&format!("x{n}"), &format!("v{n}")),
                     ask(&format!("y{n}"), &format!("v{n}")),
                 ])
                 .await;
-            let (_, taken) = kit.bench.served("consumer", &format!("take-{n}"), &[], 3).await;
+            let (_, taken) = fixture.served("consumer", &format!("take-{n}"), &[], 3).await;
             let taken = taken.iter().map(|taken| taken.request_id.as_str());
             let codes = crate::coupon::fixture::with_codes(taken);
-            kit.bench.served("consumer", &format!("serve-{n}"), &codes, 0).await;
+            fixture.served("consumer", &format!("serve-{n}"), &codes, 0).await;
             if n % 9 == 0 {
-                kit.bench.void(&format!("x{}", n / 2)).await;
+                fixture.void(&format!("x{}", n / 2)).await;
             }
         }
     };
@@ -72,7 +49,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         }
     };
     tokio::join!(play, read);
-    let Reconciled::Report(_, report) = reconcile(&kit, &mut projector).await else {
+    let Reconciled::Report(_, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(report.clean, "{report:?}");
@@ -81,50 +58,16 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         assert!(names.contains(&name), "{names:?}");
     }
     projector.finish().await;
-    kit.assert_complete().await;
-    assert_eq!(kit.metric("reconciliation_mismatches"), "");
-    let suspended = kit.table("audit", "who", "n").await;
+    fixture.assert_complete().await;
+    assert_eq!(fixture.metric("reconciliation_mismatches"), "");
+    let suspended = fixture.own_rows("audit", "who", "n").await;
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
 }
 
-/// The fault suspends the coupon with a reason; its repair opens the coupon again.
-async fn assert_found(kit: &CouponKit, fault: &str) {
-    kit.project().await;
-    assert_eq!(kit.status().await, Status::Suspended);
-    let report = kit.report().await;
-    assert!(
-        !report.clean && report.faults().join("; ").contains(fault),
-        "{report:?}"
-    );
-    kit.project().await;
-    assert_eq!(
-        kit.status().await,
-        Status::Suspended,
-        "for as long as it does not agree"
-    );
-    let last = kit
-        .table("audit", "action reason who", "n")
-        .await
-        .pop()
-        .expect("audited");
-    assert_eq!((last[0].as_str(), last[2].as_str()), ("suspend", "service"));
-    assert!(last[1].contains(fault), "{last:?}");
-}
-
-async fn assert_opened(kit: &CouponKit) {
-    kit.project().await;
-    assert_eq!(kit.status().await, Status::Open);
-    kit.project().await;
-    assert!(kit.report().await.clean);
-    let last = kit.table("audit", "action who", "n").await.pop().expect("audited");
-    assert_eq!(last, ["resume", "service"]);
-    kit.assert_complete().await;
-}
-
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
-    let kit = CouponKit::with(db, &json!({})).await;
-    live(&kit.bench).await;
-    kit.project().await;
+    let fixture = CouponLedger::with(db, &json!({})).await;
+    live(&fixture).await;
+    fixture.project().await;
     for (field, fault) in [
         ("voided", "voided is"),
         ("stock", "stock is"),
@@ -132,28 +75,28 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
     ] {
         let tamper = |by: i64| {
             redis::cmd("HINCRBY")
-                .arg(&kit.bench.keys.state)
+                .arg(&fixture.keys.state)
                 .arg(field)
                 .arg(by)
                 .to_owned()
         };
-        kit.bench.raw::<i64>(&mut tamper(1)).await;
-        assert_found(&kit, fault).await;
-        kit.bench.raw::<i64>(&mut tamper(-1)).await;
-        assert_opened(&kit).await;
+        fixture.raw::<i64>(&mut tamper(1)).await;
+        fixture.assert_found(fault).await;
+        fixture.raw::<i64>(&mut tamper(-1)).await;
+        fixture.assert_opened().await;
     }
-    let (member, score) = kit.bench.by_arrival(&kit.bench.keys.dead).await.remove(0);
-    kit.bench
-        .raw::<i64>(redis::cmd("ZREM").arg(&kit.bench.keys.dead).arg(&member))
+    let (member, score) = fixture.sorted::<u64>(&fixture.keys.dead).await.remove(0);
+    fixture
+        .raw::<i64>(redis::cmd("ZREM").arg(&fixture.keys.dead).arg(&member))
         .await;
-    assert_found(&kit, "dead is 0 in Redis and 1 in the ledger").await;
+    fixture.assert_found("dead is 0 in Redis and 1 in the ledger").await;
     let put_back = redis::cmd("ZADD")
-        .arg(&kit.bench.keys.dead)
+        .arg(&fixture.keys.dead)
         .arg(score)
         .arg(&member)
         .to_owned();
-    kit.bench.raw::<i64>(&mut put_back.clone()).await;
-    assert_opened(&kit).await;
+    fixture.raw::<i64>(&mut put_back.clone()).await;
+    fixture.assert_opened().await;
 
     for (field, fault) in [
         ("per_user", "per_user is 7 in Redis"),
@@ -162,86 +105,88 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
         ("ends", "ends is 7 in Redis"),
         ("retention", "retention is 7 in Redis"),
     ] {
-        let was: String = kit
-            .bench
-            .raw(redis::cmd("HGET").arg(&kit.bench.keys.state).arg(field))
+        let was: String = fixture
+            .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg(field))
             .await;
         let set = |value: &str| {
             redis::cmd("HSET")
-                .arg(&kit.bench.keys.state)
+                .arg(&fixture.keys.state)
                 .arg(field)
                 .arg(value)
                 .to_owned()
         };
-        kit.bench.raw::<u64>(&mut set("7")).await;
-        assert_found(&kit, fault).await;
-        kit.bench.raw::<u64>(&mut set(&was)).await;
-        assert_opened(&kit).await;
+        fixture.raw::<u64>(&mut set("7")).await;
+        fixture.assert_found(fault).await;
+        fixture.raw::<u64>(&mut set(&was)).await;
+        fixture.assert_opened().await;
     }
-    let (users, away) = (&kit.bench.keys.users, format!("{}:aside", kit.bench.keys.users));
+    let (users, away) = (&fixture.keys.users, format!("{}:aside", fixture.keys.users));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
-    kit.bench.raw::<()>(&mut rename(users, &away)).await;
-    assert_found(&kit, "users is 0 in Redis").await;
-    kit.bench.raw::<()>(&mut rename(&away, users)).await;
-    assert_opened(&kit).await;
+    fixture.raw::<()>(&mut rename(users, &away)).await;
+    fixture.assert_found("users is 0 in Redis").await;
+    fixture.raw::<()>(&mut rename(&away, users)).await;
+    fixture.assert_opened().await;
 
     // The records that answer repeats are all gone, while the counts stay as they were.
-    let (requests, aside) = (&kit.bench.keys.requests, format!("{}:aside", kit.bench.keys.requests));
+    let (requests, aside) = (&fixture.keys.requests, format!("{}:aside", fixture.keys.requests));
     let rename = |from: &str, to: &str| redis::cmd("RENAME").arg(from).arg(to).to_owned();
-    kit.bench.raw::<()>(&mut rename(requests, &aside)).await;
-    assert_found(&kit, "requests is 0 in Redis").await;
-    kit.bench.raw::<()>(&mut rename(&aside, requests)).await;
-    assert_opened(&kit).await;
+    fixture.raw::<()>(&mut rename(requests, &aside)).await;
+    fixture.assert_found("requests is 0 in Redis").await;
+    fixture.raw::<()>(&mut rename(&aside, requests)).await;
+    fixture.assert_opened().await;
 }
 
 async fn rows_that_are_gone_suspend_it_until_they_are_back(db: LedgerDb) {
-    let kit = CouponKit::with(db, &json!({})).await;
-    live(&kit.bench).await;
-    kit.project().await;
-    let of = format!("coupon_id = '{}' AND sequence = 2", kit.id);
-    kit.change(&format!("UPDATE coupon_issues SET coupon_id = 'elsewhere' WHERE {of}"))
+    let fixture = CouponLedger::with(db, &json!({})).await;
+    live(&fixture).await;
+    fixture.project().await;
+    let of = format!("coupon_id = '{}' AND sequence = 2", fixture.id);
+    fixture
+        .change(&format!("UPDATE coupon_issues SET coupon_id = 'elsewhere' WHERE {of}"))
         .await;
-    assert_found(&kit, "issued rows is").await;
+    fixture.assert_found("issued rows is").await;
     let back = format!(
         "UPDATE coupon_issues SET coupon_id = '{}' WHERE coupon_id = 'elsewhere'",
-        kit.id
+        fixture.id
     );
-    kit.change(&back).await;
-    assert_opened(&kit).await;
-    kit.change(&format!("UPDATE coupon_issues SET voided_n = 3 WHERE {of}"))
+    fixture.change(&back).await;
+    fixture.assert_opened().await;
+    fixture
+        .change(&format!("UPDATE coupon_issues SET voided_n = 3 WHERE {of}"))
         .await;
-    assert_found(&kit, "voided rows is").await;
-    kit.change(&format!("UPDATE coupon_issues SET voided_n = 0 WHERE {of}"))
+    fixture.assert_found("voided rows is").await;
+    fixture
+        .change(&format!("UPDATE coupon_issues SET voided_n = 0 WHERE {of}"))
         .await;
-    assert_opened(&kit).await;
+    fixture.assert_opened().await;
 }
 
 async fn one_on_a_busy_coupon_is_found_too(db: LedgerDb) {
-    let kit = CouponKit::with(db, &json!({})).await;
-    kit.bench.now("a", "u1").await;
-    let mut projector = kit.projector_of(kit.coupons(), false);
+    let fixture = CouponLedger::with(db, &json!({})).await;
+    fixture.now("a", "u1").await;
+    let mut projector = fixture.own_projector();
     projector.catch_up().await;
-    kit.bench
-        .raw::<i64>(redis::cmd("HINCRBY").arg(&kit.bench.keys.state).arg("voided").arg(1))
+    fixture
+        .raw::<i64>(redis::cmd("HINCRBY").arg(&fixture.keys.state).arg("voided").arg(1))
         .await;
-    let Reconciled::Report(n, report) = reconcile(&kit, &mut projector).await else {
+    let Reconciled::Report(n, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(!report.clean && n >= 3, "{n}: {report:?}");
     projector.catch_up().await;
-    assert_eq!(kit.status().await, Status::Suspended);
-    assert_ne!(kit.metric("reconciliation_mismatches_total"), "");
+    assert_eq!(fixture.status_held().await, "suspended");
+    assert_ne!(fixture.metric("reconciliation_mismatches_total"), "");
     projector.finish().await;
 }
 
 async fn a_key_that_cannot_be_read_is_found(db: LedgerDb) {
-    let kit = CouponKit::with(db, &json!({})).await;
-    kit.bench.now("a", "u1").await;
-    kit.project().await;
-    kit.bench
-        .raw::<()>(redis::cmd("SET").arg(&kit.bench.keys.dead).arg("rubbish"))
+    let fixture = CouponLedger::with(db, &json!({})).await;
+    fixture.now("a", "u1").await;
+    fixture.project().await;
+    fixture
+        .raw::<()>(redis::cmd("SET").arg(&fixture.keys.dead).arg("rubbish"))
         .await;
-    assert_found(&kit, "readable is").await;
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(&kit.bench.keys.dead)).await;
-    assert_opened(&kit).await;
+    fixture.assert_found("readable is").await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&fixture.keys.dead)).await;
+    fixture.assert_opened().await;
 }

@@ -15,8 +15,9 @@ use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::{Fields, batched, play_singly, stream};
-use crate::jackpot::fixture::{Bench, rank, sent, tier};
+use crate::jackpot::batch::oracle::{batched, play_singly};
+use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
+use crate::support::fixture::Fields;
 
 type Batch = batch::Batch<Jackpots>;
 
@@ -41,16 +42,16 @@ pub fn entries(count: u64) -> Vec<Sent> {
 
 /// Plays these entries one by one on a jackpot. Returns its events, and the same with the entries as one batch.
 async fn both(definition: &Value, waiting: Option<&Value>, sent: &[Sent], forced: &[(usize, u32)]) -> [Vec<Fields>; 2] {
-    let bench = Bench::with(definition).await;
-    bench.fund("first", 30).await;
-    bench.take("before", 9).await;
-    bench.finish("before", 0).await;
+    let fixture = JackpotFixture::with(definition).await;
+    fixture.fund("first", 30).await;
+    fixture.take("before", 9).await;
+    fixture.finish("before", 0).await;
     if let Some(waiting) = waiting {
-        bench.define(waiting).await;
+        fixture.define(waiting).await;
     }
-    play_singly(&bench, "b1", sent, &forced.iter().copied().collect()).await;
-    bench.operate.checkpoint(&bench.id).await.expect("done");
-    let singles = stream(&bench).await;
+    play_singly(&fixture, "b1", sent, &forced.iter().copied().collect()).await;
+    fixture.operate.checkpoint(&fixture.id).await.expect("done");
+    let singles = fixture.stream().await;
     let batch = batched(&singles, "b1");
     [singles, batch]
 }

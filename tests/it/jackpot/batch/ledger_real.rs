@@ -8,10 +8,9 @@ use jackpot::jackpot::play::Play;
 use jackpot_core::jackpot::record::{Record, Sent};
 
 use crate::jackpot::batch::ledger::{entries, eventful};
-use crate::jackpot::batch::oracle::stream;
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::{Bench, operator};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::fixture::{JackpotFixture, operator};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::story::export;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
@@ -23,15 +22,16 @@ on_both_databases!(
 const COUNT: u64 = 150;
 
 /// Three batches; within the first one a definition comes into force.
-async fn enter(bench: &Bench) -> Vec<Arc<Batch>> {
-    bench.fund("first", 30).await;
-    bench.define(&eventful(60)).await;
+async fn enter(fixture: &JackpotFixture) -> Vec<Arc<Batch>> {
+    fixture.fund("first", 30).await;
+    fixture.define(&eventful(60)).await;
     let batches: Vec<_> = ["b1", "b2", "b3"].map(|id| batch(id, &entries(COUNT))).into();
     for batch in &batches {
-        let played = play(bench, u64::MAX).enter_batch(&bench.id, batch).await;
+        let played = play(fixture, u64::MAX).enter_batch(&fixture.id, batch).await;
         assert!(!played.expect("taken").replayed);
     }
-    let own = stream(bench)
+    let own = fixture
+        .stream()
         .await
         .into_iter()
         .filter(|fields| fields.contains_key("batch"));
@@ -44,15 +44,19 @@ async fn enter(bench: &Bench) -> Vec<Arc<Batch>> {
 }
 
 /// Every entry of the batch as a look-up finds it, through the stream or through SQL.
-async fn looked_up(kit: &Kit, play: &Play, batch_id: &str) -> Vec<(Sent, Record)> {
+async fn looked_up(fixture: &JackpotLedger, play: &Play, batch_id: &str) -> Vec<(Sent, Record)> {
     let mut all = Vec::new();
     for index in 1..=COUNT {
-        let (id, entry_id) = (&kit.bench.id, format!("{batch_id}:{index}"));
+        let (id, entry_id) = (&fixture.id, format!("{batch_id}:{index}"));
         let found = play.look_up(id, &entry_id).await.expect("remembered");
         all.push(match (found.sent, found.record) {
             (Some(sent), Some(record)) => (sent, record),
             (_, record) => {
-                let taken = kit.ledger.taken(id, &entry_id, found.sequence).await.expect("in SQL");
+                let taken = fixture
+                    .ledger
+                    .taken(id, &entry_id, found.sequence)
+                    .await
+                    .expect("in SQL");
                 (taken.sent, record.unwrap_or(taken.record))
             }
         });
@@ -61,15 +65,15 @@ async fn looked_up(kit: &Kit, play: &Play, batch_id: &str) -> Vec<(Sent, Record)
 }
 
 async fn batches_reach_their_tables_and_every_entry_is_found(db: LedgerDb) {
-    let mut kit = Kit::with(db, &eventful(300)).await;
-    enter(&kit.bench).await;
-    kit.project().await;
-    kit.assert_complete().await;
-    let indexed = kit.indexed().await;
+    let mut fixture = JackpotLedger::with(db, &eventful(300)).await;
+    enter(&fixture).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let indexed = fixture.indexed().await;
     assert_eq!(indexed.len() as u64, 3 * COUNT);
     assert!(indexed.iter().all(|row| row[11] == "1"), "all are settled");
-    let play = play(&kit.bench, u64::MAX);
-    let (from_stream, sent) = (looked_up(&kit, &play, "b1").await, entries(COUNT));
+    let play = play(&fixture, u64::MAX);
+    let (from_stream, sent) = (looked_up(&fixture, &play, "b1").await, entries(COUNT));
     assert_eq!(
         from_stream.iter().map(|(sent, _)| sent.clone()).collect::<Vec<_>>(),
         sent
@@ -78,50 +82,48 @@ async fn batches_reach_their_tables_and_every_entry_is_found(db: LedgerDb) {
         assert_eq!((record.sequence, &record.fingerprint), (index, &sent.fingerprint()));
         // Its draw agrees with its record: a loser drew nothing, a winner what it won.
         let entry_id = format!("b1:{index}");
-        let answer = play
-            .answer(&kit.bench.id, &entry_id, sent.clone(), record.clone())
-            .await;
+        let answer = play.answer(&fixture.id, &entry_id, sent.clone(), record.clone()).await;
         assert_eq!(&answer.expect("answered").record, record);
     }
     for missing in ["b1:0", "b1:151", "b1:01", "b1:99999999999999999999", "b4:1"] {
-        assert!(play.look_up(&kit.bench.id, missing).await.is_err(), "{missing}");
+        assert!(play.look_up(&fixture.id, missing).await.is_err(), "{missing}");
     }
     // The same once the stream has nothing of it any more.
-    kit.settings.trim_margin_events = 0;
-    kit.bench
+    fixture.settings.trim_margin_events = 0;
+    fixture
         .raw::<()>(redis::cmd("CONFIG").arg("SET").arg("stream-node-max-entries").arg(1))
         .await;
-    let key = &kit.bench.operate.views.registry.known(&kit.bench.id).keys.events;
-    kit.bench
+    let key = &fixture.operate.views.registry.known(&fixture.id).keys.events;
+    fixture
         .raw::<u64>(redis::cmd("XTRIM").arg(key).arg("MAXLEN").arg(1))
         .await;
-    let found = play.look_up(&kit.bench.id, "b1:1").await.expect("remembered");
+    let found = play.look_up(&fixture.id, "b1:1").await.expect("remembered");
     assert!(found.sent.is_none(), "{found:?}");
-    assert_eq!(looked_up(&kit, &play, "b1").await, from_stream);
+    assert_eq!(looked_up(&fixture, &play, "b1").await, from_stream);
 }
 
 async fn a_restored_redis_answers_a_batch_as_before(db: LedgerDb) {
-    let kit = Kit::with(db, &eventful(300)).await;
-    let batches = enter(&kit.bench).await;
-    kit.project().await;
-    let before = answers(&kit, &batches).await;
-    kit.bench.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
-    kit.heal().await;
-    kit.assert_complete().await;
-    assert_eq!(answers(&kit, &batches).await, before);
+    let fixture = JackpotLedger::with(db, &eventful(300)).await;
+    let batches = enter(&fixture).await;
+    fixture.project().await;
+    let before = answers(&fixture, &batches).await;
+    fixture.raw::<()>(&mut redis::cmd("FLUSHALL")).await;
+    fixture.heal().await;
+    fixture.assert_complete().await;
+    assert_eq!(answers(&fixture, &batches).await, before);
 }
 
-async fn answers(kit: &Kit, batches: &[Arc<Batch>]) -> Vec<String> {
-    let views = Arc::clone(&kit.other_instance().views);
+async fn answers(fixture: &JackpotLedger, batches: &[Arc<Batch>]) -> Vec<String> {
+    let views = Arc::clone(&fixture.other_instance().operate.views);
     let play = crate::support::given::play(
-        &kit.bench.store,
+        &fixture.store,
         views,
-        PlayMetrics::new(Arc::clone(&kit.metrics)),
+        PlayMetrics::new(Arc::clone(&fixture.metrics)),
         u64::MAX,
     );
     let mut answers = Vec::new();
     for batch in batches {
-        let played = play.enter_batch(&kit.bench.id, batch).await.expect("answered");
+        let played = play.enter_batch(&fixture.id, batch).await.expect("answered");
         assert!(played.replayed);
         let winners = played
             .winners
@@ -134,12 +136,12 @@ async fn answers(kit: &Kit, batches: &[Arc<Batch>]) -> Vec<String> {
 
 #[tokio::test]
 async fn an_export_of_real_batches_is_right() {
-    let bench = Bench::with(&eventful(300)).await;
-    enter(&bench).await;
+    let fixture = JackpotFixture::with(&eventful(300)).await;
+    enter(&fixture).await;
     let by = operator();
-    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
+    let end = fixture.operate.end_epoch(&fixture.id, "a test".to_owned(), &by);
     end.await.expect("rotated");
-    let report = export(&bench).await.verify();
+    let report = export(&fixture).await.verify();
     assert!(report.is_right(), "{report}");
     assert_eq!((report.counts.entries, report.counts.draws), (3 * COUNT, 3 * COUNT));
 }

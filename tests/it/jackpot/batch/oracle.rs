@@ -17,18 +17,17 @@ use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::split::{Part, split};
 use sha2::{Digest, Sha256};
 
-use crate::jackpot::fixture::Bench;
-
-pub type Fields = BTreeMap<String, String>;
+use crate::jackpot::fixture::JackpotFixture;
+use crate::support::fixture::Fields;
 
 /// Plays entries one by one to their ends, under the ids that they would have in a batch. `forced`: what some of them
 /// draw and keep.
-pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
+pub async fn play_singly(fixture: &JackpotFixture, batch_id: &str, sent: &[Sent], forced: &BTreeMap<usize, u32>) {
     let metrics = PlayMetrics::new(std::sync::Arc::new(Metrics::new()));
-    let views = std::sync::Arc::clone(&bench.operate.views);
-    let play = crate::support::given::play(&bench.store, views, metrics, u64::MAX);
+    let views = std::sync::Arc::clone(&fixture.operate.views);
+    let play = crate::support::given::play(&fixture.store, views, metrics, u64::MAX);
     for (index, sent) in (1..).zip(sent) {
-        let (_, view) = bench.fresh().await;
+        let (_, view) = fixture.fresh().await;
         let entry_id = format!("{batch_id}:{index}");
         let odds = view.definition.odds();
         let drawn = view.seed.rank(&entry_id, sent.client_seed.as_ref(), 0, odds);
@@ -37,22 +36,15 @@ pub async fn play_singly(bench: &Bench, batch_id: &str, sent: &[Sent], forced: &
             sent: sent.clone(),
             rank: forced.get(&index).copied().unwrap_or(drawn),
         };
-        let EntryReply::Taken(record) = bench.enter(&[entry]).await.replies.remove(0) else {
+        let EntryReply::Taken(record) = fixture.enter(&[entry]).await.replies.remove(0) else {
             panic!("entry {index} is taken")
         };
         if matches!(record.state, State::Pending { .. }) && !forced.contains_key(&index) {
-            play.finish_pending(&bench.id, &entry_id, record)
+            play.finish_pending(&fixture.id, &entry_id, record)
                 .await
                 .expect("finished");
         }
     }
-}
-
-/// The fields of all events in Redis.
-pub async fn stream(bench: &Bench) -> Vec<Fields> {
-    let events = &bench.operate.views.registry.known(&bench.id).keys.events;
-    let raw: Vec<(String, Fields)> = bench.raw(redis::cmd("XRANGE").arg(events).arg("-").arg("+")).await;
-    raw.into_iter().map(|(_, fields)| fields).collect()
 }
 
 /// These events, with those of the batch's entries merged into the event of the batch.

@@ -13,12 +13,11 @@ use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::stream;
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::{Bench, SECRET, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, SECRET, rank, sent, tier};
 
-async fn enter(bench: &Bench, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
-    play(bench, u64::MAX).enter_batch(&bench.id, batch).await
+async fn enter(fixture: &JackpotFixture, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
+    play(fixture, u64::MAX).enter_batch(&fixture.id, batch).await
 }
 
 fn stakes(batch_id: &str, stakes: &[u64]) -> Arc<Batch> {
@@ -29,11 +28,11 @@ fn stakes(batch_id: &str, stakes: &[u64]) -> Arc<Batch> {
 }
 
 /// Another instance, which has read the jackpot as it is now.
-async fn play_apart(bench: &Bench) -> Play {
-    let views = Arc::new(Views::new(bench.store.clone(), MasterSecret::new(SECRET)));
-    views.view(&bench.id).await.expect("readable");
+async fn play_apart(fixture: &JackpotFixture) -> Play {
+    let views = Arc::new(Views::new(fixture.store.clone(), MasterSecret::new(SECRET)));
+    views.view(&fixture.id).await.expect("readable");
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    crate::support::given::play(&bench.store, views, metrics, u64::MAX)
+    crate::support::given::play(&fixture.store, views, metrics, u64::MAX)
 }
 
 fn no_prizes() -> Value {
@@ -47,9 +46,9 @@ fn half_wins() -> Value {
 
 #[tokio::test]
 async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
-    let bench = Bench::with(&json!({"max_stake": 100})).await;
-    let before = bench.dump().await;
-    let refused = enter(&bench, &stakes("b", &[100, 101, 1, 500])).await;
+    let fixture = JackpotFixture::with(&json!({"max_stake": 100})).await;
+    let before = fixture.dump().await;
+    let refused = enter(&fixture, &stakes("b", &[100, 101, 1, 500])).await;
     let Err(PlayError::Invalid(wrong)) = refused else {
         panic!("{refused:?}")
     };
@@ -58,12 +57,12 @@ async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
         .map(|violation| violation.field.as_str())
         .collect::<Vec<_>>();
     assert_eq!(fields, ["entries[1].stake", "entries[3].stake"]);
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
     // A limit that another instance has raised refuses no entry.
-    let late = play_apart(&bench).await;
-    bench.define(&json!({"max_stake": 500})).await;
+    let late = play_apart(&fixture).await;
+    fixture.define(&json!({"max_stake": 500})).await;
     assert!(
-        late.enter_batch(&bench.id, &stakes("b", &[100, 101, 1, 500]))
+        late.enter_batch(&fixture.id, &stakes("b", &[100, 101, 1, 500]))
             .await
             .is_ok()
     );
@@ -71,50 +70,50 @@ async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
 
 #[tokio::test]
 async fn new_batches_wait_for_the_ledger_and_repeats_do_not() {
-    let bench = Bench::with(&json!({"odds": no_prizes()})).await;
+    let fixture = JackpotFixture::with(&json!({"odds": no_prizes()})).await;
     let (old, new) = (stakes("old", &[1, 2]), stakes("new", &[1]));
-    enter(&bench, &old).await.expect("taken");
-    bench.take("more", 0).await;
-    let known = bench.operate.views.registry.known(&bench.id);
+    enter(&fixture, &old).await.expect("taken");
+    fixture.take("more", 0).await;
+    let known = fixture.operate.views.registry.known(&fixture.id);
     known.set_ledger_n(Some(0));
-    let play = play(&bench, 1);
-    let before = bench.dump().await;
-    let refused = play.enter_batch(&bench.id, &new).await;
+    let play = play(&fixture, 1);
+    let before = fixture.dump().await;
+    let refused = play.enter_batch(&fixture.id, &new).await;
     assert!(matches!(refused, Err(PlayError::Backlog { waiting: 3 })), "{refused:?}");
     assert!(
-        play.enter_batch(&bench.id, &old)
+        play.enter_batch(&fixture.id, &old)
             .await
             .expect("answered as before")
             .replayed
     );
-    assert_eq!(bench.dump().await, before);
+    assert_eq!(fixture.dump().await, before);
     known.set_ledger_n(Some(2));
-    assert!(!play.enter_batch(&bench.id, &new).await.expect("taken").replayed);
+    assert!(!play.enter_batch(&fixture.id, &new).await.expect("taken").replayed);
 }
 
 #[tokio::test]
 async fn other_content_under_the_same_id_is_refused_also_by_a_paused_jackpot() {
-    let bench = Bench::with(&json!({"odds": no_prizes()})).await;
+    let fixture = JackpotFixture::with(&json!({"odds": no_prizes()})).await;
     let first = batch("b", &[sent("p", 1), sent("q", 2)]);
-    enter(&bench, &first).await.expect("taken");
-    let before = bench.dump().await;
+    enter(&fixture, &first).await.expect("taken");
+    let before = fixture.dump().await;
     for other in [
         vec![sent("p", 1)],
         vec![sent("q", 2), sent("p", 1)],
         vec![sent("p", 1), sent("q", 3)],
     ] {
-        let refused = enter(&bench, &batch("b", &other)).await;
+        let refused = enter(&fixture, &batch("b", &other)).await;
         assert!(
             matches!(&refused, Err(PlayError::BatchIdReused(id)) if id == "b"),
             "{refused:?}"
         );
     }
-    assert_eq!(bench.dump().await, before);
-    bench.status(Status::Paused).await;
-    assert!(enter(&bench, &first).await.expect("answered").replayed);
-    let refused = enter(&bench, &batch("b", &[sent("p", 1)])).await;
+    assert_eq!(fixture.dump().await, before);
+    fixture.status(Status::Paused).await;
+    assert!(enter(&fixture, &first).await.expect("answered").replayed);
+    let refused = enter(&fixture, &batch("b", &[sent("p", 1)])).await;
     assert!(matches!(refused, Err(PlayError::BatchIdReused(_))), "{refused:?}");
-    let refused = enter(&bench, &batch("new", &[sent("p", 1)])).await;
+    let refused = enter(&fixture, &batch("new", &[sent("p", 1)])).await;
     assert!(
         matches!(refused, Err(PlayError::Stopped(Status::Paused))),
         "{refused:?}"
@@ -124,50 +123,50 @@ async fn other_content_under_the_same_id_is_refused_also_by_a_paused_jackpot() {
 #[tokio::test]
 async fn sums_beyond_the_largest_amount_are_refused_and_repeats_answered_all_the_same() {
     let whole = json!({"contribution": {"rate_ppm": 1_000_000}, "odds": no_prizes()});
-    let bench = Bench::with(&json!({"contribution": {"fixed": 1}, "odds": no_prizes()})).await;
+    let fixture = JackpotFixture::with(&json!({"contribution": {"fixed": 1}, "odds": no_prizes()})).await;
     let largest = stakes("largest", &[MAX_MINOR, MAX_MINOR]);
-    enter(&bench, &largest).await.expect("two units");
-    bench.status(Status::Paused).await;
-    bench.define(&whole).await;
-    bench.status(Status::Open).await;
-    let before = bench.dump().await;
-    let refused = enter(&bench, &stakes("new", &[MAX_MINOR, MAX_MINOR])).await;
+    enter(&fixture, &largest).await.expect("two units");
+    fixture.status(Status::Paused).await;
+    fixture.define(&whole).await;
+    fixture.status(Status::Open).await;
+    let before = fixture.dump().await;
+    let refused = enter(&fixture, &stakes("new", &[MAX_MINOR, MAX_MINOR])).await;
     assert!(matches!(refused, Err(PlayError::AmountTooLarge)), "{refused:?}");
-    let refused = enter(&bench, &stakes("new", &[MAX_MINOR - 1])).await;
+    let refused = enter(&fixture, &stakes("new", &[MAX_MINOR - 1])).await;
     assert!(matches!(refused, Err(PlayError::AmountTooLarge)), "{refused:?}");
-    assert!(enter(&bench, &largest).await.expect("answered").replayed);
-    assert_eq!(bench.dump().await, before);
-    enter(&bench, &stakes("new", &[MAX_MINOR - 2]))
+    assert!(enter(&fixture, &largest).await.expect("answered").replayed);
+    assert_eq!(fixture.dump().await, before);
+    enter(&fixture, &stakes("new", &[MAX_MINOR - 2]))
         .await
         .expect("to the unit");
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn an_instance_that_is_behind_the_definition_draws_again() {
-    let bench = Bench::with(&json!({"odds": no_prizes()})).await;
-    let behind = play_apart(&bench).await;
-    bench
+    let fixture = JackpotFixture::with(&json!({"odds": no_prizes()})).await;
+    let behind = play_apart(&fixture).await;
+    fixture
         .define(&json!({"contribution": {"fixed": 5}, "odds": no_prizes()}))
         .await;
     let played = behind
-        .enter_batch(&bench.id, &stakes("b", &[1, 1]))
+        .enter_batch(&fixture.id, &stakes("b", &[1, 1]))
         .await
         .expect("taken");
     assert_eq!(played.record.totals[0].1.amount, 10);
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     let first = json!({"odds": half_wins(), "tiers": [tier("grand", 1_000_000, &json!({}))]});
-    let bench = Bench::with(&first).await;
-    bench.take("live", 0).await;
+    let fixture = JackpotFixture::with(&first).await;
+    fixture.take("live", 0).await;
     let mut next = first.clone();
     next["contribution"] = json!({"fixed": 5});
-    bench.define(&next).await;
-    let played = enter(&bench, &stakes("b", &[1; 50])).await.expect("taken");
-    let events = bench.events().await;
+    fixture.define(&next).await;
+    let played = enter(&fixture, &stakes("b", &[1; 50])).await.expect("taken");
+    let events = fixture.events().await;
     let calls = events.iter().filter_map(|event| match &event.kind {
         Kind::Enter(enter) if enter.batch().is_some() => Some(&enter.call),
         _ => None,
@@ -180,21 +179,21 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     assert!(played.winners.len() > 10, "half of them win");
     let added = first_winner as u64 + 5 * (50 - first_winner) as u64;
     assert_eq!(played.record.totals[0].1.amount, added);
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 
     // The limit of the definition that comes into force applies to the entries after it.
     next["contribution"] = json!({"fixed": 3});
     next["max_stake"] = json!(1);
-    bench.take("live2", 0).await;
-    bench.define(&next).await;
-    let before = stream(&bench).await;
-    let refused = enter(&bench, &stakes("c", &[2; 50])).await;
+    fixture.take("live2", 0).await;
+    fixture.define(&next).await;
+    let before = fixture.stream().await;
+    let refused = enter(&fixture, &stakes("c", &[2; 50])).await;
     let Err(PlayError::Invalid(wrong)) = refused else {
         panic!("{refused:?}")
     };
     assert_ne!(wrong[0].field, "entries[0].stake", "the first may still have it");
     assert_eq!(wrong[wrong.len() - 1].field, "entries[49].stake");
-    assert_eq!(stream(&bench).await, before);
+    assert_eq!(fixture.stream().await, before);
 }
 
 /// A hundred ranks all refuse. The work of one call has a bound; smaller batches are taken.
@@ -202,15 +201,15 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
 async fn a_batch_of_too_many_refused_claims_is_refused_by_name() {
     let ranks = (1..=100).map(|i| rank(i, &json!({"fixed": {"tier": "grand", "amount": 1_000_000}})));
     let odds = json!({"total": 100, "ranks": ranks.collect::<Vec<_>>()});
-    let bench = Bench::with(&json!({"odds": odds, "max_redraws": 100})).await;
-    let before = bench.dump().await;
-    let refused = enter(&bench, &stakes("many", &vec![1; 2_500])).await;
+    let fixture = JackpotFixture::with(&json!({"odds": odds, "max_redraws": 100})).await;
+    let before = fixture.dump().await;
+    let refused = enter(&fixture, &stakes("many", &vec![1; 2_500])).await;
     let Err(PlayError::Invalid(wrong)) = refused else {
         panic!("{refused:?}")
     };
     assert_eq!(wrong[0].field, "entries");
-    assert_eq!(bench.dump().await, before);
-    let played = enter(&bench, &stakes("few", &[1; 20])).await.expect("taken");
+    assert_eq!(fixture.dump().await, before);
+    let played = enter(&fixture, &stakes("few", &[1; 20])).await.expect("taken");
     assert_eq!((played.record.winners.len(), played.winners.len()), (20, 0));
-    bench.assert_rebuilds().await;
+    fixture.assert_rebuilds().await;
 }

@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
-use crate::jackpot::batch::oracle::{Fields, batched, play_singly, stream};
+use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::{Bench, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
+use crate::support::fixture::Fields;
 use crate::support::redis::TestRedis;
 
 /// Definitions tried.
@@ -137,29 +138,29 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
 }
 
 /// What Redis holds besides events: the state and the meters, without the fields about events and times.
-async fn held(bench: &Bench) -> [BTreeMap<String, String>; 2] {
-    let keys = &bench.operate.views.registry.known(&bench.id).keys;
-    let mut state: BTreeMap<String, String> = bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
+async fn held(fixture: &JackpotFixture) -> [BTreeMap<String, String>; 2] {
+    let keys = &fixture.keys;
+    let mut state: BTreeMap<String, String> = fixture.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
     for field in ["n", "puts", "gen_opened", "gen_looked"] {
         state.remove(field);
     }
-    [state, bench.raw(redis::cmd("HGETALL").arg(&keys.meters)).await]
+    [state, fixture.raw(redis::cmd("HGETALL").arg(&keys.meters)).await]
 }
 
-async fn prepared(bench: &Bench, case: &Case) {
+async fn prepared(fixture: &JackpotFixture, case: &Case) {
     if case.funding > 0 {
         let cap = case.definition["tiers"][0]["cap"].as_u64().unwrap_or(u64::MAX);
-        bench.fund("f", case.funding.min(cap)).await;
+        fixture.fund("f", case.funding.min(cap)).await;
     }
-    bench.take("live", 0).await;
+    fixture.take("live", 0).await;
     if let Some(waiting) = &case.waiting {
-        bench.define(waiting).await;
+        fixture.define(waiting).await;
     }
 }
 
 async fn compare(redis: &[Arc<TestRedis>; 2], case: &Case) {
-    let single = Bench::on(redis[0].clone(), &case.definition).await;
-    let whole = Bench::twin(redis[1].clone(), &single, &case.definition).await;
+    let single = JackpotFixture::on(redis[0].clone(), &case.definition).await;
+    let whole = JackpotFixture::twin(redis[1].clone(), &single, &case.definition).await;
     prepared(&single, case).await;
     prepared(&whole, case).await;
     for (batch_id, sent) in named(case) {
@@ -175,7 +176,7 @@ async fn compare(redis: &[Arc<TestRedis>; 2], case: &Case) {
             (&again.record, format!("{:?}", again.winners))
         );
     }
-    let (singles, wholes) = (stream(&single).await, stream(&whole).await);
+    let (singles, wholes) = (single.stream().await, whole.stream().await);
     for (batch_id, _) in named(case) {
         let expected = batched(&singles, &batch_id);
         assert_eq!(comparable(&wholes, &batch_id), comparable(&expected, &batch_id));

@@ -15,13 +15,13 @@ use jackpot_core::jackpot::added::Splits;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::Sent;
 
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 
 /// Plays on this jackpot's Redis.
-pub fn play(bench: &Bench, max_backlog: u64) -> Play {
+pub fn play(fixture: &JackpotFixture, max_backlog: u64) -> Play {
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
-    let views = Arc::clone(&bench.operate.views);
-    crate::support::given::play(&bench.store, views, metrics, max_backlog)
+    let views = Arc::clone(&fixture.operate.views);
+    crate::support::given::play(&fixture.store, views, metrics, max_backlog)
 }
 
 pub fn batch(batch_id: &str, sent: &[Sent]) -> Arc<Batch> {
@@ -68,23 +68,27 @@ pub fn drawn(
 }
 
 /// One call of the script, by an instance that has just read.
-pub async fn call(bench: &Bench, batch: &Batch, segments: &[(&Drawn, &Definition)]) -> Result<BatchReply, ScriptError> {
-    let (known, view) = bench.fresh().await;
+pub async fn call(
+    fixture: &JackpotFixture,
+    batch: &Batch,
+    segments: &[(&Drawn, &Definition)],
+) -> Result<BatchReply, ScriptError> {
+    let (known, view) = fixture.fresh().await;
     let call = BatchCall {
         batch,
         fingerprint: &batch.fingerprint(),
         segments,
     };
-    let reply = scripts::enter_batch(&bench.store, &known.keys, &known.fence(&view), &call).await?;
+    let reply = scripts::enter_batch(&fixture.store, &known.keys, &known.fence(&view), &call).await?;
     Ok(reply.1)
 }
 
 /// One call for a batch of one segment under the definition in force.
-pub async fn call_whole(bench: &Bench, batch: &Batch, prizes: &[(usize, &str)]) -> BatchReply {
-    let (_, view) = bench.fresh().await;
+pub async fn call_whole(fixture: &JackpotFixture, batch: &Batch, prizes: &[(usize, &str)]) -> BatchReply {
+    let (_, view) = fixture.fresh().await;
     let all = 0..batch.entries.len();
     let drawn = drawn(batch, all, (&view.definition, &view.stamp), prizes);
-    call(bench, batch, &[(&drawn, &view.definition)])
+    call(fixture, batch, &[(&drawn, &view.definition)])
         .await
         .expect("a reply")
 }

@@ -5,23 +5,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::future::join_all;
 use jackpot_core::ids::Id;
 
-use super::fixture::{Kit, MAX_BATCH, ids, nobody_wins};
+use super::fixture::{Instance, MAX_BATCH, ids, nobody_wins};
 use crate::support::given::sent;
 
 #[tokio::test]
 async fn a_quiet_jackpot_is_answered_beside_a_hot_one() {
     const HOT: usize = 10 * MAX_BATCH;
-    let kit = Kit::with(&nobody_wins()).await;
-    let quiet = kit.another(&nobody_wins()).await;
+    let instance = Instance::with(&nobody_wins()).await;
+    let quiet = instance.another(&nobody_wins()).await;
     let (done, all) = (AtomicUsize::new(0), ids("e", HOT));
     let hot = join_all(all.iter().map(async |id| {
-        kit.enter(id).await.expect("taken");
+        instance.enter(id).await.expect("taken");
         done.fetch_add(1, Ordering::Relaxed)
     }));
     let beside = async {
         for n in 0..3 {
             let id = Id::parse(&format!("q{n}")).expect("an id");
-            kit.play.enter(&quiet, &id, sent("p", 100), None).await.expect("taken");
+            instance
+                .play
+                .enter(&quiet, &id, sent("p", 100), None)
+                .await
+                .expect("taken");
         }
         done.load(Ordering::Relaxed)
     };
@@ -30,5 +34,5 @@ async fn a_quiet_jackpot_is_answered_beside_a_hot_one() {
         answered_before <= HOT / 2,
         "three entries one after the other waited for {answered_before} of {HOT}"
     );
-    assert_eq!(kit.calls("enter"), HOT / MAX_BATCH + 3);
+    assert_eq!(instance.calls("enter"), HOT / MAX_BATCH + 3);
 }

@@ -18,7 +18,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
-use crate::jackpot::fixture::Bench;
+use crate::jackpot::fixture::JackpotFixture;
 use crate::support::given::{SECRET, definition, document, sent, standalone};
 use crate::support::proxy::ChaosProxy;
 use crate::support::redis::TestRedis;
@@ -28,9 +28,9 @@ pub const MAX_BATCH: usize = 256;
 /// Most entries that wait on a thread for a jackpot, as the same file has it.
 pub const MAX_WAITING: usize = 4_096;
 
-/// An instance beside that of `bench`.
-pub struct Kit {
-    pub bench: Bench,
+/// An instance beside that of `fixture`.
+pub struct Instance {
+    pub fixture: JackpotFixture,
     pub play: Play,
     pub store: Store,
     calls: Arc<Mutex<BTreeMap<&'static str, usize>>>,
@@ -42,18 +42,18 @@ pub fn nobody_wins() -> Value {
     json!({"odds": {"total": 1_000_000, "ranks": []}})
 }
 
-impl Kit {
+impl Instance {
     /// An instance with a new jackpot, which it has read.
     pub async fn with(change: &Value) -> Self {
         let redis = Arc::new(TestRedis::start().await);
-        let bench = Bench::on(Arc::clone(&redis), change).await;
-        Self::over(bench, &standalone(redis.url())).await
+        let fixture = JackpotFixture::on(Arc::clone(&redis), change).await;
+        Self::over(fixture, &standalone(redis.url())).await
     }
 
     /// The same behind a proxy that may hold back or lose answers, with time limits short enough to meet them.
     pub async fn behind_proxy(change: &Value) -> (Self, ChaosProxy) {
         let redis = Arc::new(TestRedis::start().await);
-        let bench = Bench::on(Arc::clone(&redis), change).await;
+        let fixture = JackpotFixture::on(Arc::clone(&redis), change).await;
         let proxy = ChaosProxy::in_front_of(redis.url()).await;
         let settings = settings::Redis {
             connect_timeout_ms: 1_000,
@@ -61,10 +61,10 @@ impl Kit {
             total_timeout_ms: 3_000,
             ..standalone(proxy.url())
         };
-        (Self::over(bench, &settings).await, proxy)
+        (Self::over(fixture, &settings).await, proxy)
     }
 
-    async fn over(bench: Bench, settings: &settings::Redis) -> Self {
+    async fn over(fixture: JackpotFixture, settings: &settings::Redis) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(settings, directory.path()).await.expect("the store opens");
         let calls = Arc::<Mutex<BTreeMap<_, _>>>::default();
@@ -75,9 +75,9 @@ impl Kit {
         let views = Arc::new(Views::new(store.clone(), MasterSecret::new(SECRET)));
         let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
         let play = crate::support::given::play(&store, views, metrics, u64::MAX);
-        play.views.view(&bench.id).await.expect("readable");
+        play.views.view(&fixture.id).await.expect("readable");
         Self {
-            bench,
+            fixture,
             play,
             store,
             calls,
@@ -88,7 +88,7 @@ impl Kit {
     /// Another jackpot on the same Redis, read as well.
     pub async fn another(&self, change: &Value) -> Id {
         let id = Id::parse(&TestRedis::id("u")).expect("an id");
-        let operate = Operate::new(self.bench.store.clone(), Arc::clone(&self.bench.operate.views));
+        let operate = Operate::new(self.fixture.store.clone(), Arc::clone(&self.fixture.operate.views));
         let wanted = jackpot::jackpot::scripts::Wanted::Any;
         let open = jackpot::jackpot::view::Status::Open;
         let definition: Definition = definition(document(id.as_str(), change));
@@ -114,7 +114,7 @@ impl Kit {
     pub async fn enter_as(&self, entry_id: &str, player: &str, stake: u64) -> Result<Played, PlayError> {
         let entry_id = Id::parse(entry_id).expect("an id");
         self.play
-            .enter(&self.bench.id, &entry_id, sent(player, stake), None)
+            .enter(&self.fixture.id, &entry_id, sent(player, stake), None)
             .await
     }
 
@@ -125,14 +125,14 @@ impl Kit {
 
     /// Number of entries that Redis has numbered.
     pub async fn sequence(&self) -> u64 {
-        let known = self.bench.operate.views.registry.known(&self.bench.id);
+        let known = self.fixture.operate.views.registry.known(&self.fixture.id);
         let mut command = redis::cmd("HGET");
-        self.bench.raw(command.arg(&known.keys.state).arg("seq")).await
+        self.fixture.raw(command.arg(&known.keys.state).arg("seq")).await
     }
 
     /// `count` ids whose attempt 0 draws `rank` under the definition in force.
     pub async fn drawing(&self, stem: &str, rank: u32, count: usize) -> Vec<String> {
-        let (_, view) = self.bench.fresh().await;
+        let (_, view) = self.fixture.fresh().await;
         let seed = &view.seed;
         let ids = (0..100_000).map(|n| format!("{stem}{n}"));
         let found: Vec<_> = ids

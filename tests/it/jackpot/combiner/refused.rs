@@ -7,7 +7,7 @@ use jackpot::jackpot::view::Status;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
-use super::fixture::{Kit, MAX_WAITING, ids, nobody_wins, sequences};
+use super::fixture::{Instance, MAX_WAITING, ids, nobody_wins, sequences};
 use crate::support::eventually;
 use crate::support::given::tier;
 
@@ -15,39 +15,49 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn an_amount_too_large_refuses_its_own_entry_and_no_other() {
-    let kit = Kit::with(&json!({"contribution": {"rate_ppm": 1_000_000}, "odds": {"total": 1000, "ranks": []}})).await;
+    let instance =
+        Instance::with(&json!({"contribution": {"rate_ppm": 1_000_000}, "odds": {"total": 1000, "ranks": []}})).await;
     let (before, large, behind, as_large, last) = tokio::join!(
-        kit.enter_as("before", "p", 1),
-        kit.enter_as("large", "p", MAX_MINOR),
-        kit.enter_as("behind", "p", 2),
-        kit.enter_as("as-large", "p", MAX_MINOR),
-        kit.enter_as("last", "p", 3),
+        instance.enter_as("before", "p", 1),
+        instance.enter_as("large", "p", MAX_MINOR),
+        instance.enter_as("behind", "p", 2),
+        instance.enter_as("as-large", "p", MAX_MINOR),
+        instance.enter_as("last", "p", 3),
     );
     for refused in [large, as_large] {
         assert!(matches!(refused, Err(PlayError::AmountTooLarge)), "{refused:?}");
     }
     assert_eq!(sequences(&[before, behind, last]), [1, 2, 3]);
-    assert_eq!(kit.calls("enter"), 3, "those behind a refusal go out again together");
-    assert_eq!(kit.bench.money().await.0, 6);
-    kit.bench.assert_rebuilds().await;
+    assert_eq!(
+        instance.calls("enter"),
+        3,
+        "those behind a refusal go out again together"
+    );
+    assert_eq!(instance.fixture.money().await.0, 6);
+    instance.fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_pause_refuses_those_that_were_not_sent_yet_and_answers_repeats() {
-    let (kit, proxy) = Kit::behind_proxy(&nobody_wins()).await;
-    kit.enter("earlier").await.expect("taken");
+    let (instance, proxy) = Instance::behind_proxy(&nobody_wins()).await;
+    instance.enter("earlier").await.expect("taken");
     proxy.stall();
-    let first = kit.enter("first");
+    let first = instance.enter("first");
     let rest = async {
         eventually(PATIENCE, "the first call is done in Redis", async || {
-            (kit.sequence().await == 2).then_some(())
+            (instance.sequence().await == 2).then_some(())
         })
         .await;
         let pausing = async {
-            kit.bench.status(Status::Paused).await;
+            instance.fixture.status(Status::Paused).await;
             proxy.pass();
         };
-        tokio::join!(kit.enter("second"), kit.enter("earlier"), kit.enter("third"), pausing)
+        tokio::join!(
+            instance.enter("second"),
+            instance.enter("earlier"),
+            instance.enter("third"),
+            pausing
+        )
     };
     let (first, (second, earlier, third, ())) = tokio::join!(first, rest);
     assert_eq!(first.expect("taken before the pause").record.sequence, 2);
@@ -58,22 +68,25 @@ async fn a_pause_refuses_those_that_were_not_sent_yet_and_answers_repeats() {
             "{refused:?}"
         );
     }
-    assert_eq!(kit.calls("enter"), 3);
-    assert_eq!(kit.sequence().await, 2);
+    assert_eq!(instance.calls("enter"), 3);
+    assert_eq!(instance.sequence().await, 2);
 }
 
 #[tokio::test]
 async fn those_behind_a_take_that_changes_the_definition_are_drawn_again_under_the_new_one() {
     let odds = json!({"total": 2, "ranks": [
         {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
-    let kit = Kit::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({}))], "odds": odds})).await;
-    let (lose, win) = (kit.drawing("lose", 0, 25).await, kit.drawing("win", 1, 1).await);
-    kit.enter(&lose[0]).await.expect("taken");
-    kit.bench.define(&json!({"contribution": {"fixed": 9}})).await;
+    let instance = Instance::with(&json!({"tiers": [tier("grand", 1_000_000, &json!({}))], "odds": odds})).await;
+    let (lose, win) = (
+        instance.drawing("lose", 0, 25).await,
+        instance.drawing("win", 1, 1).await,
+    );
+    instance.enter(&lose[0]).await.expect("taken");
+    instance.fixture.define(&json!({"contribution": {"fixed": 9}})).await;
     let mut all = vec![lose[1].clone(), win[0].clone()];
     all.extend_from_slice(&lose[2..]);
-    let (reads, calls) = (kit.calls("view"), kit.calls("enter"));
-    let answers = kit.enter_all(&all).await;
+    let (reads, calls) = (instance.calls("view"), instance.calls("enter"));
+    let answers = instance.enter_all(&all).await;
     let versions: Vec<_> = answers
         .iter()
         .map(|answer| {
@@ -84,20 +97,20 @@ async fn those_behind_a_take_that_changes_the_definition_are_drawn_again_under_t
     assert_eq!(versions[..2], [(1, 1), (1, 1)]);
     assert!(versions[2..].iter().all(|one| *one == (2, 9)), "{versions:?}");
     assert_eq!(
-        (kit.calls("view") - reads, kit.calls("enter") - calls),
+        (instance.calls("view") - reads, instance.calls("enter") - calls),
         (2, 2),
         "one reads the new definition for all, in two steps, and they go out together again"
     );
     assert_eq!(sequences(&answers), (2..=26).collect::<Vec<_>>());
-    kit.bench.assert_rebuilds().await;
+    instance.fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]
 async fn a_full_queue_refuses_what_is_beyond_it_and_nothing_else() {
     const BEYOND: usize = 5;
-    let kit = Kit::with(&nobody_wins()).await;
+    let instance = Instance::with(&nobody_wins()).await;
     let all = ids("e", MAX_WAITING + BEYOND);
-    let answers = kit.enter_all(&all).await;
+    let answers = instance.enter_all(&all).await;
     let (taken, refused) = answers.split_at(MAX_WAITING);
     assert_eq!(sequences(taken), (1..=MAX_WAITING as u64).collect::<Vec<_>>());
     for one in refused {
@@ -106,7 +119,7 @@ async fn a_full_queue_refuses_what_is_beyond_it_and_nothing_else() {
             "{one:?}"
         );
     }
-    let again = kit.enter_all(&all[MAX_WAITING..]).await;
+    let again = instance.enter_all(&all[MAX_WAITING..]).await;
     assert_eq!(sequences(&again)[0], MAX_WAITING as u64 + 1);
-    assert_eq!(kit.sequence().await, (MAX_WAITING + BEYOND) as u64);
+    assert_eq!(instance.sequence().await, (MAX_WAITING + BEYOND) as u64);
 }

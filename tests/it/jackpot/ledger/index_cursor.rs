@@ -7,10 +7,11 @@ use jackpot::ledger::projector::Projector;
 use serde_json::json;
 
 use crate::jackpot::fixture::entry;
-use crate::jackpot::ledger::fixture::{Kit, Texts};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::{live, project_in};
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::ledger_fixture::Texts;
 
 on_both_databases!(
     what_a_dead_projector_left_is_indexed_by_the_next,
@@ -24,9 +25,9 @@ on_both_databases!(
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The cursors of events and index.
-async fn cursors(kit: &Kit) -> (u64, u64) {
-    let indexed = kit.place(&kit.bench.id, "indexed_n").await;
-    (kit.n().await, indexed.parse().expect("a number"))
+async fn cursors(fixture: &JackpotLedger) -> (u64, u64) {
+    let indexed = fixture.place("indexed_n").await;
+    (fixture.n().await, indexed.parse().expect("a number"))
 }
 
 fn ids(rows: &[Texts]) -> Vec<&str> {
@@ -36,17 +37,19 @@ fn ids(rows: &[Texts]) -> Vec<&str> {
 }
 
 async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    live(&kit.bench).await;
-    project_in(&kit, &[2, 3]).await;
-    let (n, indexed) = cursors(&kit).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    live(&fixture).await;
+    project_in(&fixture, &[2, 3]).await;
+    let (n, indexed) = cursors(&fixture).await;
     assert!(0 < indexed && indexed < n, "{indexed} of {n}");
-    assert!(kit.indexed().await.is_empty());
-    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
-    kit.project().await;
-    let (n, indexed) = cursors(&kit).await;
+    assert!(fixture.indexed().await.is_empty());
+    fixture
+        .change("UPDATE streams SET holder = '', lease_until_ms = 0")
+        .await;
+    fixture.project().await;
+    let (n, indexed) = cursors(&fixture).await;
     assert_eq!(n, indexed);
-    let after_a_crash = kit.indexed().await;
+    let after_a_crash = fixture.indexed().await;
     assert_eq!(
         ids(&after_a_crash),
         [
@@ -66,20 +69,19 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
         "only the pending one is not settled: {after_a_crash:?}"
     );
 
-    let redis = kit.redis.clone();
-    kit = Kit::of(LedgerDb::sqlite(), redis, kit.bench).await;
-    kit.project().await;
-    assert_eq!(kit.indexed().await, after_a_crash, "as without a crash");
+    fixture = JackpotLedger::of(LedgerDb::sqlite(), fixture.subject).await;
+    fixture.project().await;
+    assert_eq!(fixture.indexed().await, after_a_crash, "as without a crash");
 }
 
 /// Plays until a commit leaves its entries to a later write of the index; returns the number of entries.
-async fn until_some_wait(kit: &Kit, projector: &mut Projector<Jackpots>) -> usize {
+async fn until_some_wait(fixture: &JackpotLedger, projector: &mut Projector<Jackpots>) -> usize {
     let mut played = 0;
     eventually(DEADLINE, "entries wait for the index", async || {
-        kit.bench.enter(&[entry(&format!("e{played}"), 0)]).await;
+        fixture.enter(&[entry(&format!("e{played}"), 0)]).await;
         played += 1;
         projector.round().await.expect("SQL answers");
-        let (n, indexed) = cursors(kit).await;
+        let (n, indexed) = cursors(fixture).await;
         (indexed < n).then_some(())
     })
     .await;
@@ -87,60 +89,66 @@ async fn until_some_wait(kit: &Kit, projector: &mut Projector<Jackpots>) -> usiz
 }
 
 async fn entries_wait_for_the_index_and_a_stop_writes_them(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let mut projector = kit.projector_of(&kit.bench.operate, false);
-    let played = until_some_wait(&kit, &mut projector).await;
-    assert!(kit.indexed().await.len() < played);
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let mut projector = fixture.own_projector();
+    let played = until_some_wait(&fixture, &mut projector).await;
+    assert!(fixture.indexed().await.len() < played);
     eventually(DEADLINE, "the index follows while nothing is played", async || {
         projector.round().await.expect("SQL answers");
-        (kit.indexed().await.len() == played).then_some(())
+        (fixture.indexed().await.len() == played).then_some(())
     })
     .await;
-    let (n, indexed) = cursors(&kit).await;
+    let (n, indexed) = cursors(&fixture).await;
     assert_eq!(n, indexed);
-    kit.bench.enter(&[entry("last", 0)]).await;
+    fixture.enter(&[entry("last", 0)]).await;
     projector.finish().await;
-    assert_eq!(kit.indexed().await.len(), played + 1);
+    assert_eq!(fixture.indexed().await.len(), played + 1);
 }
 
 async fn a_stalled_holder_that_wakes_up_indexes_nothing(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let mut stalled = kit.projector_of(&kit.bench.operate, false);
-    let played = until_some_wait(&kit, &mut stalled).await;
-    kit.change("UPDATE streams SET holder = '', lease_until_ms = 0").await;
-    kit.project().await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let mut stalled = fixture.own_projector();
+    let played = until_some_wait(&fixture, &mut stalled).await;
+    fixture
+        .change("UPDATE streams SET holder = '', lease_until_ms = 0")
+        .await;
+    fixture.project().await;
     assert_eq!(
-        kit.indexed().await.len(),
+        fixture.indexed().await.len(),
         played,
         "the other one has indexed what waited"
     );
-    let before = kit.everything().await;
+    let before = fixture.everything().await;
     stalled.catch_up().await;
     stalled.finish().await;
-    assert_eq!(kit.everything().await, before);
-    assert_eq!(kit.place(&kit.bench.id, "stopped").await, "");
-    kit.assert_complete().await;
+    assert_eq!(fixture.everything().await, before);
+    assert_eq!(fixture.place("stopped").await, "");
+    fixture.assert_complete().await;
 }
 
 async fn the_cursor_goes_along_while_there_is_no_index(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    let days = std::mem::take(&mut kit.settings.entry_index_days);
-    kit.bench.take("without", 0).await;
-    kit.project().await;
-    let (n, indexed) = cursors(&kit).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    let days = std::mem::take(&mut fixture.settings.entry_index_days);
+    fixture.take("without", 0).await;
+    fixture.project().await;
+    let (n, indexed) = cursors(&fixture).await;
     assert_eq!(n, indexed);
-    kit.settings.entry_index_days = days;
-    kit.bench.take("with", 0).await;
-    kit.project().await;
-    assert_eq!(ids(&kit.indexed().await), ["with"], "what was played without stays out");
+    fixture.settings.entry_index_days = days;
+    fixture.take("with", 0).await;
+    fixture.project().await;
+    assert_eq!(
+        ids(&fixture.indexed().await),
+        ["with"],
+        "what was played without stays out"
+    );
 }
 
 async fn an_index_ahead_of_its_events_is_damage(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.take("e", 0).await;
-    kit.project().await;
-    kit.change("UPDATE streams SET indexed_n = n + 1").await;
-    kit.project().await;
-    let stopped = kit.place(&kit.bench.id, "stopped").await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.take("e", 0).await;
+    fixture.project().await;
+    fixture.change("UPDATE streams SET indexed_n = n + 1").await;
+    fixture.project().await;
+    let stopped = fixture.place("stopped").await;
     assert!(stopped.contains("index of entries"), "{stopped}");
 }

@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use serde_json::json;
 
 use crate::jackpot::batch::support::play;
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::prize_coupon::{coffee, coffee_rank, define_coffee};
 use crate::support::given::sent;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
@@ -21,37 +21,37 @@ on_both_databases!(
 const STOCK: u64 = 3;
 const ENTRIES: u64 = 6;
 
-async fn kit(db: LedgerDb) -> Kit {
-    let kit = Kit::with(db, &json!({})).await;
-    let ranks = [coffee_rank(&kit.bench)];
-    kit.bench
+async fn fixture(db: LedgerDb) -> JackpotLedger {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let ranks = [coffee_rank(&fixture)];
+    fixture
         .define(&json!({"max_redraws": 1, "odds": {"total": 1, "ranks": ranks}}))
         .await;
-    define_coffee(&kit.bench, STOCK).await;
-    kit
+    define_coffee(&fixture, STOCK).await;
+    fixture
 }
 
-async fn played(kit: &Kit) -> Vec<Played> {
-    let play = play(&kit.bench, u64::MAX);
+async fn played(fixture: &JackpotLedger) -> Vec<Played> {
+    let play = play(&fixture, u64::MAX);
     let mut all = Vec::new();
     for i in 1..=ENTRIES {
         let entry = Id::parse(&format!("e{i}")).expect("an id");
         let sent = sent(&format!("p{i}"), 1);
-        all.push(play.enter(&kit.bench.id, &entry, sent, None).await.expect("played"));
+        all.push(play.enter(&fixture.id, &entry, sent, None).await.expect("played"));
     }
     all
 }
 
 async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(db: LedgerDb) {
-    let kit = kit(db).await;
-    played(&kit).await;
+    let fixture = fixture(db).await;
+    played(&fixture).await;
     for _ in 0..2 {
-        kit.project().await;
-        played(&kit).await;
+        fixture.project().await;
+        played(&fixture).await;
     }
-    kit.assert_complete().await;
+    fixture.assert_complete().await;
     let columns = "sequence entry_id player_id rank coupon_id coupon_sequence";
-    let rows = kit.table("coupon_prizes", columns).await;
+    let rows = fixture.table("coupon_prizes", columns).await;
     let expected: Vec<Vec<String>> = (1..=STOCK)
         .map(|i| {
             [
@@ -59,7 +59,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
                 format!("e{i}"),
                 format!("p{i}"),
                 "2".into(),
-                coffee(&kit.bench).to_string(),
+                coffee(&fixture).to_string(),
                 format!("{i}"),
             ]
             .into()
@@ -67,7 +67,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
         .collect();
     assert_eq!(rows, expected);
 
-    let queries = Queries::new(kit.ledger.sql.clone(), 30);
+    let queries = Queries::new(fixture.ledger.sql.clone(), 30);
     for (player, sequence) in [("p2", Some(2)), ("p5", None)] {
         let filters = EntryFilters {
             player_id: Id::parse(player).expect("an id"),
@@ -85,8 +85,8 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
             .map(|coupon| coupon.code.clone())
             .unwrap_or_default();
         let expected = sequence.map(|sequence| EntryCoupon {
-            coupon_id: coffee(&kit.bench).to_string(),
-            request_id: format!("draw:{}:e2", kit.bench.id),
+            coupon_id: coffee(&fixture).to_string(),
+            request_id: format!("draw:{}:e2", fixture.id),
             sequence,
             code,
         });
@@ -95,33 +95,30 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
 }
 
 async fn a_restored_jackpot_still_knows_who_got_which_unit(db: LedgerDb) {
-    let kit = kit(db).await;
-    let before = played(&kit).await;
+    let fixture = fixture(db).await;
+    let before = played(&fixture).await;
     // One more entry that nobody finished: the restored jackpot has it pending, and its coupon refuses.
-    kit.bench.take("late", 2).await;
-    kit.project().await;
-    let keys: Vec<String> = kit
-        .bench
-        .raw(redis::cmd("KEYS").arg(format!("jp:{{{}}}:*", kit.bench.id)))
+    fixture.take("late", 2).await;
+    fixture.project().await;
+    let keys: Vec<String> = fixture
+        .raw(redis::cmd("KEYS").arg(format!("jp:{{{}}}:*", fixture.id)))
         .await;
-    kit.bench.raw::<u64>(redis::cmd("DEL").arg(keys)).await;
-    kit.heal().await;
-    let after = played(&kit).await;
+    fixture.raw::<u64>(redis::cmd("DEL").arg(keys)).await;
+    fixture.heal().await;
+    let after = played(&fixture).await;
     for (before, after) in before.iter().zip(&after) {
         assert!(after.replayed);
         assert_eq!((&after.record, &after.attempts), (&before.record, &before.attempts));
     }
-    let play = play(&kit.bench, u64::MAX);
+    let play = play(&fixture, u64::MAX);
     let late = play
-        .look_up(&kit.bench.id, "late")
+        .look_up(&fixture.id, "late")
         .await
         .expect("remembered")
         .record
         .expect("a record");
-    play.finish_pending(&kit.bench.id, "late", late)
-        .await
-        .expect("finished");
-    assert_eq!(kit.bench.snapshot().await.pending, 0);
-    kit.heal().await;
-    kit.assert_complete().await;
+    play.finish_pending(&fixture.id, "late", late).await.expect("finished");
+    assert_eq!(fixture.snapshot().await.pending, 0);
+    fixture.heal().await;
+    fixture.assert_complete().await;
 }

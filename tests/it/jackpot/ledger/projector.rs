@@ -21,8 +21,8 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::jackpot::conservation;
-use crate::jackpot::fixture::{Bench, entry, operator, tier};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -34,35 +34,37 @@ on_both_databases!(
 
 /// Everything that can happen to a jackpot, except a restore. At the end one entry is pending, and one definition
 /// waits.
-pub async fn live(bench: &Bench) {
-    bench.fund("fund", 500).await;
-    bench.take("win", 1).await;
-    bench
+pub async fn live(fixture: &JackpotFixture) {
+    fixture.fund("fund", 500).await;
+    fixture.take("win", 1).await;
+    fixture
         .enter(&[entry("a", 0), entry("refused", 1), entry("b", 0), entry("ended", 1)])
         .await;
-    bench.claim("refused", 1, 2).await;
-    bench.fund("more", 300).await;
-    bench.claim("refused", 2, 3).await;
-    bench.finish("ended", 1).await;
-    bench.define(&json!({"name": "another name"})).await;
+    fixture.claim("refused", 1, 2).await;
+    fixture.fund("more", 300).await;
+    fixture.claim("refused", 2, 3).await;
+    fixture.finish("ended", 1).await;
+    fixture.define(&json!({"name": "another name"})).await;
     let two = [
         tier("grand", 900_000, &json!({"min_payout": 100, "reserve_ppm": 100_000})),
         tier("mini", 100_000, &json!({})),
     ];
-    bench
+    fixture
         .define(&json!({"contribution": {"rate_ppm": 12_345}, "tiers": two}))
         .await;
-    bench.status(Status::Paused).await;
-    bench.status(Status::Open).await;
-    bench.take("under-another-definition", 1).await;
+    fixture.status(Status::Paused).await;
+    fixture.status(Status::Open).await;
+    fixture.take("under-another-definition", 1).await;
     let by = operator();
-    let end = bench.operate.end_epoch(&bench.id, "a test".to_owned(), &by);
+    let end = fixture.operate.end_epoch(&fixture.id, "a test".to_owned(), &by);
     end.await.expect("done");
-    let dropped = bench.operate.rotate_by_retention(&bench.id, 0).await.expect("done");
+    let dropped = fixture.operate.rotate_by_retention(&fixture.id, 0).await.expect("done");
     assert_eq!(dropped, Some(Rotated::Opened(3)));
-    bench.operate.checkpoint(&bench.id).await.expect("done");
-    bench.take("pending", 1).await;
-    bench.define(&json!({"contribution": {"fixed": 2}, "tiers": two})).await;
+    fixture.operate.checkpoint(&fixture.id).await.expect("done");
+    fixture.take("pending", 1).await;
+    fixture
+        .define(&json!({"contribution": {"fixed": 2}, "tiers": two}))
+        .await;
 }
 
 fn fields(row: &[String], at: usize) -> Value {
@@ -70,11 +72,11 @@ fn fields(row: &[String], at: usize) -> Value {
 }
 
 async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    live(&kit.bench).await;
-    kit.project().await;
-    kit.assert_complete().await;
-    let types = kit.table("events", "type").await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    live(&fixture).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let types = fixture.table("events", "type").await;
     for kind in [
         "define",
         "enter",
@@ -87,10 +89,10 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     ] {
         assert!(types.iter().any(|row| row[0] == kind), "{kind}");
     }
-    assert_postings(&kit).await;
-    assert_payouts(&kit).await;
+    assert_postings(&fixture).await;
+    assert_payouts(&fixture).await;
 
-    let audit = kit
+    let audit = fixture
         .table("audit", "n who action target before after reason request_id")
         .await;
     let actions: Vec<_> = audit.iter().map(|row| row[2].as_str()).collect();
@@ -108,8 +110,8 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     assert_eq!((&before["funded"], &after["funded"]), (&json!(500), &json!(800)));
 
     let kept = |row: &Vec<String>| (row[0].clone(), row[1].clone());
-    let definitions = kit.table("definitions", "version kept").await;
-    let in_redis = kit.bench.events().await;
+    let definitions = fixture.table("definitions", "version kept").await;
+    let in_redis = fixture.events().await;
     assert_eq!(definitions.len(), 4, "{in_redis:?}");
     assert!(
         definitions
@@ -117,27 +119,24 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
             .map(kept)
             .any(|(version, kept)| version == "4" && kept == "1")
     );
-    let epochs: Epochs = kept::epochs(&kit.ledger.sql, &kit.bench.id).await.expect("epochs");
-    assert_eq!(
-        epochs.all,
-        kit.bench.operate.epochs(&kit.bench.id).await.expect("epochs")
-    );
+    let epochs: Epochs = kept::epochs(&fixture.ledger.sql, &fixture.id).await.expect("epochs");
+    assert_eq!(epochs.all, fixture.operate.epochs(&fixture.id).await.expect("epochs"));
     assert!(epochs.seed(1).is_some() && epochs.seed(2).is_some() && epochs.seed(3).is_none());
-    let adjustments = kit.table("adjustments", "adjustment_id digest").await;
+    let adjustments = fixture.table("adjustments", "adjustment_id digest").await;
     assert_eq!(adjustments, [["fund", "fund-500"], ["more", "fund-300"]]);
-    assert_eq!(kit.table("reconciliations", "clean").await, [["1"]]);
+    assert_eq!(fixture.table("reconciliations", "clean").await, [["1"]]);
 }
 
 /// The postings of each event and tier sum to zero. All postings of a tier sum to what its meters hold.
-async fn assert_postings(kit: &Kit) {
+async fn assert_postings(fixture: &JackpotLedger) {
     let (mut events, mut accounts) = (BTreeMap::<_, i64>::new(), BTreeMap::<_, i64>::new());
-    for row in kit.table("postings", "n tier account amount micro").await {
+    for row in fixture.table("postings", "n tier account amount micro").await {
         let micro = row[3].parse::<i64>().expect("units") * 1_000_000 + row[4].parse::<i64>().expect("millionths");
         *events.entry((row[0].clone(), row[1].clone())).or_default() += micro;
         *accounts.entry((row[1].clone(), row[2].clone())).or_default() += micro;
     }
     assert!(events.len() > 8 && events.values().all(|sum| *sum == 0), "{events:?}");
-    for meter in kit.bench.snapshot().await.meters {
+    for meter in fixture.snapshot().await.meters {
         let held = |account: &str| {
             accounts
                 .get(&(meter.tier.to_string(), account.to_owned()))
@@ -161,9 +160,9 @@ async fn assert_postings(kit: &Kit) {
 }
 
 /// The payouts are in the order of the claims, each signed by a published key.
-async fn assert_payouts(kit: &Kit) {
+async fn assert_payouts(fixture: &JackpotLedger) {
     let columns = "claim_order payout_id entry_id player_id tier amount currency pool_before pool_after event_id";
-    let rows = kit.table("payouts", columns).await;
+    let rows = fixture.table("payouts", columns).await;
     let short: Vec<_> = rows
         .iter()
         .map(|row| (&*row[0], &*row[2], &*row[5], &*row[6], &*row[7]))
@@ -176,18 +175,18 @@ async fn assert_payouts(kit: &Kit) {
             ("3", "under-another-definition", "297", "KRW", "297")
         ]
     );
-    let keys = published(&kit.ledger.sql).await.expect("keys");
+    let keys = published(&fixture.ledger.sql).await.expect("keys");
     let keys = Jwks::new(keys);
     for row in &rows {
-        let receipt = kit.receipt(&row[1]).await;
+        let receipt = fixture.receipt(&row[1]).await;
         assert_eq!(receipt.verify(&keys), Ok(()));
     }
 }
 
 async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.fund("f", 50).await;
-    kit.bench
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.fund("f", 50).await;
+    fixture
         .enter(&[
             entry("lost", 0),
             entry("wins-later", 1),
@@ -195,9 +194,9 @@ async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
             entry("ends", 1),
         ])
         .await;
-    kit.project().await;
+    fixture.project().await;
     let rows = async || -> Vec<(String, String, String)> {
-        let all = kit.indexed().await;
+        let all = fixture.indexed().await;
         let mut rows: Vec<_> = all
             .into_iter()
             .map(|row| (row[4].clone(), row[10].clone(), row[11].clone()))
@@ -213,10 +212,10 @@ async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
         row("wins-later", "0", "0"),
     ];
     assert_eq!(rows().await, first);
-    kit.bench.fund("g", 100).await;
-    kit.bench.claim("wins-later", 1, 3).await;
-    kit.bench.finish("ends", 1).await;
-    kit.project().await;
+    fixture.fund("g", 100).await;
+    fixture.claim("wins-later", 1, 3).await;
+    fixture.finish("ends", 1).await;
+    fixture.project().await;
     let then = [
         row("ends", "0", "1"),
         row("lost", "0", "1"),
@@ -227,47 +226,46 @@ async fn an_entry_that_is_settled_later_is_so_in_the_index(db: LedgerDb) {
 }
 
 async fn without_index_days_there_is_no_index(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    kit.settings.entry_index_days = 0;
-    live(&kit.bench).await;
-    kit.project().await;
-    kit.assert_complete().await;
-    assert_eq!(kit.table("entry_days", "day").await.len(), 0);
-    assert_eq!(kit.table("payouts", "n").await.len(), 3);
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.settings.entry_index_days = 0;
+    live(&fixture).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
+    assert_eq!(fixture.table("entry_days", "day").await.len(), 0);
+    assert_eq!(fixture.table("payouts", "n").await.len(), 3);
 }
 
 /// Projects what is in the stream in batches of these sizes, with a new holder of the lease for each, which dies before
 /// it writes the index.
-pub async fn project_in(kit: &Kit, sizes: &[usize]) {
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    let raw: Vec<(String, BTreeMap<String, String>)> = kit
-        .bench
+pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    let raw: Vec<(String, BTreeMap<String, String>)> = fixture
         .raw(redis::cmd("XRANGE").arg(&keys.events).arg("-").arg("+"))
         .await;
     let raw: Vec<_> = raw
         .into_iter()
         .map(|(stream_id, fields)| Raw { stream_id, fields })
         .collect();
-    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a test".to_owned(), 60_000);
-    leases.add(&kit.bench.id).await.expect("added");
+    let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
+    leases.add(&fixture.id).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
     while !rest.is_empty() {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
         rest = later;
         token = leases
-            .take(&kit.bench.id, token)
+            .take(&fixture.id, token)
             .await
             .expect("an answer")
             .expect("taken");
-        let loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+        let loaded = load::load::<Jackpots>(&fixture.ledger.sql, &fixture.id)
             .await
             .expect("loaded");
-        let mut stream = Stream::new(kit.bench.id.clone(), token, loaded);
-        let key = kit.ledger.signing.current();
+        let mut stream = Stream::new(fixture.id.clone(), token, loaded);
+        let key = fixture.ledger.signing.current();
         let sign = |unsigned: UnsignedReceipt| -> Receipt { unsigned.sign(&key) };
         let batch = stream.batch(now, true, &sign);
         assert!(batch.stop.is_none(), "{:?}", batch.stop);
-        write::commit(&kit.ledger.sql, &[(&batch, token)])
+        write::commit(&fixture.ledger.sql, &[(&batch, token)])
             .await
             .expect("committed");
         stream.advance(batch, 0);
@@ -275,47 +273,47 @@ pub async fn project_in(kit: &Kit, sizes: &[usize]) {
 }
 
 /// Completes the index of entries, as the next holder does.
-async fn index(kit: &Kit) {
-    let token = kit.place(&kit.bench.id, "lease_token").await.parse().expect("a number");
-    let mut loaded = load::load::<Jackpots>(&kit.ledger.sql, &kit.bench.id)
+async fn index(fixture: &JackpotLedger) {
+    let token = fixture.place("lease_token").await.parse().expect("a number");
+    let mut loaded = load::load::<Jackpots>(&fixture.ledger.sql, &fixture.id)
         .await
         .expect("loaded");
-    go_on(&kit.ledger, &kit.bench.id, token, &mut loaded)
+    go_on(&fixture.ledger, &fixture.id, token, &mut loaded)
         .await
         .expect("indexed");
 }
 
 async fn batches_of_any_size_give_the_same_rows(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
     let mut runner = TestRunner::deterministic();
     for round in 0..4 {
         let case = conservation::case().new_tree(&mut runner).expect("a case");
         let (rules, rate, steps) = case.current();
-        let bench = conservation::play(&kit.redis, &rules, rate, &steps).await;
-        let at_once = Kit::of(LedgerDb::sqlite(), kit.redis.clone(), bench).await;
+        let subject = conservation::play(&fixture.redis, &rules, rate, &steps).await;
+        let at_once = JackpotLedger::of(LedgerDb::sqlite(), subject).await;
         project_in(&at_once, &[usize::MAX]).await;
         index(&at_once).await;
         let expected = at_once.everything().await;
         assert!(expected["events"].len() > 2);
-        kit.bench = at_once.bench;
-        project_in(&kit, &[1, 3, 2, 7, 1 + round]).await;
-        index(&kit).await;
-        kit.assert_complete().await;
-        assert_eq!(kit.everything().await, expected);
+        fixture.subject = at_once.subject;
+        project_in(&fixture, &[1, 3, 2, 7, 1 + round]).await;
+        index(&fixture).await;
+        fixture.assert_complete().await;
+        assert_eq!(fixture.everything().await, expected);
     }
 }
 
 #[tokio::test]
 async fn a_reply_that_was_taken_is_in_the_ledger() {
-    let kit = Kit::with(LedgerDb::sqlite(), &json!({})).await;
-    let entered = kit.bench.enter(&[entry("e", 0)]).await;
+    let fixture = JackpotLedger::with(LedgerDb::sqlite(), &json!({})).await;
+    let entered = fixture.enter(&[entry("e", 0)]).await;
     let EntryReply::Taken(record) = &entered.replies[0] else {
         panic!("{entered:?}")
     };
-    kit.project().await;
-    let taken = kit
+    fixture.project().await;
+    let taken = fixture
         .ledger
-        .taken(&kit.bench.id, "e", record.sequence)
+        .taken(&fixture.id, "e", record.sequence)
         .await
         .expect("taken");
     assert_eq!((taken.sent, &taken.record), (entry("e", 0).sent, record));

@@ -1,19 +1,15 @@
 //! Redis beside the ledger: agreement is clean under load, and a difference of one unit is found.
 
-use std::cell::Cell;
-
 use jackpot::jackpot::ledger::books::Meters;
-use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::projector::Projector;
-use jackpot::ledger::reconcile::now::{NotClean, Reconciled};
+use jackpot::ledger::reconcile::now::NotClean;
 use jackpot::ledger::reconcile::report::Report;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
 use crate::jackpot::fixture::{entry, operator};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::ledger::projector::live;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
@@ -30,9 +26,9 @@ on_both_databases!(
 );
 
 /// Adds to a meter by hand.
-async fn tamper(kit: &Kit, meter: &str, by: i64) {
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    let tier = kit.bench.snapshot().await.meters[0].tier.clone();
+async fn tamper(fixture: &JackpotLedger, meter: &str, by: i64) {
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    let tier = fixture.snapshot().await.meters[0].tier.clone();
     let command = if meter == "pool" {
         redis::cmd("INCRBY").arg(keys.pool(&tier)).arg(by).to_owned()
     } else {
@@ -42,46 +38,26 @@ async fn tamper(kit: &Kit, meter: &str, by: i64) {
             .arg(by)
             .to_owned()
     };
-    kit.bench.raw::<i64>(&mut command.clone()).await;
+    fixture.raw::<i64>(&mut command.clone()).await;
 }
 
-async fn last_report(kit: &Kit) -> (bool, Report) {
-    let row = kit.table("reconciliations", "clean report").await.remove(0);
+async fn last_report(fixture: &JackpotLedger) -> (bool, Report) {
+    let row = fixture.table("reconciliations", "clean report").await.remove(0);
     (row[0] == "1", serde_json::from_str(&row[1]).expect("a report"))
 }
 
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(kit: &Kit, projector: &mut Projector<Jackpots>) -> Reconciled {
-    let ended = Cell::new(false);
-    let jackpots = Jackpots {
-        operate: kit.bench.operate.clone(),
-    };
-    let asked = async {
-        let reconciled = kit.ledger.reconcile(&jackpots, &kit.bench.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
-}
-
 async fn under_load_it_is_clean(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    kit.settings.reconcile_interval_s = 0;
-    let mut projector = kit.projector();
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.settings.reconcile_interval_s = 0;
+    let mut projector = fixture.projector();
     let play = async {
-        live(&kit.bench).await;
+        live(&fixture).await;
         for n in 0..150 {
-            kit.bench
+            fixture
                 .enter(&[entry(&format!("a{n}"), n % 4), entry(&format!("b{n}"), 0)])
                 .await;
             if n % 10 == 0 {
-                kit.bench.operate.checkpoint(&kit.bench.id).await.expect("done");
+                fixture.operate.checkpoint(&fixture.id).await.expect("done");
             }
         }
     };
@@ -93,32 +69,32 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     };
     tokio::join!(play, read);
     projector.finish().await;
-    kit.assert_complete().await;
-    let (clean, report) = last_report(&kit).await;
+    fixture.assert_complete().await;
+    let (clean, report) = last_report(&fixture).await;
     assert!(clean && report.clean, "{report:?}");
-    assert_eq!(kit.bench.snapshot().await.status, Status::Open);
-    assert_eq!(kit.metric("reconciliation_mismatches_total", &kit.bench.id), "");
+    assert_eq!(fixture.snapshot().await.status, Status::Open);
+    assert_eq!(fixture.metric("reconciliation_mismatches_total"), "");
 }
 
 /// Changes each meter in turn: the report names it with both values, and play stops.
 async fn assert_found(db: LedgerDb, busy: bool) {
-    let mut kit = Kit::with(db, &json!({})).await;
-    kit.settings.reconcile_interval_s = 0;
-    live(&kit.bench).await;
-    kit.project().await;
-    let id = &kit.bench.id;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.settings.reconcile_interval_s = 0;
+    live(&fixture).await;
+    fixture.project().await;
+    let id = &fixture.id;
     for (found, meter) in Meters::NAMES.iter().enumerate() {
-        tamper(&kit, meter, 1).await;
+        tamper(&fixture, meter, 1).await;
         if busy {
-            kit.bench.operate.checkpoint(id).await.expect("done");
+            fixture.operate.checkpoint(id).await.expect("done");
         }
-        let mut projector = kit.projector();
+        let mut projector = fixture.projector();
         if busy {
             projector.catch_up().await;
         } else {
             projector.round().await.expect("SQL answers");
         }
-        let (clean, report) = last_report(&kit).await;
+        let (clean, report) = last_report(&fixture).await;
         assert!(!clean);
         let faults = report.faults().join("; ");
         // The last look is at Redis as it stands, where both remainders come in one.
@@ -128,29 +104,29 @@ async fn assert_found(db: LedgerDb, busy: bool) {
             faults.contains(&format!("tier 'grand': {standing} is ")),
             "{meter}: {faults}"
         );
-        let refused = kit.bench.enter(&[entry("another", 0)]).await.refusal;
+        let refused = fixture.enter(&[entry("another", 0)]).await.refusal;
         assert_eq!(refused, Some(Refusal::Suspended), "{meter}");
-        let mismatches: usize = kit
-            .metric("reconciliation_mismatches_total", id)
+        let mismatches: usize = fixture
+            .metric("reconciliation_mismatches_total")
             .parse()
             .expect("a number");
         assert!(mismatches > found, "{meter}");
         projector.finish().await;
-        let reasons = kit.table("audit", "action reason").await;
+        let reasons = fixture.table("audit", "action reason").await;
         let said = |row: &Vec<String>| row[0] == "suspend" && row[1].contains(&format!("{name} is "));
         assert!(reasons.iter().any(said), "{reasons:?}");
 
-        tamper(&kit, meter, -1).await;
+        tamper(&fixture, meter, -1).await;
         let by = operator();
-        kit.bench
+        fixture
             .operate
             .resume_suspended(id, "repaired".to_owned(), &by)
             .await
             .expect("resumed");
-        kit.project().await;
-        assert!(last_report(&kit).await.0, "{meter}");
+        fixture.project().await;
+        assert!(last_report(&fixture).await.0, "{meter}");
     }
-    kit.assert_complete().await;
+    fixture.assert_complete().await;
 }
 
 async fn one_unit_by_hand_is_found_on_an_idle_jackpot(db: LedgerDb) {
@@ -162,25 +138,25 @@ async fn one_unit_by_hand_is_found_on_a_busy_jackpot(db: LedgerDb) {
 }
 
 async fn a_status_by_hand_is_found(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.status(Status::Paused).await;
-    kit.project().await;
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    kit.bench
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.status(Status::Paused).await;
+    fixture.project().await;
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    fixture
         .raw::<()>(redis::cmd("HSET").arg(&keys.state).arg("status").arg("open"))
         .await;
-    kit.project().await;
-    let (_, report) = last_report(&kit).await;
+    fixture.project().await;
+    let (_, report) = last_report(&fixture).await;
     assert_eq!(report.faults(), ["status is open in Redis and paused in the ledger"]);
-    assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
+    assert_eq!(fixture.snapshot().await.status, Status::Suspended);
 }
 
 /// What a report says of a change by hand, the change, and how to take it back.
 type ByHand = (&'static str, redis::Cmd, redis::Cmd);
 
-async fn by_hand(kit: &Kit) -> Vec<ByHand> {
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    let state: std::collections::BTreeMap<String, String> = kit.bench.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
+async fn by_hand(fixture: &JackpotLedger) -> Vec<ByHand> {
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    let state: std::collections::BTreeMap<String, String> = fixture.raw(redis::cmd("HGETALL").arg(&keys.state)).await;
     let set = |field: &str, value: &str| redis::cmd("HSET").arg(&keys.state).arg(field).arg(value).to_owned();
     let mut all = Vec::new();
     // Versions, epoch and commitment are in the fence of every call: with another value nothing is played.
@@ -216,11 +192,8 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
         all.push((name, away, back));
     }
     // The change is in one record of many.
-    let record: Vec<String> = kit.bench.raw(redis::cmd("HRANDFIELD").arg(&keys.seen_a)).await;
-    let text: String = kit
-        .bench
-        .raw(redis::cmd("HGET").arg(&keys.seen_a).arg(&record[0]))
-        .await;
+    let record: Vec<String> = fixture.raw(redis::cmd("HRANDFIELD").arg(&keys.seen_a)).await;
+    let text: String = fixture.raw(redis::cmd("HGET").arg(&keys.seen_a).arg(&record[0])).await;
     let drop = redis::cmd("HDEL").arg(&keys.seen_a).arg(&record[0]).to_owned();
     let keep = redis::cmd("HSET")
         .arg(&keys.seen_a)
@@ -241,50 +214,50 @@ async fn by_hand(kit: &Kit) -> Vec<ByHand> {
 
 /// Makes each change alone, idle and busy: the report names it, and play stops.
 async fn all_that_decides_is_compared(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    live(&kit.bench).await;
-    kit.bench.take("pending-for-good", 3).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    live(&fixture).await;
+    fixture.take("pending-for-good", 3).await;
     let runs: Vec<_> = (0..20).map(|n| entry(&format!("run-{n}"), 0)).collect();
-    kit.bench.enter(&runs).await;
-    kit.project().await;
-    let (clean, report) = last_report(&kit).await;
+    fixture.enter(&runs).await;
+    fixture.project().await;
+    let (clean, report) = last_report(&fixture).await;
     assert!(clean, "{:?}", report.faults());
-    for (name, change, back) in by_hand(&kit).await {
+    for (name, change, back) in by_hand(&fixture).await {
         for busy in [false, true] {
-            kit.bench.raw::<redis::Value>(&mut change.clone()).await;
+            fixture.raw::<redis::Value>(&mut change.clone()).await;
             if busy {
-                kit.bench.operate.checkpoint(&kit.bench.id).await.expect("done");
+                fixture.operate.checkpoint(&fixture.id).await.expect("done");
             }
-            kit.projector().finish().await;
-            let (clean, report) = last_report(&kit).await;
+            fixture.projector().finish().await;
+            let (clean, report) = last_report(&fixture).await;
             let faults = report.faults().join("; ");
             assert!(
                 !clean && faults.contains(&format!("{name} is ")),
                 "{name}, busy {busy}: {faults}"
             );
-            assert_eq!(kit.bench.snapshot().await.status, Status::Suspended, "{name}");
-            kit.bench.raw::<redis::Value>(&mut back.clone()).await;
-            let (operate, by) = (&kit.bench.operate, operator());
-            let resumed = operate.resume_suspended(&kit.bench.id, "right".to_owned(), &by);
+            assert_eq!(fixture.snapshot().await.status, Status::Suspended, "{name}");
+            fixture.raw::<redis::Value>(&mut back.clone()).await;
+            let (operate, by) = (&fixture.operate, operator());
+            let resumed = operate.resume_suspended(&fixture.id, "right".to_owned(), &by);
             resumed.await.expect("resumed");
-            kit.project().await;
-            let (clean, report) = last_report(&kit).await;
+            fixture.project().await;
+            let (clean, report) = last_report(&fixture).await;
             assert!(clean, "{name}: {:?}", report.faults());
         }
     }
-    kit.assert_complete().await;
+    fixture.assert_complete().await;
 }
 
 async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.take("e", 0).await;
-    let mut projector = kit.projector();
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.take("e", 0).await;
+    let mut projector = fixture.projector();
     projector.catch_up().await;
-    let clean = reconcile(&kit, &mut projector).await;
+    let clean = fixture.reconcile(&mut projector).await;
     assert!(clean.clean().is_ok());
-    tamper(&kit, "pool", 1).await;
+    tamper(&fixture, "pool", 1).await;
     for _ in 0..2 {
-        let mismatch = reconcile(&kit, &mut projector).await.clean();
+        let mismatch = fixture.reconcile(&mut projector).await.clean();
         let Err(NotClean::Mismatch(_, faults)) = mismatch else {
             panic!("{mismatch:?}")
         };
@@ -292,76 +265,75 @@ async fn a_suspended_jackpot_is_resumed_when_it_is_clean_again(db: LedgerDb) {
             faults.starts_with("tier 'grand': pool is 2 in Redis and 1 in the ledger"),
             "{faults}"
         );
-        assert_eq!(kit.bench.snapshot().await.status, Status::Suspended);
+        assert_eq!(fixture.snapshot().await.status, Status::Suspended);
     }
     let by = operator();
-    let refused = kit
-        .bench
+    let refused = fixture
         .operate
-        .set_status(&kit.bench.id, Status::Open, String::new(), &by)
+        .set_status(&fixture.id, Status::Open, String::new(), &by)
         .await;
     assert!(refused.is_err(), "not without a reconciliation");
-    tamper(&kit, "pool", -1).await;
-    assert!(reconcile(&kit, &mut projector).await.clean().is_ok());
-    kit.bench
+    tamper(&fixture, "pool", -1).await;
+    assert!(fixture.reconcile(&mut projector).await.clean().is_ok());
+    fixture
         .operate
-        .resume_suspended(&kit.bench.id, String::new(), &by)
+        .resume_suspended(&fixture.id, String::new(), &by)
         .await
         .expect("resumed");
-    kit.bench.take("again", 0).await;
+    fixture.take("again", 0).await;
     projector.finish().await;
-    kit.assert_complete().await;
+    fixture.assert_complete().await;
 }
 
 async fn a_stream_that_is_stopped_says_so(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.take("e", 0).await;
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    kit.bench
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.take("e", 0).await;
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    fixture
         .raw::<u64>(redis::cmd("XDEL").arg(&keys.events).arg("0-1"))
         .await;
-    let mut projector = kit.projector();
-    let stopped = reconcile(&kit, &mut projector).await.clean();
+    let mut projector = fixture.projector();
+    let stopped = fixture.reconcile(&mut projector).await.clean();
     let Err(NotClean::Stopped(why)) = stopped else {
         panic!("{stopped:?}")
     };
     assert!(why.contains("event 2 comes after event 0"), "{why}");
-    assert_eq!(kit.n().await, 0);
-    assert!(kit.bench.snapshot().await.mark > Mark::ZERO);
+    assert_eq!(fixture.n().await, 0);
+    assert!(fixture.snapshot().await.mark > Mark::ZERO);
 }
 
 async fn a_pool_that_is_gone_is_found(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    kit.bench.take("e", 0).await;
-    kit.project().await;
-    let keys = &kit.bench.operate.views.registry.known(&kit.bench.id).keys;
-    let tier = kit.bench.snapshot().await.meters[0].tier.clone();
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(keys.pool(&tier))).await;
-    let mut projector = kit.projector_of(&kit.bench.operate, false);
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.take("e", 0).await;
+    fixture.project().await;
+    let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
+    let tier = fixture.snapshot().await.meters[0].tier.clone();
+    fixture.raw::<()>(redis::cmd("DEL").arg(keys.pool(&tier))).await;
+    let mut projector = fixture.own_projector();
     projector.round().await.expect("SQL answers");
-    let (clean, report) = last_report(&kit).await;
+    let (clean, report) = last_report(&fixture).await;
     assert!(
         !clean && report.faults()[0].starts_with("readable is "),
         "{:?}",
         report.faults()
     );
-    assert_eq!(kit.metric("reconciliation_mismatches_total", &kit.bench.id), "1");
-    let status: String = kit.bench.raw(redis::cmd("HGET").arg(&keys.state).arg("status")).await;
+    assert_eq!(fixture.metric("reconciliation_mismatches_total"), "1");
+    let status: String = fixture.raw(redis::cmd("HGET").arg(&keys.state).arg("status")).await;
     assert_eq!(status, "suspended");
 }
 
 async fn all_have_their_turn_and_not_at_once(db: LedgerDb) {
-    let mut kit = Kit::with(db, &json!({})).await;
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
     for _ in 0..2 {
-        crate::jackpot::fixture::Bench::on(kit.redis.clone(), &json!({})).await;
+        crate::jackpot::fixture::JackpotFixture::on(fixture.redis.clone(), &json!({})).await;
     }
-    kit.project().await;
-    kit.settings.reconcile_interval_s = 3;
+    fixture.project().await;
+    fixture.settings.reconcile_interval_s = 3;
     let delete = sqlx::query("DELETE FROM reconciliations");
-    kit.ledger.sql.execute(delete).await.expect("done");
-    let mut projector = kit.projector();
+    fixture.ledger.sql.execute(delete).await.expect("done");
+    let mut projector = fixture.projector();
     for compared in 1..=3 {
         projector.catch_up().await;
-        assert_eq!(kit.table("reconciliations", "n").await.len(), compared);
+        assert_eq!(fixture.table("reconciliations", "n").await.len(), compared);
     }
 }

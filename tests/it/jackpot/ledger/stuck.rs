@@ -16,8 +16,8 @@ use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::ClientSeed;
 use serde_json::json;
 
-use crate::jackpot::fixture::{Bench, entry, operator, put};
-use crate::jackpot::ledger::fixture::Kit;
+use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
+use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -44,38 +44,40 @@ const ENTRIES: [(&str, u32); 9] = [
 ];
 
 /// Two small wins and one of all, redraws that are paid, end, and stay pending; an operator's acts in between.
-async fn story(kit: &Kit) -> Bench {
-    let bench = Bench::on(kit.redis.clone(), &json!({})).await;
-    bench.fund("a1", 500).await;
-    bench
+async fn story(fixture: &JackpotLedger) -> JackpotFixture {
+    let jackpot = JackpotFixture::on(fixture.redis.clone(), &json!({})).await;
+    jackpot.fund("a1", 500).await;
+    jackpot
         .enter(&[entry("l1", 0), entry("l2", 0), entry("w1", 3), entry("l3", 0)])
         .await;
     for (id, rank) in &ENTRIES[4..8] {
-        bench.enter(&[entry(id, *rank)]).await;
+        jackpot.enter(&[entry(id, *rank)]).await;
     }
-    bench.fund("a2", 50).await;
-    bench.claim("r1", 1, 3).await;
-    bench.finish("r2", 1).await;
-    put(&bench, &json!({"name": "another"}), Wanted::Any)
+    jackpot.fund("a2", 50).await;
+    jackpot.claim("r1", 1, 3).await;
+    jackpot.finish("r2", 1).await;
+    put(&jackpot, &json!({"name": "another"}), Wanted::Any)
         .await
         .expect("put");
-    bench
+    jackpot
         .operate
-        .end_epoch(&bench.id, "a test".to_owned(), &operator())
+        .end_epoch(&jackpot.id, "a test".to_owned(), &operator())
         .await
         .expect("rotated");
     for status in [Status::Paused, Status::Open] {
         let by = operator();
-        let set = bench.operate.set_status(&bench.id, status, "a test".to_owned(), &by);
+        let set = jackpot
+            .operate
+            .set_status(&jackpot.id, status, "a test".to_owned(), &by);
         set.await.expect("set");
     }
-    bench.enter(&[loser(&bench, "l4").await]).await;
-    bench
+    jackpot.enter(&[loser(&jackpot, "l4").await]).await;
+    jackpot
 }
 
 /// An entry that draws nothing. A restore ends its epoch, the epoch's seed is published then, and `verify` draws again.
-async fn loser(bench: &Bench, id: &str) -> EnterEntry {
-    let (_, view) = bench.operate.views.refresh(&bench.id).await.expect("a view");
+async fn loser(fixture: &JackpotFixture, id: &str) -> EnterEntry {
+    let (_, view) = fixture.operate.views.refresh(&fixture.id).await.expect("a view");
     let draws_nothing = |seed: &ClientSeed| view.seed.rank(id, Some(seed), 0, view.definition.odds()) == 0;
     let mut seeds = (0..).map(|i| ClientSeed::parse(&format!("s{i}")).expect("a seed"));
     let mut entry = entry(id, 0);
@@ -83,53 +85,57 @@ async fn loser(bench: &Bench, id: &str) -> EnterEntry {
     entry
 }
 
-async fn rewrite(bench: &Bench, change: impl FnOnce(&mut Stream)) {
-    let key = &bench.operate.views.registry.known(&bench.id).keys.events;
-    let mut events: Stream = bench.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+async fn rewrite(fixture: &JackpotFixture, change: impl FnOnce(&mut Stream)) {
+    let key = &fixture.keys.events;
+    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
     change(&mut events);
-    bench.raw::<()>(redis::cmd("DEL").arg(key)).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(key)).await;
     for (id, fields) in events {
-        bench
+        fixture
             .raw::<String>(redis::cmd("XADD").arg(key).arg(id).arg(fields))
             .await;
     }
 }
 
-async fn place(kit: &Kit, bench: &Bench) -> (u64, String) {
-    let n = kit.place(&bench.id, "n").await.parse().expect("a number");
-    (n, kit.place(&bench.id, "stopped").await)
+async fn place(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (u64, String) {
+    let n = fixture.place_of(&jackpot.id, "n").await.parse().expect("a number");
+    (n, fixture.place_of(&jackpot.id, "stopped").await)
 }
 
 /// Takes the lease of its stream, as the command line does.
-async fn lease(kit: &Kit, bench: &Bench) -> (Leases, i64) {
-    let leases = Leases::of(JACKPOT, kit.ledger.sql.clone(), "a-test".to_owned(), 10_000);
+async fn lease(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (Leases, i64) {
+    let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a-test".to_owned(), 10_000);
     let places = leases.places().await.expect("places");
-    let place = places.into_iter().find(|place| place.id == bench.id).expect("there");
-    let token = leases.take(&bench.id, place.token).await.expect("taken").expect("free");
+    let place = places.into_iter().find(|place| place.id == jackpot.id).expect("there");
+    let token = leases
+        .take(&jackpot.id, place.token)
+        .await
+        .expect("taken")
+        .expect("free");
     (leases, token)
 }
 
-async fn plan(kit: &Kit, bench: &Bench, token: i64) -> (Found<Jackpots>, Option<Plan>) {
+async fn plan(fixture: &JackpotLedger, jackpot: &JackpotFixture, token: i64) -> (Found<Jackpots>, Option<Plan>) {
     let kind = Jackpots {
-        operate: bench.operate.clone(),
+        operate: jackpot.operate.clone(),
     };
-    stuck::plan(&kind, &kit.ledger, &bench.store, &bench.id, (token, true))
+    stuck::plan(&kind, &fixture.ledger, &jackpot.store, &jackpot.id, (token, true))
         .await
         .expect("found")
 }
 
 /// Skips the stuck event; returns the command's lines.
-async fn skip(kit: &Kit, bench: &Bench, n: u64) -> Vec<String> {
-    let (leases, token) = lease(kit, bench).await;
-    let (found, plan) = plan(kit, bench, token).await;
-    let plan = plan.unwrap_or_else(|| panic!("event {n} of {} is not stuck", bench.id));
+async fn skip(fixture: &JackpotLedger, jackpot: &JackpotFixture, n: u64) -> Vec<String> {
+    let (leases, token) = lease(fixture, jackpot).await;
+    let (found, plan) = plan(fixture, jackpot, token).await;
+    let plan = plan.unwrap_or_else(|| panic!("event {n} of {} is not stuck", jackpot.id));
     assert_eq!(found.stuck.as_ref().expect("stuck").n, n);
-    let (_, stop) = stuck::outlook(&kit.ledger, &bench.id, &found, &plan, true);
+    let (_, stop) = stuck::outlook(&fixture.ledger, &jackpot.id, &found, &plan, true);
     assert_eq!(stop, None, "event {n}");
     let lines = plan.lines.clone();
     let done: Result<(), StuckError> = stuck::skip(
-        &kit.ledger,
-        &bench.id,
+        &fixture.ledger,
+        &jackpot.id,
         (&found, plan),
         (token, true),
         (&operator(), "a test", 1),
@@ -141,32 +147,32 @@ async fn skip(kit: &Kit, bench: &Bench, n: u64) -> Vec<String> {
 }
 
 /// All of it is in SQL, each event follows from the one before, and SQL agrees with Redis, record by record.
-async fn assert_right(kit: &Kit, bench: &Bench) -> Vec<Event> {
-    let events = kit.events_of(&bench.id).await;
+async fn assert_right(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> Vec<Event> {
+    let events = fixture.events_of(&jackpot.id).await;
     assert_eq!(
-        place(kit, bench).await,
-        (bench.snapshot().await.mark.n(), String::new())
+        place(fixture, jackpot).await,
+        (jackpot.snapshot().await.mark.n(), String::new())
     );
-    bench.assert_follows_from(&events).await;
+    jackpot.assert_follows_from(&events).await;
     events
 }
 
-async fn assert_clean(kit: &Kit, bench: &Bench) {
-    bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
-    kit.project().await;
+async fn assert_clean(fixture: &JackpotLedger, jackpot: &JackpotFixture) {
+    jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+    fixture.project().await;
     let sql = format!(
         "SELECT CAST(clean AS TEXT), report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
-        bench.id
+        jackpot.id
     );
-    let rows = kit.rows(sql).await;
+    let rows = fixture.rows(sql).await;
     assert_eq!(rows[0][0], "1", "{}", rows[0][1]);
 }
 
 /// What a client is answered when it repeats all entries. Nothing is taken twice.
-async fn repeats(bench: &Bench) -> Vec<String> {
+async fn repeats(fixture: &JackpotFixture) -> Vec<String> {
     let mut all = Vec::new();
     for (id, rank) in ENTRIES {
-        let mut replies = bench.enter(&[entry(id, rank)]).await.replies;
+        let mut replies = fixture.enter(&[entry(id, rank)]).await.replies;
         match replies.remove(0) {
             EntryReply::Seen(record) => all.push(record.to_text()),
             other => panic!("'{id}' is a new entry: {other:?}"),
@@ -175,47 +181,47 @@ async fn repeats(bench: &Bench) -> Vec<String> {
     all
 }
 
-async fn payouts(kit: &Kit, bench: &Bench) -> Vec<Vec<String>> {
+async fn payouts(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> Vec<Vec<String>> {
     let sql = format!(
         "SELECT CAST(claim_order AS TEXT), entry_id, player_id, CAST(amount AS TEXT), CAST(pool_before AS TEXT) \
          FROM payouts WHERE jackpot_id = '{}'",
-        bench.id
+        jackpot.id
     );
-    kit.rows(sql).await
+    fixture.rows(sql).await
 }
 
 /// The jackpot answers as before when it is restored from SQL alone.
-async fn assert_survives_a_restore(kit: &Kit, bench: &Bench) {
-    let before = repeats(bench).await;
-    let restorer = Restorer::new(kit.ledger.sql.clone(), bench.store.clone());
+async fn assert_survives_a_restore(fixture: &JackpotLedger, jackpot: &JackpotFixture) {
+    let before = repeats(jackpot).await;
+    let restorer = Restorer::new(fixture.ledger.sql.clone(), jackpot.store.clone());
     let done = restorer
         .restore(
-            &bench.operate.views.secrets,
-            &bench.id,
+            &jackpot.operate.views.secrets,
+            &jackpot.id,
             Replace::Stopped,
             &operator(),
             "a test",
         )
         .await;
     done.expect("rebuilt");
-    assert_eq!(repeats(bench).await, before);
-    kit.project().await;
-    assert_right(kit, bench).await;
-    assert_clean(kit, bench).await;
+    assert_eq!(repeats(jackpot).await, before);
+    fixture.project().await;
+    assert_right(fixture, jackpot).await;
+    assert_clean(fixture, jackpot).await;
 }
 
 async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_did_is_lost(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let right = story(&kit).await;
-    kit.project().await;
-    let (all, paid) = (place(&kit, &right).await.0, payouts(&kit, &right).await);
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let right = story(&fixture).await;
+    fixture.project().await;
+    let (all, paid) = (place(&fixture, &right).await.0, payouts(&fixture, &right).await);
     assert_eq!((all, paid.len()), (15, 3));
     let mut stuck = Vec::new();
     for n in 2..=all {
         for missing in [false, true] {
-            let bench = story(&kit).await;
+            let jackpot = story(&fixture).await;
             let at = usize::try_from(n - 1).expect("small");
-            rewrite(&bench, |events| {
+            rewrite(&jackpot, |events| {
                 if missing {
                     events.remove(at);
                 } else {
@@ -225,25 +231,29 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
                 }
             })
             .await;
-            stuck.push((bench, n, missing));
+            stuck.push((jackpot, n, missing));
         }
     }
-    kit.project().await;
-    for (bench, n, missing) in stuck {
+    fixture.project().await;
+    for (jackpot, n, missing) in stuck {
         // A missing last event is not noticed before another event follows.
-        bench.operate.checkpoint(&bench.id).await.expect("a checkpoint");
-        kit.project().await;
-        assert_eq!(place(&kit, &bench).await.0, n - 1, "stuck at {n}, missing: {missing}");
-        skip(&kit, &bench, n).await;
-        kit.project().await;
-        let events = assert_right(&kit, &bench).await;
+        jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+        fixture.project().await;
+        assert_eq!(
+            place(&fixture, &jackpot).await.0,
+            n - 1,
+            "stuck at {n}, missing: {missing}"
+        );
+        skip(&fixture, &jackpot, n).await;
+        fixture.project().await;
+        let events = assert_right(&fixture, &jackpot).await;
         let at = usize::try_from(n - 1).expect("small");
         assert!(matches!(events[at].kind, Kind::Skipped(_)));
-        assert_clean(&kit, &bench).await;
-        assert_survives_a_restore(&kit, &bench).await;
+        assert_clean(&fixture, &jackpot).await;
+        assert_survives_a_restore(&fixture, &jackpot).await;
         // Each paid entry is known as paid. An entry that cannot be read has no receipt, or one that says so where a
         // later event paid.
-        let rows = payouts(&kit, &bench).await;
+        let rows = payouts(&fixture, &jackpot).await;
         let same = |row: &Vec<String>, paid: &Vec<String>| {
             row[..2] == paid[..2] && row[3..] == paid[3..] && (row[2] == paid[2] || row[2] == "unknown")
         };
@@ -256,10 +266,10 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
 }
 
 async fn parts_of_an_event_that_can_be_read_give_receipts(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let right = story(&kit).await;
-    kit.project().await;
-    let paid = payouts(&kit, &right).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let right = story(&fixture).await;
+    fixture.project().await;
+    let paid = payouts(&fixture, &right).await;
     // Event 3 took four entries in one call, event 4 the one that took all, event 9 paid a redraw.
     for (n, field, value) in [
         (3, "claims", "\u{0}"),
@@ -273,27 +283,27 @@ async fn parts_of_an_event_that_can_be_read_give_receipts(db: LedgerDb) {
         (9, "claims", "rubbish"),
         (9, "entry", "another"),
     ] {
-        let bench = story(&kit).await;
-        rewrite(&bench, |events| {
+        let jackpot = story(&fixture).await;
+        rewrite(&jackpot, |events| {
             events[n - 1].1.insert(field.to_owned(), value.to_owned());
         })
         .await;
-        kit.project().await;
-        assert_eq!(place(&kit, &bench).await.0, n as u64 - 1, "{field}");
-        let lines = skip(&kit, &bench, n as u64).await;
-        kit.project().await;
-        assert_right(&kit, &bench).await;
-        assert_clean(&kit, &bench).await;
-        assert_eq!(payouts(&kit, &bench).await, paid, "event {n}, {field}: {lines:?}");
-        assert_survives_a_restore(&kit, &bench).await;
-        assert_verifies(&kit, &bench, n as u64).await;
+        fixture.project().await;
+        assert_eq!(place(&fixture, &jackpot).await.0, n as u64 - 1, "{field}");
+        let lines = skip(&fixture, &jackpot, n as u64).await;
+        fixture.project().await;
+        assert_right(&fixture, &jackpot).await;
+        assert_clean(&fixture, &jackpot).await;
+        assert_eq!(payouts(&fixture, &jackpot).await, paid, "event {n}, {field}: {lines:?}");
+        assert_survives_a_restore(&fixture, &jackpot).await;
+        assert_verifies(&fixture, &jackpot, n as u64).await;
     }
 }
 
 /// An export says that the event was skipped and why, and everything else holds.
-async fn assert_verifies(kit: &Kit, bench: &Bench, n: u64) {
-    let key = kit.ledger.signing.current();
-    let export = Export::begin(kit.ledger.sql.clone(), bench.id.clone(), &key)
+async fn assert_verifies(fixture: &JackpotLedger, jackpot: &JackpotFixture, n: u64) {
+    let key = fixture.ledger.signing.current();
+    let export = Export::begin(fixture.ledger.sql.clone(), jackpot.id.clone(), &key)
         .await
         .expect("a head");
     let lines: Vec<_> = export.lines(|_, _| None).try_collect().await.expect("lines");
@@ -307,40 +317,42 @@ async fn assert_verifies(kit: &Kit, bench: &Bench, n: u64) {
 }
 
 async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let bench = story(&kit).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let jackpot = story(&fixture).await;
     // The pool was raised by hand: 1,000 that nobody paid in. The next event takes them for the pool's own.
-    let pool = format!("jp:{{{}}}:pool:grand", bench.id);
-    bench.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
-    let meters = format!("jp:{{{}}}:meters", bench.id);
+    let pool = format!("jp:{{{}}}:pool:grand", jackpot.id);
+    jackpot.raw::<i64>(redis::cmd("INCRBY").arg(&pool).arg(1_000)).await;
+    let meters = format!("jp:{{{}}}:meters", jackpot.id);
     let mut written = redis::cmd("HINCRBY");
-    bench.raw::<i64>(written.arg(meters).arg("grand:pool").arg(1_000)).await;
-    bench.enter(&[entry("w9", 1)]).await;
-    kit.project().await;
-    let (n, stopped) = place(&kit, &bench).await;
+    jackpot
+        .raw::<i64>(written.arg(meters).arg("grand:pool").arg(1_000))
+        .await;
+    jackpot.enter(&[entry("w9", 1)]).await;
+    fixture.project().await;
+    let (n, stopped) = place(&fixture, &jackpot).await;
     assert!(stopped.contains("falls below zero"), "{stopped}");
-    let lines = skip(&kit, &bench, n + 1).await;
+    let lines = skip(&fixture, &jackpot, n + 1).await;
     assert!(
         lines.iter().any(|line| line == "money: grand skipped +1000"),
         "{lines:?}"
     );
-    kit.project().await;
-    assert_clean(&kit, &bench).await;
+    fixture.project().await;
+    assert_clean(&fixture, &jackpot).await;
     let sql = format!(
         "SELECT account, CAST(amount AS TEXT) FROM postings WHERE jackpot_id = '{}' AND account = 'skipped'",
-        bench.id
+        jackpot.id
     );
-    assert_eq!(kit.rows(sql).await, [["skipped", "-1000"]]);
+    assert_eq!(fixture.rows(sql).await, [["skipped", "-1000"]]);
     let sql = format!(
         "SELECT CAST(SUM(amount * 1000000 + micro) AS TEXT) FROM postings WHERE jackpot_id = '{}'",
-        bench.id
+        jackpot.id
     );
-    assert_eq!(kit.rows(sql).await, [["0"]]);
+    assert_eq!(fixture.rows(sql).await, [["0"]]);
     let sql = format!(
         "SELECT report FROM reconciliations WHERE kind = 'jackpot' AND id = '{}'",
-        bench.id
+        jackpot.id
     );
-    let report = kit.rows(sql).await[0][0].clone();
+    let report = fixture.rows(sql).await[0][0].clone();
     assert!(
         report.contains(r#"{"term":"skipped","redis":1000,"ledger":1000}"#),
         "{report}"
@@ -349,25 +361,26 @@ async fn money_that_an_event_makes_is_booked_as_skipped(db: LedgerDb) {
 }
 
 async fn an_event_that_the_database_refuses_is_found_among_others(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let bench = story(&kit).await;
-    kit.project().await;
-    let n = place(&kit, &bench).await.0;
-    kit.change(&format!(
-        "INSERT INTO adjustments (jackpot_id, adjustment_id, n, at_ms, digest) VALUES ('{}', 'twice', 1, 1, 'd')",
-        bench.id
-    ))
-    .await;
-    bench.enter(&[entry("before", 3)]).await;
-    bench.fund("twice", 10).await;
-    bench.enter(&[entry("behind", 3)]).await;
-    kit.project().await;
-    assert!(place(&kit, &bench).await.1.contains("refuses its next events"));
-    skip(&kit, &bench, n + 2).await;
-    kit.project().await;
-    assert_eq!(place(&kit, &bench).await.1, "");
-    assert_clean(&kit, &bench).await;
-    let entries: Vec<_> = payouts(&kit, &bench)
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let jackpot = story(&fixture).await;
+    fixture.project().await;
+    let n = place(&fixture, &jackpot).await.0;
+    fixture
+        .change(&format!(
+            "INSERT INTO adjustments (jackpot_id, adjustment_id, n, at_ms, digest) VALUES ('{}', 'twice', 1, 1, 'd')",
+            jackpot.id
+        ))
+        .await;
+    jackpot.enter(&[entry("before", 3)]).await;
+    jackpot.fund("twice", 10).await;
+    jackpot.enter(&[entry("behind", 3)]).await;
+    fixture.project().await;
+    assert!(place(&fixture, &jackpot).await.1.contains("refuses its next events"));
+    skip(&fixture, &jackpot, n + 2).await;
+    fixture.project().await;
+    assert_eq!(place(&fixture, &jackpot).await.1, "");
+    assert_clean(&fixture, &jackpot).await;
+    let entries: Vec<_> = payouts(&fixture, &jackpot)
         .await
         .into_iter()
         .map(|row| row[1].clone())
@@ -381,34 +394,34 @@ async fn an_event_that_the_database_refuses_is_found_among_others(db: LedgerDb) 
 }
 
 async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
-    let kit = Kit::with(db, &json!({})).await;
-    let bench = story(&kit).await;
-    kit.project().await;
-    let before = kit.everything().await;
-    let (leases, token) = lease(&kit, &bench).await;
-    let (found, nothing) = plan(&kit, &bench, token).await;
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let jackpot = story(&fixture).await;
+    fixture.project().await;
+    let before = fixture.everything().await;
+    let (leases, token) = lease(&fixture, &jackpot).await;
+    let (found, nothing) = plan(&fixture, &jackpot, token).await;
     assert!(found.stuck.is_none() && nothing.is_none());
     leases.release().await.expect("given back");
-    assert_eq!(kit.everything().await, before);
+    assert_eq!(fixture.everything().await, before);
     // The plan of a holder that lost its lease changes nothing.
-    bench.enter(&[entry("w9", 3)]).await;
-    rewrite(&bench, |events| {
+    jackpot.enter(&[entry("w9", 3)]).await;
+    rewrite(&jackpot, |events| {
         let last = events.len() - 1;
         events[last].1.insert("type".to_owned(), "rubbish".to_owned());
     })
     .await;
-    let (_, token) = lease(&kit, &bench).await;
-    let (found, plan) = plan(&kit, &bench, token).await;
-    let at = place(&kit, &bench).await.0;
-    lease(&kit, &bench).await;
+    let (_, token) = lease(&fixture, &jackpot).await;
+    let (found, plan) = plan(&fixture, &jackpot, token).await;
+    let at = place(&fixture, &jackpot).await.0;
+    lease(&fixture, &jackpot).await;
     let late = stuck::skip(
-        &kit.ledger,
-        &bench.id,
+        &fixture.ledger,
+        &jackpot.id,
         (&found, plan.expect("stuck")),
         (token, true),
         (&operator(), "late", 1),
     )
     .await;
     assert!(matches!(late, Err(StuckError::Write(_))), "{late:?}");
-    assert_eq!(place(&kit, &bench).await.0, at);
+    assert_eq!(place(&fixture, &jackpot).await.0, at);
 }

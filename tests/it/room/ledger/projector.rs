@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use jackpot::room::scripts;
-use jackpot::room::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
-use crate::room::fixture::RoomBench;
-use crate::room::ledger::fixture::{RoomKit, live, sha256};
+use crate::room::fixture::RoomFixture;
+use crate::room::ledger::fixture::{RoomLedger, live, sha256};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -21,11 +20,11 @@ on_both_databases!(
 );
 
 async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
-    live(&kit.bench).await;
-    kit.project().await;
-    kit.assert_complete().await;
-    let types = kit.table("events", "type").await.concat();
+    let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
+    live(&fixture).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let types = fixture.own_rows("events", "type", "n").await.concat();
     let all = [
         "define",
         "define",
@@ -38,9 +37,9 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
         "checkpoint",
     ];
     assert_eq!(types, all);
-    let id = kit.bench.id.as_str();
-    let audit = kit
-        .table("audit", "action target who request_id reason before after")
+    let id = fixture.id.as_str();
+    let audit = fixture
+        .own_rows("audit", "action target who request_id reason before after", "n")
         .await;
     let told: Vec<_> = audit.iter().map(|row| row[..4].join(" ")).collect();
     let by = |action: &str| format!("{action} {id} tester r");
@@ -56,7 +55,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
         (&audit[0][5], &audit[5][5], &audit[5][6]),
         (&"null".to_owned(), &"\"open\"".to_owned(), &"\"suspended\"".to_owned())
     );
-    let report = kit.report().await;
+    let report = fixture.report().await;
     assert!(report.clean, "{report:?}");
     let names: Vec<_> = report.state.iter().map(|row| row.name.as_str()).collect();
     let all = [
@@ -73,17 +72,16 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
     ];
     assert_eq!(names, all);
     assert_ne!(report.state[7].ledger, "0", "passes may be out of the session before");
-    assert_eq!(kit.metric("ledger_lag_events"), "0");
+    assert_eq!(fixture.metric("ledger_lag_events"), "0");
 }
 
 /// Appends an event that no script would write.
-async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
-    let keys = &kit.bench.keys;
-    let n: u64 = kit
-        .bench
+async fn append(fixture: &RoomLedger, fields: &[(&str, &str)]) {
+    let keys = &fixture.keys;
+    let n: u64 = fixture
         .raw(redis::cmd("HINCRBY").arg(&keys.state).arg("n").arg(1))
         .await;
-    let history: String = kit.bench.raw(redis::cmd("HGET").arg(&keys.state).arg("history")).await;
+    let history: String = fixture.raw(redis::cmd("HGET").arg(&keys.state).arg("history")).await;
     // A restore begins another history.
     let begins = fields.contains(&("type", "restore"));
     let mut event = redis::cmd("XADD");
@@ -100,39 +98,23 @@ async fn append(kit: &RoomKit, fields: &[(&str, &str)]) {
     for (name, value) in fields {
         event.arg(name).arg(value);
     }
-    kit.bench.raw::<String>(&mut event).await;
-}
-
-async fn assert_stopped(kit: &RoomKit, before: u64, why: &str) {
-    kit.project().await;
-    assert_eq!(kit.place("n").await, before.to_string(), "nothing behind it");
-    let stopped = kit.place("stopped").await;
-    assert!(stopped.contains(why), "{stopped}");
-    let status = kit.bench.last_event("status").await;
-    assert!(
-        status["after"] == "suspended" && status["reason"].contains(why),
-        "{status:?}"
-    );
-    assert_eq!(kit.metric("ledger_stopped"), "1");
-    kit.project().await;
-    let status = kit.status().await;
-    assert_eq!(status, Status::Suspended, "and not opened while it is stopped");
+    fixture.raw::<String>(&mut event).await;
 }
 
 async fn a_second_opening_stops_the_stream(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
+    let fixture = RoomLedger::with(db, &json!({})).await;
     let none = sha256(&[]);
-    let published = scripts::publish(&kit.bench.store, &kit.bench.keys, Mark::ZERO, 0, &none).await;
+    let published = scripts::publish(&fixture.store, &fixture.keys, Mark::ZERO, 0, &none).await;
     assert!(published.expect("a reply").1);
-    kit.project().await;
-    append(&kit, &[("type", "opened"), ("joined", "1"), ("sha256", &none)]).await;
-    assert_stopped(&kit, 2, "its list is published twice").await;
+    fixture.project().await;
+    append(&fixture, &[("type", "opened"), ("joined", "1"), ("sha256", &none)]).await;
+    fixture.assert_stopped(2, "its list is published twice").await;
 }
 
 async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
-    kit.bench.define(&json!({"session_s": 5})).await;
-    kit.project().await;
+    let fixture = RoomLedger::with(db, &json!({})).await;
+    fixture.define(&json!({"session_s": 5})).await;
+    fixture.project().await;
     let restore = [
         ("type", "restore"),
         ("from_n", ""),
@@ -143,64 +125,66 @@ async fn a_restore_that_forgets_passes_stops_the_stream(db: LedgerDb) {
         ("order_nonce", "0a"),
         ("commitment", &"5f".repeat(32)),
     ];
-    append(&kit, &restore).await;
-    assert_stopped(&kit, 2, "passes that were out before are forgotten").await;
+    append(&fixture, &restore).await;
+    fixture
+        .assert_stopped(2, "passes that were out before are forgotten")
+        .await;
 }
 
 async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     const MARGIN: u64 = 15;
-    let mut kit = RoomKit::with(db, &json!({})).await;
-    kit.settings.trim_margin_events = MARGIN;
-    kit.settings.reconcile_interval_s = 30;
+    let mut fixture = RoomLedger::with(db, &json!({})).await;
+    fixture.settings.trim_margin_events = MARGIN;
+    fixture.settings.reconcile_interval_s = 30;
     // Makes the nodes of the stream small, because only whole nodes are trimmed.
     let mut small = redis::cmd("CONFIG");
     small.arg("SET").arg("stream-node-max-entries").arg(5);
-    kit.bench.raw::<()>(&mut small).await;
-    let mut projector = kit.projector_of(kit.rooms(), false);
-    let length = async || -> u64 { kit.bench.raw(redis::cmd("XLEN").arg(&kit.bench.keys.events)).await };
+    fixture.raw::<()>(&mut small).await;
+    let mut projector = fixture.own_projector();
+    let length = async || -> u64 { fixture.raw(redis::cmd("XLEN").arg(&fixture.keys.events)).await };
     for capacity in 3..103 {
-        kit.bench.define(&json!({"capacity": capacity})).await;
+        fixture.define(&json!({"capacity": capacity})).await;
         projector.catch_up().await;
         assert!(length().await >= MARGIN.min(capacity - 1), "the margin stays");
     }
     let left = length().await;
     assert!(left <= MARGIN + 10, "{left} are left");
     projector.finish().await;
-    kit.assert_complete().await;
+    fixture.assert_complete().await;
 }
 
 async fn many_rooms_are_read_at_once(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
-    let (mut ids, mut benches) = (vec![kit.bench.id.clone()], Vec::new());
+    let fixture = RoomLedger::with(db, &json!({})).await;
+    let (mut ids, mut rooms) = (vec![fixture.id.clone()], Vec::new());
     for _ in 0..40 {
-        let bench = RoomBench::on(Arc::clone(&kit.bench.redis), &json!({})).await;
-        ids.push(bench.id.clone());
-        benches.push(bench);
+        let room = RoomFixture::on(Arc::clone(&fixture.redis), &json!({})).await;
+        ids.push(room.id.clone());
+        rooms.push(room);
     }
-    kit.registry.add_to_index(&ids).await.expect("in the index");
-    kit.project().await;
+    fixture.kind.registry.add_to_index(&ids).await.expect("in the index");
+    fixture.project().await;
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM events WHERE kind = 'room' AND type = 'define'")
-        .fetch_one(kit.ledger.sql.reader())
+        .fetch_one(fixture.ledger.sql.reader())
         .await
         .expect("a number");
     assert_eq!(usize::try_from(count).expect("not below zero"), ids.len());
 }
 
 async fn instances_that_take_it_from_each_other_write_each_event_once(db: LedgerDb) {
-    let mut kit = RoomKit::with(db, &json!({})).await;
-    kit.settings.lease_ms = 1;
-    let mut first = kit.projector_of(kit.other_instance(), false);
-    let mut second = kit.projector_of(kit.other_instance(), false);
+    let mut fixture = RoomLedger::with(db, &json!({})).await;
+    fixture.settings.lease_ms = 1;
+    let mut first = fixture.projector();
+    let mut second = fixture.projector();
     for capacity in 3..23 {
-        kit.bench.define(&json!({"capacity": capacity})).await;
+        fixture.define(&json!({"capacity": capacity})).await;
         // Both look at all leases in each round. The one that comes when the other's lease has ended takes over.
         tokio::join!(first.catch_up(), second.catch_up());
     }
     drop(first);
     drop(second);
-    kit.project().await;
-    kit.assert_complete().await;
-    let holders: i64 = kit.place("lease_token").await.parse().expect("a number");
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let holders: i64 = fixture.place("lease_token").await.parse().expect("a number");
     assert!(holders > 2, "taken over {holders} times");
-    assert_eq!(kit.place("stopped").await, "");
+    assert_eq!(fixture.place("stopped").await, "");
 }

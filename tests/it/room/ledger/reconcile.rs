@@ -1,17 +1,12 @@
 //! A room in Redis beside its ledger: agreement is clean, and a difference suspends the room. When both agree again, it
 //! is open.
 
-use std::cell::Cell;
-
-use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::Reconciled;
-use jackpot::room::ledger::projector::Rooms;
 use jackpot::room::scripts::VisitReply;
-use jackpot::room::status::Status;
 use serde_json::json;
 
 use crate::room::fixture::is_in;
-use crate::room::ledger::fixture::{RoomKit, live};
+use crate::room::ledger::fixture::{RoomLedger, live};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -22,33 +17,15 @@ on_both_databases!(
     a_key_that_cannot_be_read_is_found,
 );
 
-/// A requested reconciliation, while a projector reads.
-async fn reconcile(kit: &RoomKit, projector: &mut Projector<Rooms>) -> Reconciled {
-    let ended = Cell::new(false);
-    let rooms = kit.rooms();
-    let asked = async {
-        let reconciled = kit.ledger.reconcile(&rooms, &kit.bench.id).await;
-        ended.set(true);
-        reconciled.expect("an answer")
-    };
-    let reading = async {
-        while !ended.get() {
-            projector.catch_up().await;
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::join!(asked, reading).0
-}
-
 async fn under_load_it_is_clean(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
-    let mut projector = kit.projector_of(kit.rooms(), false);
+    let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
+    let mut projector = fixture.own_projector();
     let play = async {
-        live(&kit.bench).await;
+        live(&fixture).await;
         for n in 0..60 {
             let user = format!("u{n}");
-            kit.bench.joined([user.as_str()]).await;
-            kit.bench
+            fixture.joined([user.as_str()]).await;
+            fixture
                 .define(&json!({"capacity": 2 + n, "session_s": 1 + n % 7}))
                 .await;
         }
@@ -60,47 +37,22 @@ async fn under_load_it_is_clean(db: LedgerDb) {
         }
     };
     tokio::join!(play, read);
-    let Reconciled::Report(_, report) = reconcile(&kit, &mut projector).await else {
+    let Reconciled::Report(_, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(report.clean, "{report:?}");
     projector.finish().await;
-    kit.assert_complete().await;
-    assert_eq!(kit.metric("reconciliation_mismatches"), "");
-    let suspended = kit.table("audit", "who").await;
+    fixture.assert_complete().await;
+    assert_eq!(fixture.metric("reconciliation_mismatches"), "");
+    let suspended = fixture.own_rows("audit", "who", "n").await;
     assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
 }
 
-/// The fault suspends the room with a reason; its repair opens the room again.
-async fn assert_found(kit: &RoomKit, fault: &str) {
-    kit.project().await;
-    assert_eq!(kit.status().await, Status::Suspended);
-    let report = kit.report().await;
-    let faults = report.faults().join("; ");
-    assert!(!report.clean && faults.contains(fault), "{report:?}");
-    kit.project().await;
-    let status = kit.status().await;
-    assert_eq!(status, Status::Suspended, "for as long as it does not agree");
-    let last = kit.table("audit", "action reason who").await.pop().expect("audited");
-    assert_eq!((last[0].as_str(), last[2].as_str()), ("suspend", "service"));
-    assert!(last[1].contains(fault), "{last:?}");
-}
-
-async fn assert_opened(kit: &RoomKit) {
-    kit.project().await;
-    assert_eq!(kit.status().await, Status::Open);
-    kit.project().await;
-    assert!(kit.report().await.clean);
-    let last = kit.table("audit", "action who").await.pop().expect("audited");
-    assert_eq!(last, ["resume", "service"]);
-    kit.assert_complete().await;
-}
-
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({"admissions_per_minute": 30})).await;
-    let (before, inside) = (kit.bench.join("u1"), kit.bench.joined(["u2"]).await.remove(0));
+    let fixture = RoomLedger::with(db, &json!({"admissions_per_minute": 30})).await;
+    let (before, inside) = (fixture.join("u1"), fixture.joined(["u2"]).await.remove(0));
     assert!(is_in(&inside));
-    kit.project().await;
+    fixture.project().await;
     for (field, fault) in [
         ("version", "version is 2 in Redis and 1 in the ledger"),
         ("capacity", "capacity is 3 in Redis and 2 in the ledger"),
@@ -112,23 +64,23 @@ async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
     ] {
         let tamper = async |by: i64| {
             let mut add = redis::cmd("HINCRBY");
-            add.arg(&kit.bench.keys.state).arg(field).arg(by);
-            kit.bench.raw::<i64>(&mut add).await;
+            add.arg(&fixture.keys.state).arg(field).arg(by);
+            fixture.raw::<i64>(&mut add).await;
         };
         tamper(1).await;
-        assert_found(&kit, fault).await;
-        let refused = kit.bench.visit(std::slice::from_ref(&before)).await;
+        fixture.assert_found(fault).await;
+        let refused = fixture.visit(std::slice::from_ref(&before)).await;
         assert_eq!(refused.replies, [VisitReply::Suspended], "nobody joins");
         tamper(-1).await;
-        assert_opened(&kit).await;
+        fixture.assert_opened().await;
     }
-    assert!(is_in(&kit.bench.one(before).await));
+    assert!(is_in(&fixture.one(before).await));
 }
 
 async fn a_text_by_hand_suspends_it_too(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
-    kit.project().await;
-    let state = kit.bench.hash(&kit.bench.keys.state).await;
+    let fixture = RoomLedger::with(db, &json!({})).await;
+    fixture.project().await;
+    let state = fixture.hash(&fixture.keys.state).await;
     for (field, wrong, fault) in [
         ("commitment", "5f", "commitment is 5f in Redis"),
         ("collected_sha256", "a0", "pre_queue_sha256 is a0 in Redis"),
@@ -136,39 +88,39 @@ async fn a_text_by_hand_suspends_it_too(db: LedgerDb) {
     ] {
         let put = async |value: &str| {
             let mut set = redis::cmd("HSET");
-            set.arg(&kit.bench.keys.state).arg(field).arg(value);
-            kit.bench.raw::<()>(&mut set).await;
+            set.arg(&fixture.keys.state).arg(field).arg(value);
+            fixture.raw::<()>(&mut set).await;
         };
         put(wrong).await;
-        assert_found(&kit, fault).await;
+        fixture.assert_found(fault).await;
         put(&state[field]).await;
-        assert_opened(&kit).await;
+        fixture.assert_opened().await;
     }
 }
 
 async fn one_on_a_busy_room_is_found_too(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
-    let mut projector = kit.projector_of(kit.rooms(), false);
+    let fixture = RoomLedger::with(db, &json!({})).await;
+    let mut projector = fixture.own_projector();
     projector.catch_up().await;
     let mut add = redis::cmd("HINCRBY");
-    add.arg(&kit.bench.keys.state).arg("capacity").arg(1);
-    kit.bench.raw::<i64>(&mut add).await;
-    let Reconciled::Report(n, report) = reconcile(&kit, &mut projector).await else {
+    add.arg(&fixture.keys.state).arg("capacity").arg(1);
+    fixture.raw::<i64>(&mut add).await;
+    let Reconciled::Report(n, report) = fixture.reconcile(&mut projector).await else {
         panic!("compared");
     };
     assert!(!report.clean && n >= 2, "{n}: {report:?}");
     projector.catch_up().await;
-    assert_eq!(kit.status().await, Status::Suspended);
-    assert_ne!(kit.metric("reconciliation_mismatches_total"), "");
+    assert_eq!(fixture.status_held().await, "suspended");
+    assert_ne!(fixture.metric("reconciliation_mismatches_total"), "");
     projector.finish().await;
 }
 
 async fn a_key_that_cannot_be_read_is_found(db: LedgerDb) {
-    let kit = RoomKit::with(db, &json!({})).await;
-    kit.project().await;
-    let waiting = &kit.bench.keys.waiting;
-    kit.bench.raw::<()>(redis::cmd("SET").arg(waiting).arg("rubbish")).await;
-    assert_found(&kit, "readable is").await;
-    kit.bench.raw::<()>(redis::cmd("DEL").arg(waiting)).await;
-    assert_opened(&kit).await;
+    let fixture = RoomLedger::with(db, &json!({})).await;
+    fixture.project().await;
+    let waiting = &fixture.keys.waiting;
+    fixture.raw::<()>(redis::cmd("SET").arg(waiting).arg("rubbish")).await;
+    fixture.assert_found("readable is").await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(waiting)).await;
+    fixture.assert_opened().await;
 }

@@ -17,7 +17,7 @@ pub fn each_is_its_own(evidence: &Evidence) -> Result<String, String> {
         let outcome = call.outcome.as_ref().map_err(|wrong| format!("{id}: {wrong}"))?;
         let is_fresh = call.status == CREATED;
         match outcome {
-            Outcome::InLine => return Err(format!("{id} is not decided")),
+            Outcome::Queued => return Err(format!("{id} is not decided")),
             Outcome::Issued(_) if call.status == ACCEPTED || is_fresh != call.replayed => {}
             Outcome::Issued(_) => {
                 return Err(format!("{id} was answered {}, which fits no issue", described(call)));
@@ -121,7 +121,7 @@ mod tests {
         let changed = |change: fn(&mut Evidence)| found("answers", "", change);
         assert!(changed(|evidence| _ = evidence.calls.pop()).contains("lacks 1"));
         assert!(changed(|evidence| evidence.calls[3].outcome = Err("user_id is u9".to_owned())).contains("u9"));
-        assert!(changed(|evidence| evidence.calls[3].outcome = Ok(Outcome::InLine)).contains("not decided"));
+        assert!(changed(|evidence| evidence.calls[3].outcome = Ok(Outcome::Queued)).contains("not decided"));
         assert!(changed(|evidence| evidence.calls[3].ask.user += 1_000).contains("lacks"));
         let replayed = changed(|evidence| {
             let call = fixture::first(evidence, is_issued);

@@ -14,7 +14,7 @@ const EVERY_US: u64 = 10;
 const DONE_US: u64 = 5;
 const ANSWERED_US: u64 = 25;
 /// For a queued request, both are later by this.
-const LINE_US: u64 = 100;
+const QUEUE_US: u64 = 100;
 
 #[derive(Default)]
 struct Model {
@@ -71,14 +71,14 @@ impl Model {
     fn call(&mut self, plan: &Plan, ask: Ask, at: u64) -> Call {
         let fresh = !self.decided.contains_key(&ask);
         if fresh {
-            let later = if plan.options.queued { LINE_US } else { 0 };
+            let later = if plan.options.queued { QUEUE_US } else { 0 };
             let outcome = self.decide(plan, ask);
             self.decided.insert(ask, (at + DONE_US + later, outcome));
         }
         let (decided, outcome) = self.decided[&ask].clone();
-        let in_line = decided > at + DONE_US;
+        let queued = decided > at + DONE_US;
         let status = match outcome {
-            _ if in_line => 202,
+            _ if queued => 202,
             Outcome::Issued(_) if fresh => 201,
             Outcome::Issued(_) | Outcome::Voided(_) => 200,
             _ => 409,
@@ -87,8 +87,8 @@ impl Model {
             ask,
             sent_us: at,
             answered_us: at + ANSWERED_US,
-            decided_us: at + ANSWERED_US + if in_line { 2 * LINE_US } else { 0 },
-            in_line_ms: in_line.then_some(1),
+            decided_us: at + ANSWERED_US + if queued { 2 * QUEUE_US } else { 0 },
+            queued_ms: queued.then_some(1),
             status,
             replayed: !fresh,
             repeats: 0,
@@ -121,7 +121,7 @@ impl Model {
 
     /// Takes back the oldest unit that is out. False when there is none.
     fn void(&mut self, plan: &Plan, at: u64) -> bool {
-        let later = at + if plan.options.queued { LINE_US } else { 0 };
+        let later = at + if plan.options.queued { QUEUE_US } else { 0 };
         let is_out = |issued: &&(Ask, Unit)| self.out.get(&issued.0.user) == Some(&issued.0);
         let Some((ask, unit)) = self.issued.iter().find(is_out).cloned() else {
             return false;

@@ -44,7 +44,7 @@ fn issued_before(request: &Request<'_>, stock: u64) -> Option<u64> {
     match request.outcome()? {
         Outcome::Issued(unit) | Outcome::Voided(unit) | Outcome::AlreadyIssued { unit, .. } => Some(unit.sequence),
         Outcome::OutOfStock => Some(stock),
-        Outcome::NotOpen | Outcome::InLine | Outcome::Dead => None,
+        Outcome::NotOpen | Outcome::Queued | Outcome::Dead => None,
     }
 }
 

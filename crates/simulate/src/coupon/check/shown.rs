@@ -33,7 +33,7 @@ pub fn nothing_is_left(evidence: &Evidence) -> Result<String, String> {
     if let Some(id) = evidence.dead_letters.first() {
         return Err(format!("{id} is among {} dead letters", evidence.dead_letters.len()));
     }
-    let left = |outcome: &Outcome| matches!(outcome, Outcome::InLine | Outcome::Dead);
+    let left = |outcome: &Outcome| matches!(outcome, Outcome::Queued | Outcome::Dead);
     let mut requests = evidence.requests().into_iter();
     match requests.find(|request| request.outcome().is_some_and(left)) {
         Some(request) => Err(format!(

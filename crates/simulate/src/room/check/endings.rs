@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_stands_still_is_found() {
+    fn a_queue_that_stands_still_is_found() {
         let mut evidence = fixture::honest("");
         let user = with(&evidence, Part::Visit);
         let visit = &mut evidence.visits[user];

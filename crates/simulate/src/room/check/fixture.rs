@@ -44,7 +44,7 @@ impl Honest for Plan {
         let mut model = Model {
             opened_ms: START_MS + i64::from(plan.early()) + 10,
             free: 0,
-            line: VecDeque::new(),
+            queue: VecDeque::new(),
             inside: Vec::new(),
             counts: Counts::default(),
             visits,
@@ -81,7 +81,7 @@ struct Model {
     opened_ms: i64,
     free: u64,
     /// Users who wait, by number.
-    line: VecDeque<usize>,
+    queue: VecDeque<usize>,
     /// Users who are in, and until when.
     inside: Vec<(usize, i64, How)>,
     counts: Counts,
@@ -97,7 +97,7 @@ impl Model {
             self.counts.capacity = self.plan.options.capacity;
         }
         while self.free > 0
-            && let Some(user) = self.line.pop_front()
+            && let Some(user) = self.queue.pop_front()
         {
             self.admit(user, now_ms);
         }
@@ -131,14 +131,14 @@ impl Model {
     fn join(&mut self, user: usize, now_ms: i64) {
         let waits = self.free == 0;
         if waits {
-            self.line.push_back(user);
+            self.queue.push_back(user);
         }
         let join = Join {
             sent_us: micros(now_ms) - 300,
             answered_us: micros(now_ms) + 300,
             status: 201,
             ticket: format!("t{user}").into(),
-            position: waits.then_some(self.line.len() as u64),
+            position: waits.then_some(self.queue.len() as u64),
         };
         let visit = &mut self.visits[user];
         visit.position = join.position;
@@ -194,7 +194,7 @@ impl Model {
 
     /// Takes users from the queue who leave it, or do not come back.
     fn give_up(&mut self, now_ms: i64) {
-        let waiting: Vec<usize> = self.line.iter().copied().collect();
+        let waiting: Vec<usize> = self.queue.iter().copied().collect();
         let timeout_ms = i64::from(self.plan.options.waiting_timeout_s) * 1_000;
         for user in waiting {
             let seen_ms = self.joins_ms(user).max(self.opened_ms);
@@ -203,7 +203,7 @@ impl Model {
                 Part::Abandon if now_ms == seen_ms + timeout_ms => How::Abandoned,
                 _ => continue,
             };
-            self.line.retain(|other| *other != user);
+            self.queue.retain(|other| *other != user);
             self.end(user, how, now_ms);
         }
     }
@@ -221,7 +221,7 @@ impl Model {
 
     /// What the monitor sees.
     fn look(&mut self, now_ms: i64) {
-        (self.counts.active, self.counts.waiting) = (self.inside.len() as u64, self.line.len() as u64);
+        (self.counts.active, self.counts.waiting) = (self.inside.len() as u64, self.queue.len() as u64);
         let at_us = micros(now_ms) + 500;
         if now_ms % 4 == 0 {
             self.samples.push(Sample {

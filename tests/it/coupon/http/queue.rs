@@ -55,7 +55,7 @@ async fn who_joins_is_served_in_the_order_of_arrival() {
 }
 
 #[tokio::test]
-async fn a_request_that_does_not_ask_for_the_line_never_overtakes_it() {
+async fn a_request_that_does_not_ask_for_the_queue_never_overtakes_it() {
     let (service, redis) = service_and_redis(&[("JACKPOT__COUPONS__TURN_WAIT_MS", "200")]).await;
     create(&service, "fair", 2, &json!({})).await;
     hold(&redis, "fair").await;
@@ -86,7 +86,7 @@ async fn a_request_that_waits_for_its_turn_is_answered_as_usual() {
     join(&service, "wait", "q1", "u1").await;
     let asking = join_all([("s1", "u2"), ("s2", "u3"), ("s3", "u1")].map(|(r, u)| ask(&service, "wait", r, u)));
     let freeing = async {
-        eventually(PATIENCE, "all are in the line", async || {
+        eventually(PATIENCE, "all are in the queue", async || {
             (service.get("/v1/coupons/wait").await.body["queued"] == 4).then_some(())
         })
         .await;
@@ -104,7 +104,7 @@ async fn a_request_that_waits_for_its_turn_is_answered_as_usual() {
 }
 
 #[tokio::test]
-async fn a_stop_does_not_wait_for_turns_and_gives_the_line_back() {
+async fn a_stop_does_not_wait_for_turns_and_gives_the_queue_back() {
     let (mut service, redis) = service_and_redis(&[("JACKPOT__COUPONS__TURN_WAIT_MS", "20000")]).await;
     create(&service, "stop", 2, &json!({})).await;
     hold(&redis, "stop").await;
@@ -112,7 +112,7 @@ async fn a_stop_does_not_wait_for_turns_and_gives_the_line_back() {
     let caller = service.caller();
     let body = json!({"request_id": "s1", "user_id": "u2"});
     let waiting = tokio::spawn(async move { caller.post("/v1/coupons/stop/issues", &body).await });
-    eventually(PATIENCE, "both are in the line", async || {
+    eventually(PATIENCE, "both are in the queue", async || {
         (service.get("/v1/coupons/stop").await.body["queued"] == 2).then_some(())
     })
     .await;

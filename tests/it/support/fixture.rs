@@ -1,0 +1,164 @@
+//! The fixture of tests that call scripts: one jackpot, coupon or room on a real Redis, with its wrappers and its raw
+//! keys. [`LedgerFixture`](super::ledger_fixture::LedgerFixture) adds a ledger. What only one capability has is in
+//! `fixture.rs` of its folder.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jackpot::store::Store;
+use jackpot::store::keys::StreamKeys;
+use jackpot_core::ids::Id;
+use redis::FromRedisValue;
+use redis::aio::MultiplexedConnection;
+use serde_json::Value;
+
+use super::given::standalone;
+use super::redis::TestRedis;
+
+/// Fields of an event.
+pub type Fields = BTreeMap<String, String>;
+
+/// What differs between capabilities. A value is what the fixture has for one of them.
+pub trait Capability: Sized {
+    /// An event, as tests compare it.
+    type Event;
+    /// What ids begin with.
+    const STEM: &'static str;
+
+    fn new(id: &Id, store: &Store) -> Self;
+    /// The keys of its state and its events.
+    fn stream_keys(&self) -> StreamKeys<'_>;
+    /// Defines the subject, changed by `change`.
+    async fn create(fixture: &Fixture<Self>, change: &Value);
+    fn event(fields: Fields) -> Self::Event;
+}
+
+/// One subject, with an id that no other test uses.
+pub struct Fixture<C> {
+    pub id: Id,
+    pub store: Store,
+    pub redis: Arc<TestRedis>,
+    capability: C,
+    _directory: tempfile::TempDir,
+    raw: MultiplexedConnection,
+    nonces: AtomicU64,
+}
+
+impl<C> Deref for Fixture<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.capability
+    }
+}
+
+impl<C: Capability> Fixture<C> {
+    /// Defines a subject, changed by `change`.
+    pub async fn with(change: &Value) -> Self {
+        Self::on(Arc::new(TestRedis::start().await), change).await
+    }
+
+    /// The same on a server that already runs.
+    pub async fn on(redis: Arc<TestRedis>, change: &Value) -> Self {
+        let fixture = Self::undefined(redis).await;
+        C::create(&fixture, change).await;
+        fixture
+    }
+
+    /// A subject that is not defined.
+    pub async fn undefined(redis: Arc<TestRedis>) -> Self {
+        let id = Id::parse(&TestRedis::id(C::STEM)).expect("an id");
+        Self::named(redis, id).await
+    }
+
+    /// The same with an id that is new on this server.
+    pub async fn named(redis: Arc<TestRedis>, id: Id) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::open(&standalone(redis.url()), directory.path())
+            .await
+            .expect("the store opens");
+        Self {
+            capability: C::new(&id, &store),
+            raw: redis.connection().await,
+            id,
+            store,
+            redis,
+            _directory: directory,
+            nonces: AtomicU64::new(0),
+        }
+    }
+
+    /// A connection to its Redis.
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.raw.clone()
+    }
+
+    /// A raw command on its Redis.
+    pub async fn raw<T: FromRedisValue>(&self, command: &mut redis::Cmd) -> T {
+        command.query_async(&mut self.raw.clone()).await.expect("a reply")
+    }
+
+    /// A field of its state.
+    pub async fn field<T: FromRedisValue>(&self, name: &str) -> T {
+        self.raw(redis::cmd("HGET").arg(self.stream_keys().state).arg(name))
+            .await
+    }
+
+    /// Every field of its state.
+    pub async fn state(&self) -> Fields {
+        self.hash(self.stream_keys().state).await
+    }
+
+    pub async fn hash(&self, key: &str) -> Fields {
+        self.raw(redis::cmd("HGETALL").arg(key)).await
+    }
+
+    /// Members of a sorted set, with their scores, in their order.
+    pub async fn sorted<T: FromRedisValue>(&self, key: &str) -> Vec<(String, T)> {
+        self.raw(redis::cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES"))
+            .await
+    }
+
+    /// The version in Redis and a nonce that no other definition has, for the next one.
+    pub async fn next_definition(&self) -> (Option<u64>, String) {
+        let nonce = format!("n{}", self.nonces.fetch_add(1, Ordering::Relaxed));
+        (self.field("version").await, nonce)
+    }
+
+    /// Every key of it, byte for byte.
+    pub async fn dump(&self) -> BTreeMap<String, Vec<u8>> {
+        // After a hash has grown, Redis moves its fields step by step, at each access. These reads go on until all have
+        // moved.
+        let mut looks = redis::cmd("HMGET");
+        looks.arg(self.stream_keys().state).arg(&["n"; 200]);
+        let _moved: redis::RedisResult<redis::Value> = looks.query_async(&mut self.raw.clone()).await;
+        let pattern = format!("*:{{{}}}:*", self.id);
+        let keys: Vec<String> = self.raw(redis::cmd("KEYS").arg(pattern)).await;
+        let mut dump = BTreeMap::new();
+        for key in keys {
+            let bytes = self.raw(redis::cmd("DUMP").arg(&key)).await;
+            dump.insert(key, bytes);
+        }
+        dump
+    }
+
+    /// The fields of every event, as the stream holds them.
+    pub async fn stream(&self) -> Vec<Fields> {
+        let key = self.stream_keys().events;
+        let all: Vec<(String, Fields)> = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+        all.into_iter().map(|(_, fields)| fields).collect()
+    }
+
+    pub async fn events(&self) -> Vec<C::Event> {
+        self.stream().await.into_iter().map(C::event).collect()
+    }
+
+    /// The fields of the last event, which must be of type `kind`.
+    pub async fn last_event(&self, kind: &str) -> Fields {
+        let fields = self.stream().await.pop().expect("an event");
+        assert_eq!(fields["type"], kind);
+        fields
+    }
+}
