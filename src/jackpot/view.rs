@@ -15,6 +15,7 @@ use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
 use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::error::PlayError;
 use super::kept;
@@ -82,8 +83,10 @@ impl From<PutStatus> for Status {
 }
 
 /// The money of a tier, in minor units unless named otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = MeterBody)]
 pub struct Meter {
+    #[schema(value_type = String, example = "grand")]
     pub tier: Id,
     /// The pool from which winners are paid.
     pub pool: u64,
@@ -96,6 +99,7 @@ pub struct Meter {
     /// Whole units of the exact sum of contributions.
     pub contributed: u64,
     /// Its millionths.
+    #[serde(skip)]
     pub contributed_micro: u64,
     /// Paid in minus taken out by operators.
     pub funded: i64,
@@ -104,6 +108,7 @@ pub struct Meter {
     /// Takes of all.
     pub wins: u64,
     /// The pool's value that a script last wrote. Another value was set by hand.
+    #[serde(skip)]
     pub pool_written: u64,
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct Jackpot {
     version: u64,
     /// Version of the definition that waits for the next take of all.
     pending: Option<Document>,
-    meters: Vec<MeterBody>,
+    meters: Vec<Meter>,
 }
 
 impl Jackpot {
@@ -90,7 +90,7 @@ impl Jackpot {
             room: document.room,
             version,
             pending,
-            meters: meters.into_iter().map(Into::into).collect(),
+            meters,
         }
     }
 }
@@ -131,45 +131,6 @@ impl DefinitionOfVersion {
             max_redraws: document.max_redraws,
             max_stake: document.max_stake,
             public_meter: document.public_meter,
-        }
-    }
-}
-
-/// The money of a tier, in minor units unless named otherwise.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MeterBody {
-    #[schema(value_type = String, example = "grand")]
-    tier: Id,
-    /// The pool from which winners are paid.
-    pool: u64,
-    /// Pays for the next seed.
-    reserve: u64,
-    /// Contributions beyond the cap.
-    overflow: u64,
-    /// Millionths of a minor unit carried, of pool and reserve together.
-    remainder_micro: u64,
-    /// Whole units of the exact sum of contributions.
-    contributed: u64,
-    /// Paid in minus taken out by operators.
-    funded: i64,
-    /// Paid by claims.
-    paid: u64,
-    /// Takes of all.
-    wins: u64,
-}
-
-impl From<Meter> for MeterBody {
-    fn from(m: Meter) -> Self {
-        Self {
-            tier: m.tier,
-            pool: m.pool,
-            reserve: m.reserve,
-            overflow: m.overflow,
-            remainder_micro: m.remainder_micro,
-            contributed: m.contributed,
-            funded: m.funded,
-            paid: m.paid,
-            wins: m.wins,
         }
     }
 }

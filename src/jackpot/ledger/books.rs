@@ -100,26 +100,55 @@ impl Kept {
     }
 }
 
-/// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "lua/jackpot/tiers.lua says what each is")]
-pub struct Meters {
-    pub pool: i64,
-    pub reserve: i64,
-    pub overflow: i64,
-    pub pool_micro: i64,
-    pub reserve_micro: i64,
-    pub contributed: i64,
-    pub contributed_micro: i64,
-    pub funded: i64,
-    pub paid: i64,
-    pub wins: i64,
-    /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub skipped: i64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub skipped_micro: i64,
+/// Declares the meters of a tier: the fields, their names and the access by name.
+macro_rules! meters {
+    ($($name:ident),+ $(,)?) => {
+        /// The meters of a tier, as `lua/jackpot/tiers.lua` names them: minor units, or millionths of one (`*_micro`).
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Meters {
+            $(pub $name: i64,)+
+            /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub skipped: i64,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub skipped_micro: i64,
+        }
+
+        impl Meters {
+            /// The meters that Redis has, in the order in which scripts write them: the pool first, then as in
+            /// `lua/jackpot/tiers.lua`.
+            pub const NAMES: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
+
+            /// Names and values, in the order of [`NAMES`](Self::NAMES).
+            #[must_use]
+            pub fn all(&self) -> [(&'static str, i64); Self::NAMES.len()] {
+                [$((stringify!($name), self.$name)),+]
+            }
+
+            pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
+                Some(match name {
+                    $(stringify!($name) => &mut self.$name,)+
+                    "skipped" => &mut self.skipped,
+                    "skipped_micro" => &mut self.skipped_micro,
+                    _ => return None,
+                })
+            }
+        }
+    };
 }
+
+meters!(
+    pool,
+    reserve,
+    overflow,
+    pool_micro,
+    reserve_micro,
+    contributed,
+    contributed_micro,
+    funded,
+    paid,
+    wins,
+);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_zero(value: &i64) -> bool {
@@ -127,41 +156,6 @@ fn is_zero(value: &i64) -> bool {
 }
 
 impl Meters {
-    /// Names and values, in the order of `METERS` in `lua/jackpot/tiers.lua`, the pool first.
-    #[must_use]
-    pub fn all(&self) -> [(&'static str, i64); 10] {
-        [
-            ("pool", self.pool),
-            ("reserve", self.reserve),
-            ("overflow", self.overflow),
-            ("pool_micro", self.pool_micro),
-            ("reserve_micro", self.reserve_micro),
-            ("contributed", self.contributed),
-            ("contributed_micro", self.contributed_micro),
-            ("funded", self.funded),
-            ("paid", self.paid),
-            ("wins", self.wins),
-        ]
-    }
-
-    pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
-        Some(match name {
-            "pool" => &mut self.pool,
-            "reserve" => &mut self.reserve,
-            "overflow" => &mut self.overflow,
-            "pool_micro" => &mut self.pool_micro,
-            "reserve_micro" => &mut self.reserve_micro,
-            "contributed" => &mut self.contributed,
-            "contributed_micro" => &mut self.contributed_micro,
-            "funded" => &mut self.funded,
-            "paid" => &mut self.paid,
-            "wins" => &mut self.wins,
-            "skipped" => &mut self.skipped,
-            "skipped_micro" => &mut self.skipped_micro,
-            _ => return None,
-        })
-    }
-
     /// What came in, less what is there and what went out, in millionths. Unless it is 0, money was made or lost.
     #[must_use]
     pub fn difference_micro(&self) -> i128 {

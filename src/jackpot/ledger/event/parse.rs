@@ -5,22 +5,9 @@ use std::collections::BTreeMap;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Reason;
 
-use super::{Claim, ClaimResult, Enter, MeterChange};
+use crate::jackpot::ledger::books::Meters;
 
-/// The meters of a tier in the order in which scripts write them.
-const METERS: [&str; 11] = [
-    "pool",
-    "reserve",
-    "overflow",
-    "pool_micro",
-    "reserve_micro",
-    "contributed",
-    "contributed_micro",
-    "funded",
-    "paid",
-    "wins",
-    "pool_written",
-];
+use super::{Claim, ClaimResult, Enter, MeterChange};
 
 /// The field of an `enter` event that does not fit the others.
 pub(super) fn wrong_in_enter(enter: &Enter) -> Option<&'static str> {
@@ -55,16 +42,17 @@ pub(super) fn only_claim(text: &str) -> Option<Claim> {
     claims.pop().filter(|_| may_be)
 }
 
-/// `name pool reserve ... wins;` for each tier.
+/// For each tier its name, its meters and `pool_written`, then `;`.
 pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     let mut meters = BTreeMap::new();
     for row in text.split_terminator(';') {
         let (tier, values) = row.split_once(' ')?;
         let values = values.split(' ').collect::<Vec<_>>();
-        if values.len() != METERS.len() {
+        let names = Meters::NAMES.into_iter().chain(["pool_written"]);
+        if values.len() != Meters::NAMES.len() + 1 {
             return None;
         }
-        for (name, value) in METERS.iter().zip(values) {
+        for (name, value) in names.zip(values) {
             meters.insert(format!("{tier}:{name}"), value.parse().ok()?);
         }
     }

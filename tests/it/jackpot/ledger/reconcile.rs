@@ -1,5 +1,6 @@
 //! Redis beside the ledger: agreement is clean under load, and a difference of one unit is found.
 
+use jackpot::jackpot::ledger::books::Meters;
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::reconcile::now::NotClean;
@@ -24,19 +25,6 @@ on_both_databases!(
     a_pool_that_is_gone_is_found,
     all_have_their_turn_and_not_at_once,
 );
-
-const METERS: [&str; 10] = [
-    "pool",
-    "reserve",
-    "overflow",
-    "pool_micro",
-    "reserve_micro",
-    "contributed",
-    "contributed_micro",
-    "funded",
-    "paid",
-    "wins",
-];
 
 /// Adds to a meter by hand.
 async fn tamper(fixture: &JackpotLedger, meter: &str, by: i64) {
@@ -92,7 +80,7 @@ async fn assert_found(db: LedgerDb, busy: bool) {
     live(&fixture).await;
     fixture.project().await;
     let id = &fixture.id;
-    for (found, meter) in METERS.iter().enumerate() {
+    for (found, meter) in Meters::NAMES.iter().enumerate() {
         tamper(&fixture, meter, 1).await;
         if busy {
             fixture.operate.checkpoint(id).await.expect("done");
