@@ -103,8 +103,7 @@ impl<C: Capability> Fixture<C> {
 
     /// A field of its state.
     pub async fn field<T: FromRedisValue>(&self, name: &str) -> T {
-        self.raw(redis::cmd("HGET").arg(self.stream_keys().state).arg(name))
-            .await
+        self.raw(&mut by_hand::get(self.stream_keys().state, name)).await
     }
 
     /// Every field of its state.
