@@ -7,7 +7,7 @@
 --   the user's record if it changes: the script issued a unit, or the clock was set back
 local function decide(state, at, stamp, request, user, code, held)
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
-    return 'n ' .. stamp .. ' ' .. user, ' n'
+    return not_open_request(stamp, user), ' n'
   end
   local count, first, kept, moved = 0, nil, '', false
   if held then
@@ -17,13 +17,13 @@ local function decide(state, at, stamp, request, user, code, held)
     end
   end
   if count >= state.per_user then
-    return 'a ' .. stamp .. ' ' .. first .. ' ' .. user, ' a ' .. first, moved and kept or nil
+    return already_issued_request(stamp, first, user), ' a ' .. first, moved and kept or nil
   end
   if state.seq - state.voided >= state.stock then
-    return 'o ' .. stamp .. ' ' .. user, ' o'
+    return out_of_stock_request(stamp, user), ' o'
   end
   state.seq = state.seq + 1
   local seq = num(state.seq)
-  local record = 'i ' .. seq .. ' ' .. stamp .. ' ' .. code .. ' ' .. user
+  local record = issued_request(seq, stamp, code, user)
   return record, ' i ' .. seq .. ' ' .. code, kept .. request .. ' ' .. stamp .. ';'
 end

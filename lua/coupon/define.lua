@@ -7,7 +7,7 @@
 --       14 retention in seconds of a coupon that this call creates; a change keeps the coupon's own
 -- Reply {'created' | 'changed' | 'same', mark, version}
 --       {'mismatch', mark} `wanted` does not hold | {'ended', mark} | {'behind' | 'restoring' | 'stale', mark}
---       {'below', mark, issued - voided} the stock is below the number of outstanding units
+--       {'below', mark, ...} the stock is below the number of outstanding units (define_reply.lua)
 -- Invariants: stock >= seq - voided always. Repeats and delayed PUTs: lua/subject/puts.lua. Runs in status open and
 -- suspended. An issue that left the window does not count again when the window is made longer.
 -- Cost: O(1).
@@ -47,7 +47,7 @@ local function define(state, mode)
   end
   redis.call('HSET', KEYS[1], unpack(fields))
   write_counts(KEYS[1], state)
-  return { mode, mark(state), version }
+  return put_reply(mode, mark(state), { version = version })
 end
 
 local state, ended = known_state(KEYS[1])
@@ -77,7 +77,7 @@ if ended then
 end
 local out = state.seq - state.voided
 if tonumber(ARGV[FIRST_FIELD]) < out then
-  return { 'below', mark(state), num(out) }
+  return below_reply(mark(state), { out = num(out) })
 end
 state.version = state.version + 1
 return define(state, 'changed')

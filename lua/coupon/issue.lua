@@ -7,11 +7,9 @@
 --       each: n now | l queue
 --       4.. request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {code, mark, known, record of each ('' not taken), place, text, ...}
---         code: 'ok' | 'suspended' | 'ended': why the requests with '' were not taken
---         known: places in the call, from 1, with commas, of the requests that this call did not write
---         record: "? ..." when the user's record, which follows, cannot be read: nothing was decided
---         place, text: details of the record at this place (append_details in record.lua)
+--       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
+--         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
+--         code: 'ok' | 'suspended' | 'ended': why requests were not taken
 -- Invariants: read, decide, then write. A request that is not taken leaves no trace. A final refusal leaves its record.
 -- One event for all requests that were decided or joined the queue, in their order. The caller must compare the user of
 -- a record with its own.
@@ -29,8 +27,7 @@ local refusal = state.status ~= 'open' and state.status or nil
 local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST_USER - 1))
 
 -- Lists have their lengths beside them, because `#` searches for the end each time.
-local HEAD = 3 -- values of the reply before the records
-local reply, known, lines, taken, missed = {}, {}, {}, 0, false
+local texts, known, lines, taken, missed = {}, {}, {}, 0, false
 local records, users, issued = {}, {}, 0 -- for HSET
 local new_users = 0 -- users without a record before this call
 local joined, queued = {}, 0 -- for ZADD
@@ -51,7 +48,7 @@ local function take(i, id)
   if line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
     state.arrivals, line = state.arrivals + 1, line + 1
     local arrival = num(state.arrivals)
-    text, tail = 'q ' .. arrival .. ' 0 - ' .. stamp .. ' ' .. user, ' q ' .. arrival
+    text, tail = queued_request(arrival, '0', '-', stamp, user), ' q ' .. arrival
     joined[2 * queued + 1], joined[2 * queued + 2] = arrival, id
     queued = queued + 1
   else
@@ -86,7 +83,7 @@ for i = 1, count do
     end
     text = take(i, id)
   end
-  reply[HEAD + i] = text or ''
+  texts[i] = text or ''
 end
 
 if taken > 0 then
@@ -105,5 +102,10 @@ if taken > 0 then
   redis.call('HSET', KEYS[1], unpack(counts))
 end
 
-reply[1], reply[2], reply[3] = missed and refusal or 'ok', mark(state), table.concat(known, ',')
-return append_details(reply, HEAD, count, FIRST - 1)
+local reply = { missed and refusal or 'ok', mark(state) }
+append_answered(reply, { known = table.concat(known, ',') })
+local head = #reply
+for i = 1, count do
+  reply[head + i] = texts[i]
+end
+return append_details(reply, head, count, FIRST - 1)

@@ -4,7 +4,7 @@
 -- ARGV  1 known mark  2 request id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
 --       {'ended', mark} no record: retire.lua may have dropped it
---       {'ok', mark, '1', record, place, text}  place, text: its details, if any (record.lua)
+--       {'ok', mark, what is known of it} (answered_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the queue).
 
@@ -16,4 +16,4 @@ local text = redis.call('HGET', KEYS[2], ARGV[2])
 if not text then
   return { state.status == 'ended' and 'ended' or 'missing', mark(state) }
 end
-return append_details({ 'ok', mark(state), '1', text }, 3, 1, 1)
+return answer('ok', mark(state), true, text)

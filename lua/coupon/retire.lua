@@ -9,9 +9,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 number of the last event in the ledger  3 the caller's retention setting, seconds
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
---       {'raised', mark, seconds}  the coupon's retention was this, shorter than the caller's; now it is the caller's
---       {'not-over', mark, ms or '', seconds}  time left, '' without an end; the coupon's retention
---       {'line', mark, requests}  so many requests are still in the queue: serve.lua must answer them first
+--       {'raised' | 'not-over' | 'line', mark, ...} (retire_reply.lua)
 --       {'ledger', mark}  the ledger lacks events
 --       {'suspended', mark}
 -- Invariants: drops nothing that the ledger lacks. Runs when memory is full, because it frees memory.
@@ -31,7 +29,7 @@ local kept = num(state.retention)
 if wanted > state.retention then
   append_retention(KEYS[6], state, at, { before = kept, retention = num(wanted) })
   redis.call('HSET', KEYS[1], 'n', num(state.n), 'retention', num(wanted))
-  return { 'raised', mark(state), kept }
+  return raised_reply(mark(state), { retention_s = kept })
 end
 local retention_ms = state.retention * 1000
 local over = redis.call('HMGET', KEYS[1], 'over_version', 'over_age', 'over_looked')
@@ -39,7 +37,8 @@ if not state.ends or at < state.ends then
   if over[1] then
     redis.call('HDEL', KEYS[1], 'over_version', 'over_age', 'over_looked')
   end
-  return { 'not-over', mark(state), state.ends and num(state.ends + retention_ms - at) or '', kept }
+  local left_ms = state.ends and num(state.ends + retention_ms - at)
+  return not_over_reply(mark(state), { left_ms = left_ms, retention_s = kept })
 end
 local age, looked = 0, over[1] == num(state.version) and exact(over[3]) or at
 if over[1] == num(state.version) then
@@ -47,11 +46,11 @@ if over[1] == num(state.version) then
 end
 if age < retention_ms then
   redis.call('HSET', KEYS[1], 'over_version', num(state.version), 'over_age', num(age), 'over_looked', num(at))
-  return { 'not-over', mark(state), num(retention_ms - age), kept }
+  return not_over_reply(mark(state), { left_ms = num(retention_ms - age), retention_s = kept })
 end
 local queued, dead = redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5])
 if queued > 0 then
-  return { 'line', mark(state), num(queued) }
+  return queued_reply(mark(state), { queued = num(queued) })
 end
 if exact(ARGV[2]) ~= state.n then
   return { 'ledger', mark(state) }

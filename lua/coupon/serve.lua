@@ -5,13 +5,10 @@
 --       4 take id: one for this call and all its repeats  5 how many to take, 0 to 256  6 how many to serve, 0 to 256
 --       7.. ids of the requests to serve, as the last call gave them, then as many codes
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'suspended' | 'ended', mark}: nothing was served or taken
---       {'held', mark, ms}  another consumer has the lease for this time
---       {'ok', mark, length of the queue, taken, (request id, user, tries) of each taken, known, record of each to
---         serve, place, text, ...}
---         known: places among the requests to serve, with commas, that this call did not decide
---         record: still queued (q) if the request was no longer the head of the queue, or its user's record cannot be
---           read: then its code was not used; '' for no record
---         place, text: details of the record at this place (append_details in record.lua)
+--       {'held', mark, ...}  another consumer has the lease
+--       {'ok', mark, the queue, each taken request, what came of the requests to serve} (serve_reply.lua,
+--         answered_reply.lua); a record is still queued (q) if the request was no longer the head of the queue, or its
+--         user's record cannot be read: then its code was not used
 -- Invariants: only the head of the queue is served, in order. Decision, acknowledgement and event are one. A take
 -- counts as a try, once for each take id. It does not count if redriven requests came in front, so that a living
 -- consumer could not serve the request. The fourth take makes it a dead letter instead. A request that was taken before
@@ -40,7 +37,7 @@ local held_lease = redis.call('HGET', KEYS[1], 'consumer') or ''
 local holder, until_ms, length = string.match(held_lease, '^(%S+) (%d+) (%d+)$')
 local left = holder and tonumber(until_ms) - at or 0
 if holder and holder ~= token and left > 0 and left <= tonumber(length) then
-  return { 'held', mark(state), num(left) }
+  return leased_reply(mark(state), { free_in_ms = num(left) })
 end
 
 local line = redis.call('ZCARD', KEYS[4])
@@ -61,6 +58,16 @@ local records, users, new_users = {}, {}, 0 -- for HSET; users without a record 
 local written, written_users = {}, {}
 local head, stuck, decided = 1, false, {}
 
+-- The record of this id if it is in the queue.
+local function queued_of(text)
+  local request = read_request(text)
+  return request and request.kind == 'q' and request or nil
+end
+
+local function queued_text(queued)
+  return queued_request(queued.arrival, num(queued.attempts), queued.take, queued.at_ms, queued.user)
+end
+
 local function write_record(id, text)
   written[id] = text
   records[#records + 1] = id
@@ -70,7 +77,7 @@ end
 -- Takes back the last try of a request that its consumer could not serve because others are in front of it.
 local function excuse(id, queued)
   if queued.take ~= '-' and queued.take ~= take_id then
-    queued.attempts, queued.take = math.max(queued.attempts - 1, 0), '-'
+    queued.attempts, queued.take = math.max(tonumber(queued.attempts) - 1, 0), '-'
     write_record(id, queued_text(queued))
   end
 end
@@ -98,7 +105,7 @@ end
 
 for i = 1, count do
   local id = ids[i]
-  local queued = not decided[id] and parse_queued(held[i])
+  local queued = not decided[id] and queued_of(held[i])
   if queued and (stuck or heads[head] ~= id) then
     stuck = true
     excuse(id, queued)
@@ -114,12 +121,13 @@ local taken = {}
 local last_head = math.min(#heads, head + wish - 1)
 for h = head, lease > 0 and last_head or 0 do
   local id = heads[h]
-  local queued = must(parse_queued(written[id] or held[count + h]), 'JP_DAMAGED request')
+  local queued = must(queued_of(written[id] or held[count + h]), 'JP_DAMAGED request')
+  queued.attempts = tonumber(queued.attempts)
   if queued.take ~= take_id then
     queued.attempts, queued.take = queued.attempts + 1, take_id
   end
   if queued.attempts > MAX_TRIES then
-    write_record(id, 'd ' .. queued.arrival .. ' ' .. num(MAX_TRIES) .. ' ' .. queued.at .. ' ' .. queued.user)
+    write_record(id, dead_request(queued.arrival, num(MAX_TRIES), queued.at_ms, queued.user))
     lines[#lines + 1] = id .. ' ' .. queued.user .. ' d ' .. num(MAX_TRIES)
     gone[#gone + 1] = id
     dead[#dead + 1] = queued.arrival
@@ -128,7 +136,7 @@ for h = head, lease > 0 and last_head or 0 do
     break
   else
     write_record(id, queued_text(queued))
-    taken[#taken + 1] = { id, queued.user, num(queued.attempts) }
+    taken[#taken + 1] = { request_id = id, user = queued.user, attempts = num(queued.attempts) }
     if queued.attempts > 1 then
       break
     end
@@ -159,13 +167,11 @@ elseif lease > 0 and line > 0 then
   redis.call('HSET', KEYS[1], 'consumer', token .. ' ' .. num(at + lease) .. ' ' .. num(lease))
 end
 
-local reply = { 'ok', mark(state), num(line - #gone), num(#taken) }
+local reply = stepped_reply(mark(state), { waiting = num(line - #gone), taken = num(#taken) })
 for _, one in ipairs(taken) do
-  for _, part in ipairs(one) do
-    reply[#reply + 1] = part
-  end
+  append_taken(reply, one)
 end
-reply[#reply + 1] = table.concat(known, ',')
+append_answered(reply, { known = table.concat(known, ',') })
 local head_length = #reply
 for i = 1, count do
   reply[#reply + 1] = texts[i]

@@ -3,8 +3,9 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 request id of the issue  3 who  4 request id of the operator's request
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
---       {'ok', mark, '', record} voided | {'same', mark, '1', record} it was voided before
---       {'not-issued', mark, '1', record, place, text} in any other state; with its details, if any (record.lua)
+--       with what is known of it (answered_reply.lua):
+--         {'ok', mark, ...} voided | {'same', mark, ...} it was voided before
+--         {'not-issued', mark, ...} in any other state
 --       {'suspended' | 'ended', mark}
 -- Invariants: final for its request. Its sequence and its code are never used again. Runs when memory is full.
 -- Cost: O(issues that count for the user).
@@ -20,19 +21,18 @@ if not text then
 end
 local kind = string.sub(text, 1, 2)
 if kind == 'v ' then
-  return { 'same', mark(state), '1', text }
+  return answer('same', mark(state), true, text)
 end
 if kind ~= 'i ' then
-  return append_details({ 'not-issued', mark(state), '1', text }, 3, 1, 1)
+  return answer('not-issued', mark(state), true, text)
 end
 if state.status ~= 'open' then
   return { state.status, mark(state) }
 end
-local seq, issued_at, code, user = string.match(text, '^i (%d+) (%d+) (%S+) (%S+)$')
-must(seq, 'JP_DAMAGED request')
+local issue = must(read_request(text), 'JP_DAMAGED request')
 
 -- The user's record without this issue. The issue may have left the window before.
-local held, kept = redis.call('HGET', KEYS[3], user) or '', {}
+local held, kept = redis.call('HGET', KEYS[3], issue.user) or '', {}
 must(count_issues(held, -1, MAX), 'JP_DAMAGED user')
 for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do
   if request ~= id then
@@ -41,21 +41,21 @@ for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do
 end
 
 local at = now_ms()
-local voided = 'v ' .. seq .. ' ' .. issued_at .. ' ' .. code .. ' ' .. num(at) .. ' ' .. user
+local voided = voided_request(issue.sequence, issue.at_ms, issue.code, num(at), issue.user)
 state.voided = state.voided + 1
 append_void(KEYS[6], state, at, {
   request = id,
-  user = user,
-  seq = seq,
+  user = issue.user,
+  seq = issue.sequence,
   users = held ~= '' and #kept == 0 and '-1' or '0',
   who = ARGV[3],
   request_id = ARGV[4],
 })
 redis.call('HSET', KEYS[2], id, voided)
 if #kept > 0 then
-  redis.call('HSET', KEYS[3], user, table.concat(kept))
+  redis.call('HSET', KEYS[3], issue.user, table.concat(kept))
 else
-  redis.call('HDEL', KEYS[3], user)
+  redis.call('HDEL', KEYS[3], issue.user)
 end
 write_counts(KEYS[1], state)
-return { 'ok', mark(state), '', voided }
+return answer('ok', mark(state), false, voided)

@@ -6,10 +6,10 @@
 --       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is outside the jackpot)
 --       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok', mark, at} done, at in ms | {'same', mark, at} done before
+--       with values (adjust_reply.lua): {'ok', mark, ...} done | {'same', mark, ...} done before
+--         {'below-zero', mark, ...} the meter holds less | {'above-cap', mark, ...}
 --       {'reused', mark} the id was used with another content
---       {'below-zero', mark, held} the meter holds less | {'above-cap', mark, cap} | {'too-large', mark} past 2^53-1
---       {'no-tier', mark}
+--       {'too-large', mark} past 2^53-1 | {'no-tier', mark}
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
 -- enters or leaves the jackpot. A move does not change it.
 -- Cost: O(tiers).
@@ -24,7 +24,7 @@ local done = redis.call('HGET', KEYS[2], adjustment_id)
 if done then
   local was, at = string.match(done, '^(%S+) (%d+)$')
   if was == digest then
-    return { 'same', mark(state), at }
+    return adjusted_reply('same', mark(state), { at_ms = at })
   end
   return { 'reused', mark(state) }
 end
@@ -40,7 +40,7 @@ end
 local from, to, amount = ARGV[8], ARGV[9], must(exact(ARGV[10]), 'JP_ARGUMENT amount')
 if from ~= '' then
   if tier[from] < amount then
-    return { 'below-zero', mark(state), num(tier[from]) }
+    return below_reply(mark(state), { held = num(tier[from]) })
   end
   tier[from] = tier[from] - amount
 else
@@ -55,7 +55,7 @@ if tier.funded > MAX or tier.funded < -MAX or tier.contributed + math.max(tier.f
   return { 'too-large', mark(state) }
 end
 if to == 'pool' and tier.cap and tier.pool > tier.cap then
-  return { 'above-cap', mark(state), num(tier.cap) }
+  return above_reply(mark(state), { cap = num(tier.cap) })
 end
 
 local at = now_ms()
@@ -75,4 +75,4 @@ append_adjust(KEYS[3], state, at, {
 write_pools(tiers)
 redis.call('HSET', KEYS[2], adjustment_id, digest .. ' ' .. num(at))
 write_state(KEYS[1], state)
-return { 'ok', mark(state), num(at) }
+return adjusted_reply('ok', mark(state), { at_ms = num(at) })

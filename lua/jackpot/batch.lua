@@ -17,14 +17,14 @@ end
 
 -- The reply to a repeated batch: its record, then the records of its winners, in order.
 local function batch_reply(state, record, key, batch_id)
-  local out, ids = { 'ok', mark(state), '=' .. record }, {}
+  local reply, ids = taken_reply(mark(state), { replayed = true, record = record }), {}
   for index in string.gmatch(string.match(record, '(%S+)$'), '%d+') do
     ids[#ids + 1] = batch_id .. ':' .. index
   end
   call_in_parts(ids, function(from, to)
     for _, text in ipairs(redis.call('HMGET', key, unpack(ids, from, to))) do
-      out[#out + 1] = must(text or nil, 'JP_DAMAGED batch')
+      append_winner(reply, { record = must(text or nil, 'JP_DAMAGED batch') })
     end
   end)
-  return out
+  return reply
 end

@@ -4,8 +4,7 @@
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
---       {'ok', mark, '+record'}       done now: paid, or still pending with one more refusal
---       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
+--       {'ok', mark, ...} (settled_reply.lua): done now, paid or still pending with one more refusal; or done before
 -- Invariants: a rank refuses an entry once and for ever, whatever the pool holds later. An entry is paid at most once.
 -- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
@@ -25,7 +24,7 @@ if not text then
 end
 local pending = parse_pending(text)
 if not pending or has_refused(pending, rank) then
-  return { 'ok', mark(state), '=' .. text }
+  return settled_reply(mark(state), { done_now = false, record = text })
 end
 
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
@@ -52,4 +51,4 @@ if amount then
   redis.call('ZREM', KEYS[4], entry_id)
 end
 write_state(KEYS[1], state)
-return { 'ok', mark(state), '+' .. record }
+return settled_reply(mark(state), { done_now = true, record = record })

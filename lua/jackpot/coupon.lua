@@ -5,8 +5,8 @@
 --       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code; both '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
---       {'ok', mark, '+record'}       done now: the entry has its coupon, or is still pending with one more refusal
---       {'ok', mark, '=record'}       nothing to do: the entry has its outcome, or this rank refused it before
+--       {'ok', mark, ...} (settled_reply.lua): done now, the entry has its coupon or is still pending with one more
+--         refusal; or done before
 -- Invariants: the coupon decides, once for each entry and coupon. This script only records; a repeat records nothing.
 -- Runs in every status and when memory is full, because a drawn prize is owed.
 -- Cost: O(tiers).
@@ -30,7 +30,7 @@ if not text then
 end
 local pending = parse_pending(text)
 if not pending or has_refused(pending, rank) then
-  return { 'ok', mark(state), '=' .. text }
+  return settled_reply(mark(state), { done_now = false, record = text })
 end
 
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
@@ -57,4 +57,4 @@ if issued then
   redis.call('ZREM', KEYS[4], entry_id)
 end
 write_state(KEYS[1], state)
-return { 'ok', mark(state), '+' .. record }
+return settled_reply(mark(state), { done_now = true, record = record })

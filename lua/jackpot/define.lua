@@ -12,8 +12,7 @@
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
 --       {'status', mark} a new jackpot must be open or paused
---       {'tier-removed', mark, tier} a tier must stay, because money may be in it
---       {'currency', mark, currency} the currency must stay once money has been in the jackpot
+--       {'tier-removed' | 'currency', mark, ...} (define_reply.lua)
 -- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
 -- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.
 -- Cost: O(tiers).
@@ -94,7 +93,7 @@ local function create()
   write_state(KEYS[1], state)
   redis.call('HSET', KEYS[2], '1', put.json)
   redis.call('HSET', KEYS[3], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))
-  return { 'created', mark(state), '1' }
+  return put_reply('created', mark(state), { version = '1' })
 end
 
 local state, ended = known_state(KEYS[1])
@@ -128,7 +127,7 @@ local fresh = names_of(rows)
 for _, row in ipairs(state.tiers) do
   local name = row[1]
   if not fresh[name] then
-    return { 'tier-removed', mark(state), name }
+    return removed_reply(mark(state), { tier = name })
   end
   fresh[name] = nil
 end
@@ -140,7 +139,7 @@ for _, tier in ipairs(tiers) do
   touched = touched or held > 0 or tier.funded ~= 0
 end
 if touched and currency ~= state.currency then
-  return { 'currency', mark(state), state.currency }
+  return kept_reply(mark(state), { currency = state.currency })
 end
 
 local superseded = state.next
@@ -170,4 +169,4 @@ if superseded ~= '' then
 end
 redis.call('HSET', KEYS[1], 'puts', remember_put(put, mode, version))
 write_state(KEYS[1], state, true)
-return { mode, mark(state), version }
+return put_reply(mode, mark(state), { version = version })

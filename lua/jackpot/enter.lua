@@ -16,11 +16,7 @@
 --       then for each entry: id, ":<name> place fingerprint", its record if it ends up in a run; place from 1
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
---       {code, mark, first, runs, place, text, ...}
---         first: sequence of the first entry taken now. runs: where their runs begin (entering.lua); the first entry
---           taken has index 1
---         place, text: for each entry except those taken now without a prize: '+record' taken now with a prize,
---           '=record' seen before, '@place' repeats the entry at this place of the call, '' not taken
+--       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
 --         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale',
 --           'too-large' (a meter would pass 2^53-1). The script does not try the entries after it: send them again.
 -- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
@@ -190,11 +186,10 @@ if call.count > 0 then
   write_state(KEYS[1], state)
 end
 
-local reply = { missed and refusal or 'ok', mark(state), num(call.first), runs }
+local reply = entered_reply(missed and refusal or 'ok', mark(state), { first = num(call.first), runs = runs })
 for place = 1, next(texts) and count or 0 do
   if texts[place] then
-    reply[#reply + 1] = num(place)
-    reply[#reply + 1] = texts[place]
+    append_said(reply, { place = num(place), text = texts[place] })
   end
 end
 return reply

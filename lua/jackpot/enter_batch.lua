@@ -14,11 +14,10 @@
 --       then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --         entries, and the segment (entering.lua). Its winners have `who` if they end up pending
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, '+record' | '=record', winner record, ...}  taken now | taken before (batch.lua)
+--       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}      refused whole: its entries make more claims than one call may
---       {'split', mark, index}  the entry at this index (from 1) took all and put the waiting definition in force: draw
---         the entries after it under that definition, and send them as the second segment
+--       {'split', mark, ...} (batch_reply.lua)
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
 -- check. One event for the whole batch.
 -- Cost: O(steps * tiers), one XADD, HSET and ZADD of the winners; and the copying of the block.
@@ -76,7 +75,7 @@ local function enter(segment, last)
     -- The entries after this take must be drawn from the odds that it puts in force.
     local ends_here = segment_count == 2 and call.count == last
     if waiting and state.applied and call.count < total and not ends_here then
-      return { 'split', mark(state), call.count }
+      return split_reply(mark(state), { index = call.count })
     end
     waiting = waiting and not state.applied
   end
@@ -160,8 +159,8 @@ call_in_parts(call.pendings, function(from, to)
 end)
 write_state(KEYS[1], state)
 
-local out = { 'ok', mark(state), '+' .. record }
+local reply = taken_reply(mark(state), { replayed = false, record = record })
 for i = 2, #call.records, 2 do
-  out[#out + 1] = call.records[i]
+  append_winner(reply, { record = call.records[i] })
 end
-return out
+return reply

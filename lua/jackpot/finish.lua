@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 the last attempt made
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'missing', mark} no record of this entry
---       {'ok', mark, '+record'} ended now | {'ok', mark, '=record'} it had its outcome before
+--       {'ok', mark, ...} (settled_reply.lua): ended now, or it had its outcome before
 -- Invariants: an outcome never changes. Runs in every status and when memory is full, because it finishes a pending
 -- entry.
 -- Cost: O(tiers).
@@ -23,7 +23,7 @@ if not text then
 end
 local pending = parse_pending(text)
 if not pending then
-  return { 'ok', mark(state), '=' .. text }
+  return settled_reply(mark(state), { done_now = false, record = text })
 end
 
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
@@ -42,4 +42,4 @@ write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)
 redis.call('ZREM', KEYS[4], entry_id)
 write_state(KEYS[1], state)
-return { 'ok', mark(state), '+' .. record }
+return settled_reply(mark(state), { done_now = true, record = record })

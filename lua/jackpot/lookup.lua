@@ -3,15 +3,9 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 events
 -- ARGV  1 known mark  2 entry id
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark}
---       {'ok', mark, record, sequence, value, ...}
---         record: '' for an entry of a batch that drew no prize: it has none, and its batch's record has its sequence
---         value: the values of FIELDS of its event, false for a missing field; all false when the stream has been
---           trimmed past it
+--       {'ok', mark, the entry, the values of CALL_FIELDS of its event} (lookup_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n of the stream) and the size of the event.
-
--- As `FIELDS` of crates/core/src/jackpot/call.rs, which reads them.
-local FIELDS = { 'epoch', 'version', 'first', 'count', 'block', 'skip', 'amounts', 'runs', 'applied', 'batch', 'split' }
 
 -- The sequence of a record from whole_record; nil for a damaged record.
 local function sequence_of(text)
@@ -52,8 +46,8 @@ end
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end
-local out = { 'ok', mark(state), record or '', seq }
-for _, field in ipairs(FIELDS) do
-  out[#out + 1] = fields[field] or false
+local reply = found_reply(mark(state), { record = record, sequence = seq })
+for _, field in ipairs(CALL_FIELDS) do
+  reply[#reply + 1] = fields[field] or false
 end
-return out
+return reply

@@ -3,7 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending
 -- ARGV  1 known mark  2 list from the entry after this sequence  3 smallest age in ms  4 most entries, 1 to 1,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, last sequence looked at or '', entry id, record, ...}
+--       {'ok', mark, the page, each entry} (pending_reply.lua)
 -- Invariants: changes nothing. An entry with a time in the future was taken before the clock was set back. It counts as
 -- old enough.
 -- Cost: O(most entries).
@@ -14,16 +14,19 @@ if not state then
 end
 local at, age = now_ms(), tonumber(ARGV[3])
 local found = redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[4]))
-local out = { 'ok', mark(state), '' }
+local entries, last = {}, nil
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
   local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')
   -- A record that is not pending is damage. The reply has it, because it blocks the rotation.
   local old = not entered or tonumber(entered) <= at - age or tonumber(entered) > at
   if old then
-    out[#out + 1] = found[i]
-    out[#out + 1] = record or ''
+    entries[#entries + 1] = { entry_id = found[i], record = record or '' }
   end
-  out[3] = found[i + 1]
+  last = found[i + 1]
 end
-return out
+local reply = looked_reply(mark(state), { last = last })
+for _, entry in ipairs(entries) do
+  append_unsettled(reply, entry)
+end
+return reply

@@ -7,9 +7,7 @@
 --       7 the caller's retention setting, seconds (generation)  8 reason  9 who  10 request id
 --       11 nonce  12 secret id: of the next epoch
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
---       {'ok', mark, epoch} the epoch that is open now
---       {'raised', mark, seconds} the jackpot's retention was this, shorter than the caller's; now it is the caller's
---       {'early', mark, ms, seconds} the newer generation reaches the jackpot's retention (seconds) in this time (ms)
+--       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply.lua)
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention. The jackpot's retention is the longest setting of any caller.
@@ -39,14 +37,14 @@ if kind == 'generation' then
     })
     state.retention = wanted
     redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
-    return { 'raised', mark(state), num(kept) }
+    return raised_reply(mark(state), { retention_s = num(kept) })
   end
   state.gen_age = state.gen_age + math.min(math.max(at - state.gen_looked, 0), MAX_STEP)
   state.gen_looked = at
   redis.call('HSET', KEYS[1], 'terms', write_terms(state))
   local wait = kept * 1000 - state.gen_age
   if wait > 0 then
-    return { 'early', mark(state), num(wait), num(kept) }
+    return early_reply(mark(state), { left_ms = num(wait), retention_s = num(kept) })
   end
   if redis.call('HLEN', KEYS[4]) == 0 and redis.call('HLEN', KEYS[5]) == 0 then
     return { 'idle', mark(state) }
@@ -109,4 +107,4 @@ if #unused > 0 then
   redis.call('HDEL', KEYS[2], unpack(unused))
 end
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
-return { 'ok', mark(state), state.epoch }
+return opened_reply(mark(state), { epoch = state.epoch })

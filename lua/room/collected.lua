@@ -3,7 +3,7 @@
 -- KEYS  the eleven of the room (state.lua)
 -- ARGV  1 known mark  2 list from the ticket after this number  3 most tickets, 1 to 10,000
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, Redis' clock in ms, opens in ms or '' once it has passed, number, ticket, ...}
+--       {'ok', mark, the page, each ticket} (collected_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(log n + most tickets).
 
@@ -13,10 +13,9 @@ if not state then
 end
 local limit, at = tonumber(ARGV[3]), now_ms()
 local found = redis.call('ZRANGEBYSCORE', KEYS[10], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-local out = { 'ok', mark(state), num(at), has_opened(state, at) and '' or num(state.opens) }
-local length = #out
+local opens_ms = not has_opened(state, at) and num(state.opens)
+local reply = collected_page_reply(mark(state), { now_ms = num(at), opens_ms = opens_ms })
 for i = 1, #found, 2 do
-  out[length + 1], out[length + 2] = num(found[i + 1]), found[i]
-  length = length + 2
+  append_collected(reply, { number = num(found[i + 1]), ticket = found[i] })
 end
-return out
+return reply

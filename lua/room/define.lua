@@ -50,7 +50,7 @@ local function define(state, mode, fields)
   if ARGV[NUMBERS.rate] == '' then
     redis.call('UNLINK', KEYS[9]) -- a rate counts from the PUT that sets it
   end
-  return { mode, mark(state), version }
+  return put_reply(mode, mark(state), { version = version })
 end
 
 local state, ended = known_state(KEYS[1])

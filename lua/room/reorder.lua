@@ -6,8 +6,8 @@
 --       4.. ticket, score, ... of the tickets with the next numbers, in order; the scores are negative
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'nonce', mark} the room has another nonce by now
---       {'ok', mark, number of the last ticket with its order, number of the last that needs one}; if others have
---        ordered some, the first number differs from ARGV[3] and the caller goes on from there
+--       {'ok', mark, ...} (reorder_reply.lua); if others have ordered some, `ordered` differs from ARGV[3], and the
+--        caller goes on from there
 -- Invariants: in order, each ticket once. Until the last one has its order nobody is admitted (step.lua). Tickets of
 -- users who joined again are not on the list, so they stand after all tickets on it. Runs when memory is full.
 -- Cost: O(log n) for each.
@@ -34,4 +34,4 @@ if from == state.ordered and count > 0 and from < state.to_order then
   state.ordered = from + count
   redis.call('HSET', KEYS[1], 'ordered', num(state.ordered))
 end
-return { 'ok', mark(state), num(state.ordered), num(state.to_order) }
+return ordered_reply(mark(state), { ordered = num(state.ordered), to_order = num(state.to_order) })

@@ -44,19 +44,19 @@ local function refused_creation(put, ended)
   return nil
 end
 
--- Returns {outcome, mark, version} of the PUT with this nonce, or nil if it is not in the list `put.puts`.
+-- Returns the reply to the PUT with this nonce (put_reply.lua), or nil if it is not in the list `put.puts`.
 local function repeated_put(state, put)
   local outcome, version = string.match(';' .. put.puts, ';' .. put.nonce .. ' (%l+) (%d+);')
-  return outcome and { outcome, mark(state), version }
+  return outcome and put_reply(outcome, mark(state), { version = version })
 end
 
 -- Returns the reply that ends a change before the capability decides, or nil. `last`: the last version; `is_same`: it
 -- has this definition already; `is_stale`: the caller's reading is old in another way.
---   {'same', mark, last} | {'stale', mark} | {'mismatch', mark} `wanted` does not hold
+--   {'same', mark, version} | {'stale', mark} | {'mismatch', mark} `wanted` does not hold
 local function ended_put(state, put, last, is_same, is_stale)
   if is_same and put.wanted ~= 'absent' then
     -- Also with an unexpected version: the requested state is already there (RFC 9110, 13.1.1).
-    return { 'same', mark(state), last }
+    return put_reply('same', mark(state), { version = last })
   end
   if is_stale or last ~= put.read then
     return { 'stale', mark(state) }

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 state  2.. every other key of the subject; for a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
--- Reply {'ok', mark, now in ms} begun
+-- Reply {'ok', mark, ...} begun (restore_begin_reply.lua)
 --       {'changed', mark} Redis has another mark than the caller saw: nothing was done
 -- Invariants: one restore runs at a time, and the newest token owns it. Any other restore may take over one that did
 -- not end. The script deletes what Redis had, so the caller holds the stream's lease and has read all events.
@@ -32,4 +32,4 @@ redis.call(
   'restore_from',
   from
 )
-return { 'ok', mark(state), num(now_ms()) }
+return begun_reply(mark(state), { at_ms = num(now_ms()) })

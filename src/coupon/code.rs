@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jackpot_core::wire::Field;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -29,6 +30,19 @@ pub struct Code(u128);
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("must be 18 characters of Crockford's base32 in three groups; the last two characters are check digits")]
 pub struct InvalidCode;
+
+impl Field for Code {
+    const TYPE: &'static str = "code";
+    const PATTERN: &'static str = "%S+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.to_string());
+    }
+}
 
 impl Code {
     /// A new one, from the operating system's randomness.

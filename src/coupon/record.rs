@@ -1,59 +1,99 @@
-//! Redis' record of a request, as `lua/coupon/record.lua` writes it. Pure.
+//! Redis' record of a request. `lua/coupon/read_request.lua` and `write_request.lua` are generated from it. Pure.
 
 use jackpot_core::ids::Id;
-use jackpot_core::unreadable::Unreadable;
+use jackpot_core::wire::Field;
 
 use super::code::Code;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// The user of the request.
-    pub user: Id,
-    pub state: State,
+jackpot_core::record! {
+    /// A request, in the hash `requests` by its id. Times are in ms of Redis' clock.
+    pub struct Record as "request" {
+        /// The state of a request.
+        pub state: pub enum State {
+            /// A unit was issued.
+            "i" Issued(
+                /// The unit.
+                issue: Issue,
+            )
+            /// Issued, and voided.
+            "v" Voided(
+                /// The unit.
+                issue: Issue,
+                /// When it was voided.
+                voided_ms: i64,
+            )
+            /// Already issued: the user had reached the limit.
+            "a" AlreadyIssued {
+                /// Time of the decision.
+                at_ms: i64,
+                /// Request id of the oldest issue that counted.
+                first: String,
+            }
+            /// Out of stock.
+            "o" OutOfStock {
+                /// Time of the decision.
+                at_ms: i64,
+            }
+            /// Not open: the coupon had not started, or was over.
+            "n" NotOpen {
+                /// Time of the decision.
+                at_ms: i64,
+            }
+            /// In the queue.
+            "q" Queued {
+                /// Arrival number in the queue, from 1.
+                arrival: u64,
+                /// How often a consumer took it.
+                attempts: u32,
+                /// The last call that took it.
+                take: Take,
+                /// When it joined.
+                at_ms: i64,
+            }
+            /// Dead letter: taken too often without being served.
+            "d" Dead {
+                /// Arrival number in the queue, from 1.
+                arrival: u64,
+                /// How often a consumer took it.
+                attempts: u32,
+                /// When it joined.
+                at_ms: i64,
+            }
+        },
+        /// The user of the request.
+        pub user: Id,
+    }
 }
 
-/// The state of a request. Times are ms of Redis' clock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// A unit was issued.
-    Issued(Issue),
-    /// Issued, and voided at this time.
-    Voided(Issue, i64),
-    /// The user had reached the limit.
-    AlreadyIssued {
-        /// Time of the decision.
-        at_ms: i64,
-        /// Request id of the oldest issue that counted.
-        first: String,
-    },
-    /// The stock was used up.
-    OutOfStock {
-        /// Time of the decision.
-        at_ms: i64,
-    },
-    /// The coupon had not started, or was over.
-    NotOpen {
-        /// Time of the decision.
-        at_ms: i64,
-    },
-    /// In the queue.
-    Queued {
-        /// Arrival number in the queue, from 1.
-        arrival: u64,
-        /// How often a consumer took it.
-        attempts: u32,
-        /// When it joined.
-        at_ms: i64,
-    },
-    /// Dead letter: taken too often without being served.
-    Dead {
-        /// Arrival number in the queue, from 1.
-        arrival: u64,
-        /// How often a consumer took it.
-        attempts: u32,
-        /// When it joined.
-        at_ms: i64,
-    },
+jackpot_core::words! {
+    /// An issued unit.
+    #[derive(Copy)]
+    pub struct Issue {
+        /// Its number within the coupon, from 1.
+        pub sequence: u64,
+        /// Time of the issue, ms of Redis' clock.
+        pub at_ms: i64,
+        /// Its code.
+        pub code: Code,
+    }
+}
+
+/// The last call that took a queued request. Only consumer and script know it, so it is not read, and nothing written
+/// here has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Take;
+
+impl Field for Take {
+    const TYPE: &'static str = "id of a call, or `-`";
+    const PATTERN: &'static str = "%S+";
+
+    fn read(_: &str) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push('-');
+    }
 }
 
 impl State {
@@ -72,101 +112,10 @@ impl State {
     }
 }
 
-/// An issued unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Issue {
-    /// Its number within the coupon, from 1.
-    pub sequence: u64,
-    /// Time of the issue, ms of Redis' clock.
-    pub at_ms: i64,
-    pub code: Code,
-}
-
-impl Record {
-    /// Parses a record from a script's reply.
-    pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        parse(text).ok_or_else(|| Unreadable::of(text))
-    }
-
-    /// Writes the record for [`Record::parse`]. A queued request has no take.
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        let user = &self.user;
-        match &self.state {
-            State::Issued(Issue { sequence, at_ms, code }) => format!("i {sequence} {at_ms} {code} {user}"),
-            State::Voided(Issue { sequence, at_ms, code }, voided_ms) => {
-                format!("v {sequence} {at_ms} {code} {voided_ms} {user}")
-            }
-            State::AlreadyIssued { at_ms, first } => format!("a {at_ms} {first} {user}"),
-            State::OutOfStock { at_ms } => format!("o {at_ms} {user}"),
-            State::NotOpen { at_ms } => format!("n {at_ms} {user}"),
-            State::Queued {
-                arrival,
-                attempts,
-                at_ms,
-            } => format!("q {arrival} {attempts} - {at_ms} {user}"),
-            State::Dead {
-                arrival,
-                attempts,
-                at_ms,
-            } => format!("d {arrival} {attempts} {at_ms} {user}"),
-        }
-    }
-}
-
-fn parse(text: &str) -> Option<Record> {
-    let mut parts = text.split(' ');
-    let mut next = || parts.next();
-    let kind = next()?;
-    let state = match kind {
-        "i" | "v" => {
-            let issue = Issue {
-                sequence: next()?.parse().ok()?,
-                at_ms: next()?.parse().ok()?,
-                code: Code::parse(next()?).ok()?,
-            };
-            match kind {
-                "i" => State::Issued(issue),
-                _ => State::Voided(issue, next()?.parse().ok()?),
-            }
-        }
-        "a" => State::AlreadyIssued {
-            at_ms: next()?.parse().ok()?,
-            first: next()?.to_owned(),
-        },
-        "o" => State::OutOfStock {
-            at_ms: next()?.parse().ok()?,
-        },
-        "n" => State::NotOpen {
-            at_ms: next()?.parse().ok()?,
-        },
-        "q" | "d" => {
-            let (arrival, attempts) = (next()?.parse().ok()?, next()?.parse().ok()?);
-            if kind == "q" {
-                next()?; // the take is between consumer and script
-            }
-            let at_ms = next()?.parse().ok()?;
-            match kind {
-                "q" => State::Queued {
-                    arrival,
-                    attempts,
-                    at_ms,
-                },
-                _ => State::Dead {
-                    arrival,
-                    attempts,
-                    at_ms,
-                },
-            }
-        }
-        _ => return None,
-    };
-    let user = Id::parse(next()?).ok()?;
-    next().is_none().then_some(Record { user, state })
-}
-
 #[cfg(test)]
 mod tests {
+    use jackpot_core::unreadable::Unreadable;
+
     use super::*;
 
     #[test]
@@ -189,6 +138,7 @@ mod tests {
             State::Queued {
                 arrival,
                 attempts,
+                take: Take,
                 at_ms,
             },
             State::Dead {
@@ -199,7 +149,7 @@ mod tests {
         ] {
             let user = Id::parse("u-1").expect("an id");
             let record = Record { user, state };
-            assert_eq!(Record::parse(&record.to_text()), Ok(record));
+            assert_eq!(Record::parse(&record.to_string()), Ok(record));
         }
     }
 

@@ -180,7 +180,7 @@ macro_rules! event_declare {
 
 /// Declares fields of an event that belong together.
 ///
-/// A field has a name, and after `as` its name in the event, if that is another one. Its type is an [`EventPart`], or
+/// A field has a name, and after `as` its name in the event, if that is another one. Its type is an `EventPart`, or
 /// any type with the name of its form and a function that reads it. After `if` stands when an event has the field.
 /// Fields after `unread` are written for people, and no reader needs them. `check` returns the name of a field that does
 /// not fit the others.
@@ -243,7 +243,7 @@ macro_rules! event_fields {
 }
 
 /// Declares the types of events of a stream: an enum, its reader and its declaration. `with` names the fields that every
-/// event has. A type has an [`EventPart`] in brackets, or fields as in [`event_fields!`](crate::event_fields).
+/// event has. A type has an `EventPart` in brackets, or fields as in [`event_fields!`](crate::event_fields).
 #[macro_export]
 macro_rules! events {
     (

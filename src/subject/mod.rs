@@ -25,7 +25,7 @@ pub use operate::Stamp;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
-pub use values::{At, Part, Values};
+pub use values::{At, Declared, Part, Values, reply, reply_any, reply_part};
 pub use wanted::Wanted;
 
 use jackpot_core::mark::Mark;
@@ -38,6 +38,27 @@ use crate::store::{Call, Script, Store, StoreError};
 
 /// `lua/subject/events.lua`: the first part of every script of a subject.
 pub const EVENTS: &str = include_str!("../../lua/subject/events.lua");
+
+/// The declared replies of the scripts of all capabilities.
+#[must_use]
+pub fn declared() -> [Declared; 2] {
+    [
+        Declared::new(
+            "lua/subject/put_reply.lua",
+            "src/subject/operate.rs",
+            [reply_any::<operate::Version>(
+                "`define`",
+                "put",
+                "created, changed, waits, same",
+            )],
+        ),
+        Declared::new(
+            "lua/subject/restore_begin_reply.lua",
+            "src/subject/restore.rs",
+            [reply::<restore::Begun>("`restore_begin`", "begun", "ok")],
+        ),
+    ]
+}
 
 /// A new history: 16 hexadecimal digits, made at creation and at every restore. Events, receipts and payout ids have
 /// it, so that nothing after a restore is taken for something in the lost time.

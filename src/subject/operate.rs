@@ -7,6 +7,7 @@ use jackpot_core::mark::Mark;
 use super::{Marked, Reply, ScriptError, Wanted, new_history, run};
 use crate::operator::Operator;
 use crate::random::{self, RandomError};
+use crate::reply;
 use crate::store::{Call, Script, Store};
 
 /// A PUT of a definition.
@@ -86,6 +87,14 @@ pub enum Defined<R> {
     Refused(R),
 }
 
+reply! {
+    /// The effect of a PUT: the subject was created, the definition is in force, waits, or was there before.
+    pub(super) struct Version {
+        /// The last version.
+        version: u64,
+    }
+}
+
 /// Calls a script that puts a definition. Returns the subject's mark with the result. `refused` reads the replies that
 /// only this capability has.
 ///
@@ -100,8 +109,8 @@ pub async fn define<R>(
 ) -> Result<(Mark, Defined<R>), ScriptError> {
     let reply = run(store, script, call, known).await?.fenced()?;
     let defined = match reply.code() {
-        "created" => Defined::Created(reply.number(0)?),
-        "changed" | "waits" | "same" => Defined::Changed(reply.number(0)?),
+        "created" => Defined::Created(reply.read::<Version>()?.version),
+        "changed" | "waits" | "same" => Defined::Changed(reply.read::<Version>()?.version),
         "mismatch" => Defined::Mismatch,
         _ => Defined::Refused(refused(&reply)?),
     };

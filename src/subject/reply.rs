@@ -95,14 +95,6 @@ impl Reply {
         self.rest.iter().cloned().map(text).collect()
     }
 
-    /// The values as text, without copying; `None` for another type.
-    pub fn strs(&self) -> impl Iterator<Item = Option<&str>> {
-        self.rest.iter().map(|value| match value {
-            Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-            _ => None,
-        })
-    }
-
     /// The i-th value, as text.
     pub fn text(&self, i: usize) -> Result<String, ScriptError> {
         self.rest

@@ -5,12 +5,17 @@ use std::sync::LazyLock;
 
 use jackpot_core::mark::Mark;
 
+use crate::reply;
 use crate::store::{Call, Script, Store};
 
 use super::{EVENTS, ScriptError, run};
 
 static BEGIN: LazyLock<Script> = LazyLock::new(|| {
-    let parts = [EVENTS, include_str!("../../lua/subject/restore_begin.lua")];
+    let parts = [
+        EVENTS,
+        include_str!("../../lua/subject/restore_begin_reply.lua"),
+        include_str!("../../lua/subject/restore_begin.lua"),
+    ];
     Script::new("restore_begin", "allow-oom", &parts)
 });
 static RECORDS: LazyLock<Script> = LazyLock::new(|| {
@@ -46,6 +51,14 @@ pub enum RestoreEnded {
     Early(u64),
 }
 
+reply! {
+    /// `ok`: the restore has begun.
+    pub(super) struct Begun {
+        /// Redis' clock.
+        at_ms: i64,
+    }
+}
+
 /// Deletes a subject's keys in Redis and makes it `restoring`. `keys`: its state, then every other key. `expected`: its
 /// mark, `None` if it has none. `token`: one for this restore and all its repeats.
 pub async fn restore_begin(
@@ -59,7 +72,7 @@ pub async fn restore_begin(
     let reply = run(store, &BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
     match reply.code() {
         "ok" => Ok(RestoreBegun::Begun {
-            at_ms: reply.number(0)?,
+            at_ms: reply.read::<Begun>()?.at_ms,
         }),
         "changed" => Ok(RestoreBegun::Changed(reply.mark())),
         _ => Err(reply.unexpected()),

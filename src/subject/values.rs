@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::{Field, FieldShape};
+use jackpot_core::wire::{Field, FieldShape, Head, ReplyShape};
 use redis::Value;
 
 use super::Marked;
@@ -23,6 +23,15 @@ impl<'a> Values<'a> {
     /// Reads the next value, or the next values of a part; `None` when there is none, or one of another form.
     pub fn take<T: Part>(&mut self) -> Option<T> {
         T::take(self)
+    }
+
+    /// Reads all that are left, as one kind of part; `None` when one has another form.
+    pub fn rest<T: Part>(&mut self) -> Option<Vec<T>> {
+        let mut all = Vec::new();
+        while !self.is_empty() {
+            all.push(self.take()?);
+        }
+        Some(all)
     }
 
     /// Whether all are read.
@@ -82,6 +91,57 @@ impl<T: Field> Part for T {
 
     fn take(values: &mut Values<'_>) -> Option<Self> {
         values.next()
+    }
+}
+
+/// Replies of a capability, and the files of the functions in Lua that make them.
+#[derive(Debug)]
+pub struct Declared {
+    /// The generated file.
+    pub lua: &'static str,
+    /// The file of the declarations.
+    pub source: &'static str,
+    pub replies: Vec<ReplyShape>,
+}
+
+impl Declared {
+    #[must_use]
+    pub fn new(lua: &'static str, source: &'static str, replies: impl Into<Vec<ReplyShape>>) -> Self {
+        Self {
+            lua,
+            source,
+            replies: replies.into(),
+        }
+    }
+}
+
+/// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: those that make it.
+#[must_use]
+pub fn reply<T: Part>(scripts: &'static str, name: &'static str, code: &'static str) -> ReplyShape {
+    ReplyShape {
+        name,
+        scripts,
+        head: Head::Code(code),
+        doc: T::DOC,
+        fields: T::fields("", ""),
+    }
+}
+
+/// The declaration of a reply with one of these codes.
+#[must_use]
+pub fn reply_any<T: Part>(scripts: &'static str, name: &'static str, codes: &'static str) -> ReplyShape {
+    ReplyShape {
+        head: Head::Codes(codes),
+        ..reply::<T>(scripts, name, "")
+    }
+}
+
+/// The declaration of a part of replies.
+#[must_use]
+pub fn reply_part<T: Part>(scripts: &'static str, name: &'static str) -> ReplyShape {
+    ReplyShape {
+        head: Head::Part,
+        ..reply::<T>(scripts, name, "")
     }
 }
 

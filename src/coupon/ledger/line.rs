@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jackpot_core::ids::Id;
 
 use super::event::{Event, Kind, What};
-use crate::coupon::record::{Record, State};
+use crate::coupon::record::{Record, State, Take};
 use crate::ledger::events::FoldError;
 
 /// The queued requests and the dead letters.
@@ -32,6 +32,7 @@ impl Waiting {
                             let queued = State::Queued {
                                 arrival: *arrival,
                                 attempts: 0,
+                                take: Take,
                                 at_ms,
                             };
                             self.keep(&line.request, &line.user, queued);
@@ -68,6 +69,7 @@ impl Waiting {
                 let queued = State::Queued {
                     arrival: *arrival,
                     attempts: 0,
+                    take: Take,
                     at_ms,
                 };
                 user.inspect(|user| self.keep(request, user, queued));

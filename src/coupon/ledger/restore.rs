@@ -106,7 +106,7 @@ impl Restorer {
                     },
                 };
                 writer
-                    .add(Part::Requests, row.try_get("request_id")?, record.to_text())
+                    .add(Part::Requests, row.try_get("request_id")?, record.to_string())
                     .await?;
             }
         }
@@ -175,7 +175,7 @@ impl Restorer {
                     field: "body",
                 })?;
                 for (request, record) in waiting.apply(&Event::parse(&fields)?)? {
-                    writer.add(Part::Requests, request, record.to_text()).await?;
+                    writer.add(Part::Requests, request, record.to_string()).await?;
                 }
             }
         }
@@ -186,7 +186,7 @@ impl Restorer {
                 _ => continue,
             };
             writer.add(part, request.clone(), arrival.to_string()).await?;
-            writer.add(Part::Requests, request, record.to_text()).await?;
+            writer.add(Part::Requests, request, record.to_string()).await?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use super::event::{Event, Kind, Line, What};
 use super::line::Waiting;
 use super::projector::Coupons;
 use crate::coupon::definition::Definition;
-use crate::coupon::record::{Record, State};
+use crate::coupon::record::{Record, State, Take};
 use crate::coupon::status::Status;
 use crate::ledger::Ledger;
 use crate::ledger::projector::batch::{Batch, Start};
@@ -333,7 +333,7 @@ impl Skip<'_> {
                 State::Dead { .. } => !matches!(waits, Some(State::Dead { .. })) && !evidence.dead.contains(request),
             };
             if new {
-                carried.records.insert(request.clone(), record.to_text());
+                carried.records.insert(request.clone(), record.to_string());
             }
         }
         // Later events go on with these requests, so this event has put them into the queue.
@@ -346,11 +346,12 @@ impl Skip<'_> {
             let state = State::Queued {
                 arrival,
                 attempts: 0,
+                take: Take,
                 at_ms: self.at_ms,
             };
             carried
                 .records
-                .insert(request.clone(), Record { user, state }.to_text());
+                .insert(request.clone(), Record { user, state }.to_string());
         }
         // If another waiting event made the issue, this event did not void it.
         carried.voided.retain(|sequence, (request, _)| {

@@ -1,10 +1,70 @@
 //! Reads what scripts reply about requests: their records and details.
 
 use jackpot_core::unreadable::Unreadable;
+use jackpot_core::wire::Field;
 
-use crate::coupon::record::Record;
+use crate::coupon::record::{Record, State};
+use crate::reply;
+use crate::subject::Values;
 
 use super::{Reply, ScriptError};
+
+reply! {
+    /// What came of requests. The record of each follows, in order, empty for none, then the details of some.
+    pub(super) struct Answered {
+        /// Places of the requests that this call did not decide or put into the queue, from 1.
+        known: Places,
+    }
+}
+
+reply! {
+    /// A detail of one of the records.
+    pub(super) struct Detail {
+        /// Its place, from 1.
+        place: u64,
+        /// Of an already issued request: the record of the first issue, empty if it is lost. Of a request in the queue:
+        /// how many are before it.
+        text: String,
+    }
+}
+
+/// The record of a request: empty for none. An unreadable one may be that of its user, after `? `.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept(pub Option<Result<Record, Unreadable>>);
+
+impl Field for Kept {
+    const TYPE: &'static str = "record of a request, or empty";
+    const PATTERN: &'static str = ".*";
+
+    fn read(text: &str) -> Option<Self> {
+        Some(Self((!text.is_empty()).then(|| Record::parse(text))))
+    }
+
+    fn write(&self, out: &mut String) {
+        if let Some(Ok(record)) = &self.0 {
+            record.write(out);
+        }
+    }
+}
+
+/// Places among the requests of a call, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Places(Vec<u64>);
+
+impl Field for Places {
+    const TYPE: &'static str = "numbers with commas";
+    const PATTERN: &'static str = "[%d,]*";
+
+    fn read(text: &str) -> Option<Self> {
+        let places = text.split_terminator(',').map(u64::read);
+        places.collect::<Option<_>>().map(Self)
+    }
+
+    fn write(&self, out: &mut String) {
+        let places: Vec<_> = self.0.iter().map(u64::to_string).collect();
+        out.push_str(&places.join(","));
+    }
+}
 
 /// The reply about one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,48 +80,43 @@ pub struct Answer {
     pub place: Option<u64>,
 }
 
-/// Reads `known, record of each, place, text, ...`: one answer for each of `count`, `None` for a request without a
-/// record. Returns `None` for a reply in another form.
-pub(super) fn parse<'a>(mut texts: impl Iterator<Item = Option<&'a str>>, count: usize) -> Option<Vec<Option<Answer>>> {
-    let known = texts.next()??;
-    let mut answers = (0..count)
-        .map(|_| {
-            let text = texts.next()??;
-            let record = Record::parse(text);
-            let answer = (!text.is_empty()).then(|| Answer {
-                fresh: record.is_ok(),
-                record,
-                first: None,
-                place: None,
-            });
-            Some(answer)
+/// Reads the rest of a reply about `count` requests. `None` in it: a request without a record. Returns `None` for a
+/// reply in another form.
+pub(super) fn read(values: &mut Values<'_>, count: usize) -> Option<Vec<Option<Answer>>> {
+    let Answered { known } = values.take()?;
+    let answer = |Kept(record)| {
+        record.map(|record| Answer {
+            fresh: record.is_ok(),
+            record,
+            first: None,
+            place: None,
         })
-        .collect::<Option<Vec<_>>>()?;
-    for place in known.split(',').filter(|place| !place.is_empty()) {
+    };
+    let answers = (0..count).map(|_| values.take().map(answer));
+    let mut answers = answers.collect::<Option<Vec<_>>>()?;
+    for place in known.0 {
         if let Some(answer) = at(&mut answers, place)? {
             answer.fresh = false;
         }
     }
-    while let Some(place) = texts.next() {
-        let answer = at(&mut answers, place?)?.as_mut()?;
-        add_detail(answer, texts.next()??)?;
+    for Detail { place, text } in values.rest()? {
+        add_detail(at(&mut answers, place)?.as_mut()?, &text)?;
     }
     Some(answers)
 }
 
-/// Reads `known, record, place, text` of one request.
-pub(super) fn parse_one(reply: &Reply) -> Result<Answer, ScriptError> {
-    let answer = parse(reply.strs(), 1).and_then(|mut answers| answers.pop()?);
+/// Reads a reply about one request.
+pub(super) fn read_one(reply: &Reply) -> Result<Answer, ScriptError> {
+    let answer = read(&mut reply.values(), 1).and_then(|mut answers| answers.pop()?);
     answer.ok_or_else(|| reply.unexpected())
 }
 
-fn at<'a>(answers: &'a mut [Option<Answer>], place: &str) -> Option<&'a mut Option<Answer>> {
-    answers.get_mut(place.parse::<usize>().ok()?.checked_sub(1)?)
+fn at(answers: &mut [Option<Answer>], place: u64) -> Option<&mut Option<Answer>> {
+    answers.get_mut(usize::try_from(place).ok()?.checked_sub(1)?)
 }
 
 /// A first issue that is lost or unreadable is left out: the answer is complete without it.
 fn add_detail(answer: &mut Answer, detail: &str) -> Option<()> {
-    use crate::coupon::record::State;
     match answer.record.as_ref().map(|record| &record.state) {
         Ok(State::AlreadyIssued { first, .. }) => {
             answer.first = Record::parse(detail).ok().map(|record| (first.clone(), record));

@@ -128,7 +128,7 @@ fn asked(reply: &Reply, count: usize) -> Result<Asked, ScriptError> {
     if reply.code() != "ok" && refusal.is_none() {
         return Err(reply.unexpected());
     }
-    let answers = answers::parse(reply.strs(), count).ok_or_else(|| reply.unexpected())?;
+    let answers = answers::read(&mut reply.values(), count).ok_or_else(|| reply.unexpected())?;
     let answers = answers
         .into_iter()
         .map(|answer| answer.map_or(AskReply::NotTaken, AskReply::Answered));

@@ -7,7 +7,7 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script};
-use crate::subject::{EVENTS, Reply, run, run_here};
+use crate::subject::{Declared, EVENTS, Reply, reply, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod answers;
@@ -39,16 +39,32 @@ macro_rules! script {
 static DEFINE: LazyLock<Script> = script!(
     "coupon_define",
     "",
+    "../subject/put_reply",
     "../subject/puts",
     "state",
     "event/define",
+    "define_reply",
     "define"
 );
-static ISSUE: LazyLock<Script> = script!("coupon_issue", "", "state", "record", "decide", "event/issue", "issue");
+static ISSUE: LazyLock<Script> = script!(
+    "coupon_issue",
+    "",
+    "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
+    "record",
+    "decide",
+    "event/issue",
+    "issue"
+);
 static ISSUE_OWED: LazyLock<Script> = script!(
     "coupon_issue_owed",
     "allow-oom",
     "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
     "record",
     "decide",
     "event/issue",
@@ -58,16 +74,48 @@ static SERVE: LazyLock<Script> = script!(
     "coupon_serve",
     "allow-oom",
     "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
     "record",
     "decide",
     "event/serve",
+    "serve_reply",
     "serve"
 );
-static VOID: LazyLock<Script> = script!("coupon_void", "allow-oom", "state", "record", "event/void", "void");
-static REDRIVE: LazyLock<Script> = script!("coupon_redrive", "", "state", "record", "event/redrive", "redrive");
-static LOOKUP: LazyLock<Script> = script!("coupon_lookup", "no-writes", "state", "record", "lookup");
-static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view");
-static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead");
+static VOID: LazyLock<Script> = script!(
+    "coupon_void",
+    "allow-oom",
+    "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
+    "record",
+    "event/void",
+    "void"
+);
+static REDRIVE: LazyLock<Script> = script!(
+    "coupon_redrive",
+    "",
+    "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
+    "record",
+    "event/redrive",
+    "redrive"
+);
+static LOOKUP: LazyLock<Script> = script!(
+    "coupon_lookup",
+    "no-writes",
+    "state",
+    "read_request",
+    "answered_reply",
+    "record",
+    "lookup"
+);
+static VIEW: LazyLock<Script> = script!("coupon_view", "no-writes", "state", "view_reply", "view");
+static DEAD: LazyLock<Script> = script!("coupon_dead", "no-writes", "state", "dead_reply", "dead");
 static STATUS: LazyLock<Script> = script!(
     "coupon_status",
     "allow-oom",
@@ -90,6 +138,7 @@ static RETIRE: LazyLock<Script> = script!(
     "state",
     "event/retention",
     "event/retire",
+    "retire_reply",
     "retire"
 );
 static RESTORE_END: LazyLock<Script> = script!(
@@ -100,6 +149,61 @@ static RESTORE_END: LazyLock<Script> = script!(
     "event/restore",
     "restore_end"
 );
+
+/// The declared replies.
+#[must_use]
+pub fn declared() -> [Declared; 6] {
+    let answering = "`coupon_issue`, `coupon_serve`, `coupon_void`, `coupon_redrive`, `coupon_lookup`";
+    [
+        Declared::new(
+            "lua/coupon/answered_reply.lua",
+            "src/coupon/scripts/answers.rs",
+            [
+                reply_part::<answers::Answered>(answering, "answered"),
+                reply_part::<answers::Detail>(answering, "detail"),
+            ],
+        ),
+        Declared::new(
+            "lua/coupon/serve_reply.lua",
+            "src/coupon/scripts/serve.rs",
+            [
+                reply::<serve::Stepped>("`coupon_serve`", "stepped", "ok"),
+                reply_part::<serve::Taken>("`coupon_serve`", "taken"),
+                reply::<serve::Leased>("`coupon_serve`", "leased", "held"),
+            ],
+        ),
+        Declared::new(
+            "lua/coupon/retire_reply.lua",
+            "src/coupon/scripts/retire.rs",
+            [
+                reply::<retire::Raised>("`coupon_retire`", "raised", "raised"),
+                reply::<retire::NotOver>("`coupon_retire`", "not_over", "not-over"),
+                reply::<retire::Queued>("`coupon_retire`", "queued", "line"),
+            ],
+        ),
+        Declared::new(
+            "lua/coupon/define_reply.lua",
+            "src/coupon/scripts/operate.rs",
+            [reply::<operate::Below>("`coupon_define`", "below", "below")],
+        ),
+        Declared::new(
+            "lua/coupon/view_reply.lua",
+            "src/coupon/scripts/read.rs",
+            [
+                reply::<read::Viewed>("`coupon_view`", "viewed", "ok"),
+                reply_part::<read::Told>("`coupon_view`", "told"),
+            ],
+        ),
+        Declared::new(
+            "lua/coupon/dead_reply.lua",
+            "src/coupon/scripts/read.rs",
+            [
+                reply::<read::Letters>("`coupon_dead`", "letters", "ok"),
+                reply_part::<read::Letter>("`coupon_dead`", "letter"),
+            ],
+        ),
+    ]
+}
 
 /// A call of a coupon's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &CouponKeys, known: Mark) -> Call<'s> {

@@ -2,6 +2,7 @@
 
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 use crate::subject::operate::{self, text};
@@ -25,6 +26,14 @@ pub enum DefineRefusal {
     },
 }
 
+reply! {
+    /// `below`: the stock is below the number of outstanding units.
+    pub(super) struct Below {
+        /// Issued and not voided.
+        out: u64,
+    }
+}
+
 /// Puts a definition. `known`: the highest mark this instance has seen. `retention_s`: retention after the end, of a
 /// coupon that this call creates.
 pub async fn define(
@@ -45,7 +54,9 @@ pub async fn define(
         .arg(retention_s);
     operate::define(store, &DEFINE, call, known, |reply| match reply.code() {
         "ended" => Ok(DefineRefusal::Ended),
-        "below" => Ok(DefineRefusal::Below { out: reply.number(0)? }),
+        "below" => Ok(DefineRefusal::Below {
+            out: reply.read::<Below>()?.out,
+        }),
         _ => Err(reply.unexpected()),
     })
     .await

@@ -6,12 +6,51 @@ use jackpot_core::unreadable::Unreadable;
 
 use crate::coupon::record::Record;
 use crate::coupon::status::Status;
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 use crate::subject::Marked;
 
-use super::answers::{self, Answer};
+use super::answers::{self, Answer, Kept};
 use super::{DEAD, LOOKUP, Mark, Reply, ScriptError, VIEW, call, run};
+
+reply! {
+    /// `ok`: a coupon as it is. Each field of the state and each count follows.
+    pub(super) struct Viewed {
+        /// Redis' clock.
+        now_ms: i64,
+        /// The definition, JSON.
+        definition: String,
+    }
+}
+
+reply! {
+    /// A field of the state, or how many records there are.
+    pub(super) struct Told {
+        /// Its name in `lua/coupon/state.lua`.
+        name: String,
+        /// Its text.
+        value: String,
+    }
+}
+
+reply! {
+    /// `ok`: dead letters, by arrival number. Each follows.
+    pub(super) struct Letters {
+        /// The last arrival number looked at; empty at the end.
+        last: Option<u64>,
+    }
+}
+
+reply! {
+    /// A dead letter.
+    pub(super) struct Letter {
+        /// Id of the request.
+        request_id: String,
+        /// Its record; empty for a lost one.
+        record: Kept,
+    }
+}
 
 /// A coupon at one instant.
 #[derive(Debug, Clone)]
@@ -60,16 +99,16 @@ pub async fn snapshot(store: &Store, keys: &CouponKeys, known: Mark) -> Result<S
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
-    let texts = reply.texts().into_iter().skip(2).collect::<Option<Vec<_>>>();
-    let texts = texts.ok_or_else(|| reply.unexpected())?;
-    let pairs = texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
-    let held: BTreeMap<_, _> = pairs.collect();
+    let mut values = reply.values();
+    let read = values.take().zip(values.rest::<Told>());
+    let (Viewed { now_ms, definition }, held) = read.ok_or_else(|| reply.unexpected())?;
+    let held: BTreeMap<_, _> = held.into_iter().map(|told| (told.name, told.value)).collect();
     let field = |name: &str| held.get(name).map(String::as_str).ok_or_else(|| reply.unexpected());
     let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| reply.unexpected());
     Ok(Snapshot {
         mark: reply.mark(),
-        now_ms: reply.number(0)?,
-        definition: reply.text(1)?,
+        now_ms,
+        definition,
         status: Status::parse(field("status")?).ok_or_else(|| reply.unexpected())?,
         version: number("version")?,
         stock: number("stock")?,
@@ -105,7 +144,7 @@ pub async fn lookup(
     let answer = match reply.code() {
         "missing" => Looked::Missing,
         "ended" => Looked::Retired,
-        "ok" => Looked::Found(answers::parse_one(&reply)?),
+        "ok" => Looked::Found(answers::read_one(&reply)?),
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), answer))
@@ -151,19 +190,17 @@ pub async fn dead_letters(
     assert!((1..=MAX_DEAD).contains(&limit), "1 to {MAX_DEAD} dead letters a page");
     let call = call(&DEAD, keys, known).arg(after).arg(limit);
     let reply = run(store, &DEAD, call, known).await?;
-    parse_page(&reply).ok_or_else(|| reply.unexpected())
+    read_page(&reply).ok_or_else(|| reply.unexpected())
 }
 
-fn parse_page(reply: &Reply) -> Option<DeadPage> {
-    let mut texts = reply.strs();
-    let last = texts.next()??.parse().ok();
-    let mut letters = Vec::new();
-    while let Some(request_id) = texts.next() {
-        letters.push(DeadLetter {
-            request_id: request_id?.to_owned(),
-            record: Record::parse(texts.next()??),
-        });
-    }
+fn read_page(reply: &Reply) -> Option<DeadPage> {
+    let mut values = reply.values();
+    let Letters { last } = values.take()?;
+    let letter = |Letter { request_id, record }| DeadLetter {
+        request_id,
+        record: record.0.unwrap_or_else(|| Err(Unreadable::of(""))),
+    };
+    let letters = values.rest()?.into_iter().map(letter).collect();
     (reply.code() == "ok").then_some(DeadPage {
         mark: reply.mark(),
         last,

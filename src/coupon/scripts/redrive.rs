@@ -29,7 +29,7 @@ pub async fn redrive(
 ) -> Result<(Mark, Redriven), ScriptError> {
     let call = call(&REDRIVE, keys, known).arg(request_id).arg(who).arg(by_request);
     let reply = run(store, &REDRIVE, call, known).await?;
-    let answer = || answers::parse_one(&reply);
+    let answer = || answers::read_one(&reply);
     let redriven = match reply.code() {
         "ok" | "same" => Redriven::Done(answer()?),
         "not-dead" => Redriven::NotDead(answer()?),

@@ -1,5 +1,6 @@
 //! `lua/coupon/retire.lua`.
 
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 
@@ -27,6 +28,32 @@ pub enum Retired {
     Suspended,
 }
 
+reply! {
+    /// `raised`: the coupon's retention was shorter than the caller's. Now it is the caller's; nothing else was done.
+    pub(super) struct Raised {
+        /// What it was.
+        retention_s: u64,
+    }
+}
+
+reply! {
+    /// `not-over`: the retention after the coupon's end has not passed.
+    pub(super) struct NotOver {
+        /// Time left; empty without an end.
+        left_ms: Option<u64>,
+        /// The coupon's retention.
+        retention_s: u64,
+    }
+}
+
+reply! {
+    /// `line`: requests are still in the queue. `serve` must answer them first.
+    pub(super) struct Queued {
+        /// How many.
+        queued: u64,
+    }
+}
+
 /// Drops the records of a coupon whose end is at least one retention ago: its own, or `retention_s` if that is longer.
 /// Returns the coupon's mark with the result. `ledger_n`: number of the last event in the ledger.
 pub async fn retire(
@@ -40,15 +67,12 @@ pub async fn retire(
     let reply = run(store, &RETIRE, call, known).await?;
     let retired = match reply.code() {
         "ok" | "same" => Retired::Done,
-        "raised" => Retired::Raised(reply.number(0)?),
-        "not-over" => Retired::NotOver {
-            left_ms: match reply.text(0)? {
-                text if text.is_empty() => None,
-                _ => Some(reply.number(0)?),
-            },
-            retention_s: reply.number(1)?,
-        },
-        "line" => Retired::Line(reply.number(0)?),
+        "raised" => Retired::Raised(reply.read::<Raised>()?.retention_s),
+        "not-over" => {
+            let NotOver { left_ms, retention_s } = reply.read()?.values;
+            Retired::NotOver { left_ms, retention_s }
+        }
+        "line" => Retired::Line(reply.read::<Queued>()?.queued),
         "ledger" => Retired::Ledger,
         "suspended" => Retired::Suspended,
         _ => return Err(reply.unexpected()),

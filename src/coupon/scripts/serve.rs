@@ -3,6 +3,7 @@
 use jackpot_core::ids::Id;
 
 use crate::coupon::code::Code;
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
 
@@ -55,13 +56,34 @@ pub enum Served {
     },
 }
 
-/// A request for the next call to serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    pub request_id: String,
-    pub user: Id,
-    /// How often it was taken, including this time.
-    pub attempts: u32,
+reply! {
+    /// `ok`: a step of the queue. Each taken request follows, then the answers to the served requests.
+    pub(super) struct Stepped {
+        /// Requests in the queue, including the taken ones.
+        waiting: u64,
+        /// How many requests were taken for the next call to serve.
+        taken: u64,
+    }
+}
+
+reply! {
+    /// A request for the next call to serve.
+    pub struct Taken {
+        /// Id of the request.
+        pub request_id: String,
+        /// Its user.
+        pub user: Id,
+        /// How often it was taken, including this time.
+        pub attempts: u32,
+    }
+}
+
+reply! {
+    /// `held`: another consumer has the lease. Nothing was done.
+    pub(super) struct Leased {
+        /// Time until the lease ends, unless it is renewed.
+        free_in_ms: u64,
+    }
 }
 
 /// Serves the requests that the last call took, and takes the next. `known`: the highest mark this instance has seen.
@@ -96,30 +118,20 @@ pub async fn serve(store: &Store, keys: &CouponKeys, known: Mark, wish: &Serve<'
     match reply.code() {
         "held" => Ok(Served::Held {
             mark,
-            free_in_ms: reply.number(0)?,
+            free_in_ms: reply.read::<Leased>()?.free_in_ms,
         }),
         "ok" => done(&reply, wish.served.len()).ok_or_else(|| reply.unexpected()),
         _ => Err(reply.unexpected()),
     }
 }
 
-/// `waiting, taken, (request, user, attempts) of each, answers`.
 fn done(reply: &Reply, served: usize) -> Option<Served> {
-    let mut texts = reply.strs();
-    let waiting = texts.next()??.parse().ok()?;
-    let count = texts.next()??.parse::<usize>().ok()?;
-    let taken = (0..count)
-        .map(|_| {
-            Some(Taken {
-                request_id: texts.next()??.to_owned(),
-                user: Id::parse(texts.next()??).ok()?,
-                attempts: texts.next()??.parse().ok()?,
-            })
-        })
-        .collect::<Option<Vec<_>>>()?;
+    let mut values = reply.values();
+    let Stepped { waiting, taken } = values.take()?;
+    let taken = (0..taken).map(|_| values.take()).collect::<Option<_>>()?;
     Some(Served::Done {
         mark: reply.mark(),
-        answers: answers::parse(texts, served)?,
+        answers: answers::read(&mut values, served)?,
         taken,
         waiting,
     })

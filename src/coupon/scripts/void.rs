@@ -29,7 +29,7 @@ pub async fn void(
 ) -> Result<(Mark, Voided), ScriptError> {
     let call = call(&VOID, keys, known).arg(request_id).arg(who).arg(by_request);
     let reply = run(store, &VOID, call, known).await?;
-    let answer = || answers::parse_one(&reply);
+    let answer = || answers::read_one(&reply);
     let voided = match reply.code() {
         "ok" | "same" => Voided::Done(answer()?),
         "not-issued" => Voided::NotIssued(answer()?),

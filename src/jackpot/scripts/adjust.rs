@@ -5,6 +5,7 @@ use jackpot_core::jackpot::document::Tier;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
 
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
@@ -52,6 +53,30 @@ pub enum Adjusted {
     NoTier,
 }
 
+reply! {
+    /// The adjustment is done, by this call (`ok`) or an earlier one (`same`).
+    pub(super) struct Done {
+        /// When, by Redis' clock.
+        at_ms: i64,
+    }
+}
+
+reply! {
+    /// `below-zero`: the meter holds less than the adjustment takes.
+    pub(super) struct Below {
+        /// What it holds, minor units.
+        held: u64,
+    }
+}
+
+reply! {
+    /// `above-cap`: the pool would pass its cap.
+    pub(super) struct Above {
+        /// The cap, minor units.
+        cap: u64,
+    }
+}
+
 /// Adjusts, once for each id. Returns the jackpot's mark with the result.
 pub async fn adjust(
     store: &Store,
@@ -77,15 +102,15 @@ pub async fn adjust(
     let adjusted = match reply.code() {
         "ok" => Adjusted::Done {
             now: true,
-            at_ms: reply.number(0)?,
+            at_ms: reply.read::<Done>()?.at_ms,
         },
         "same" => Adjusted::Done {
             now: false,
-            at_ms: reply.number(0)?,
+            at_ms: reply.read::<Done>()?.at_ms,
         },
         "reused" => Adjusted::Reused,
-        "below-zero" => Adjusted::BelowZero(reply.number(0)?),
-        "above-cap" => Adjusted::AboveCap(reply.number(0)?),
+        "below-zero" => Adjusted::BelowZero(reply.read::<Below>()?.held),
+        "above-cap" => Adjusted::AboveCap(reply.read::<Above>()?.cap),
         "too-large" => Adjusted::TooLarge,
         "no-tier" => Adjusted::NoTier,
         _ => return Err(reply.unexpected()),

@@ -10,6 +10,7 @@ use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
 
 use crate::jackpot::segment::{Builder, Segment};
+use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
@@ -172,6 +173,28 @@ fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usiz
     (builder.finish(), stakes)
 }
 
+reply! {
+    /// What a call took; the code says why it took no more. What there is to say of some entries follows. An entry of
+    /// which nothing is said was taken now, without a prize.
+    pub(super) struct TakenFrom {
+        /// Sequence of the first entry taken now.
+        first: u64,
+        /// Where their runs begin (`lua/jackpot/entering.lua`); the first entry taken has index 1.
+        runs: String,
+    }
+}
+
+reply! {
+    /// An entry of the call.
+    pub(super) struct Said {
+        /// Its place in the call, from 1.
+        place: u64,
+        /// `+` and its record: taken now with a prize. `=` and its record: seen before. `@` and a place: it repeats the
+        /// entry at that place. Empty: not taken.
+        text: String,
+    }
+}
+
 /// What is needed to read the reply about the entries of a call.
 struct Taking {
     amounts: String,
@@ -200,18 +223,18 @@ impl Taking {
         })
     }
 
-    /// Reads `first, runs, place, text, ...`; `None` for a reply in another form.
+    /// Reads the values after the mark; `None` for a reply in another form.
     fn replies(self, reply: &Reply) -> Option<Vec<EntryReply>> {
-        let mut texts = reply.strs();
-        let (first, runs) = (texts.next()??.parse::<u64>().ok()?, texts.next()??);
+        let mut values = reply.values();
+        let TakenFrom { first, runs } = values.take()?;
+        let all = values.rest::<Said>()?;
         let mut said = vec![None; self.entries.len()];
-        while let Some(place) = texts.next() {
-            let place = place?.parse::<usize>().ok()?.checked_sub(1)?;
-            *said.get_mut(place)? = Some(texts.next()??);
+        for Said { place, text } in &all {
+            *said.get_mut(usize::try_from(*place).ok()?.checked_sub(1)?)? = Some(text.as_str());
         }
         let was_taken = |text: Option<&str>| text.is_none_or(|text| text.starts_with('+'));
         let taken = said.iter().zip(&self.entries).filter(|(text, _)| was_taken(**text));
-        let added = Added::parse(&self.amounts, None, runs).ok()?;
+        let added = Added::parse(&self.amounts, None, &runs).ok()?;
         let added = added.contributions(taken.map(|(_, (stake, _))| *stake)).ok()?;
         let mut added = (first..).zip(added);
         let mut replies = Vec::<EntryReply>::with_capacity(said.len());

@@ -5,6 +5,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Unreadable};
 use jackpot_core::mark::Mark;
 
+use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
@@ -36,6 +37,33 @@ pub enum BatchReply {
     TooManyClaims,
     /// Refused whole. Nothing was written.
     Refused(Refusal),
+}
+
+reply! {
+    /// `ok`: a taken batch. The record of each winner follows, in the order of their indexes.
+    pub(super) struct Taken {
+        /// Whether it had been taken before this call.
+        replayed: bool,
+        /// Its record.
+        record: String,
+    }
+}
+
+reply! {
+    /// An entry of the batch that drew a prize.
+    pub(super) struct Winner {
+        /// Its record.
+        record: String,
+    }
+}
+
+reply! {
+    /// `split`: an entry took all and put the waiting definition in force. Nothing was written. Draw the entries after
+    /// it under that definition, and send them as the second segment.
+    pub(super) struct SplitAt {
+        /// Index of that entry, from 1.
+        index: u64,
+    }
 }
 
 /// A taken batch.
@@ -73,8 +101,10 @@ pub async fn enter_batch(
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
     match reply.code() {
         "ok" => Ok((reply.mark(), BatchReply::Found(found(&reply)?))),
-        "split" => match reply.number(0)? {
-            index if (1..batch.batch.entries.len()).contains(&index) => Ok((reply.mark(), BatchReply::Split(index))),
+        "split" => match usize::try_from(reply.read::<SplitAt>()?.index) {
+            Ok(index) if (1..batch.batch.entries.len()).contains(&index) => {
+                Ok((reply.mark(), BatchReply::Split(index)))
+            }
             _ => Err(reply.unexpected()),
         },
         "too-many" => Ok((reply.mark(), BatchReply::TooManyClaims)),
@@ -123,19 +153,18 @@ fn pools(keys: &JackpotKeys, segments: &[(&Drawn, &Definition)]) -> Vec<String> 
 }
 
 fn found(reply: &Reply) -> Result<FoundBatch, ScriptError> {
-    let mut texts = reply.texts().into_iter();
-    let record = texts.next().flatten().ok_or_else(|| reply.unexpected())?;
-    let (sign, record) = record.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
-    let record = BatchRecord::parse(record).ok_or_else(|| Unreadable::of(record))?;
-    let winners = texts
-        .map(|text| Ok(Record::parse(&text.ok_or_else(|| reply.unexpected())?)?))
-        .collect::<Result<Vec<_>, ScriptError>>()?;
-    if winners.len() != record.winners.len() || !matches!(sign, "+" | "=") {
+    let mut values = reply.values();
+    let read = values.take().zip(values.rest::<Winner>());
+    let (Taken { replayed, record }, winners) = read.ok_or_else(|| reply.unexpected())?;
+    let record = BatchRecord::parse(&record).ok_or_else(|| Unreadable::of(&record))?;
+    let winners = winners.iter().map(|winner| Record::parse(&winner.record));
+    let winners = winners.collect::<Result<Vec<_>, _>>()?;
+    if winners.len() != record.winners.len() {
         return Err(reply.unexpected());
     }
     Ok(FoundBatch {
         record,
         winners,
-        replayed: sign == "=",
+        replayed,
     })
 }

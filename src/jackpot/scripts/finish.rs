@@ -5,10 +5,21 @@ use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::record::Record;
 use jackpot_core::mark::Mark;
 
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
 use super::{CLAIM, FINISH, Fence, Reply, ScriptError, fenced, pools, run_here, segment::money_text, settling_keys};
+
+reply! {
+    /// `ok`: the entry after the call.
+    pub(super) struct Settled {
+        /// Whether this call wrote its record. It did not if the entry had its outcome, or this rank refused it before.
+        done_now: bool,
+        /// Its record.
+        record: String,
+    }
+}
 
 /// The record after a claim or a finish.
 #[derive(Debug)]
@@ -61,14 +72,13 @@ pub(super) fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
             done_now: false,
         });
     }
-    let text = reply.text(0)?;
-    let (sign, record) = text.split_at_checked(1).ok_or_else(|| reply.unexpected())?;
-    if reply.code() != "ok" || !matches!(sign, "+" | "=") {
+    if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
+    let Settled { done_now, record } = reply.read()?.values;
     Ok(Finished {
         mark: reply.mark(),
-        record: Some(Record::parse(record)?),
-        done_now: sign == "+",
+        record: Some(Record::parse(&record)?),
+        done_now,
     })
 }

@@ -4,6 +4,7 @@ use jackpot_core::jackpot::call::Call as EntryCall;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::mark::Mark;
 
+use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
@@ -19,6 +20,16 @@ pub struct Found {
     pub record: Option<Record>,
     /// The request; `None` when its event is no longer in the stream.
     pub sent: Option<Sent>,
+}
+
+reply! {
+    /// `ok`: an entry. The fields of its event follow (`Call::FIELDS`), all nil when the stream has been trimmed past it.
+    pub(super) struct Looked {
+        /// Its record; empty for an entry of a batch that drew no prize.
+        record: Option<String>,
+        /// Its sequence.
+        sequence: u64,
+    }
 }
 
 /// Looks an entry up; `None` when there is no record of it.
@@ -40,11 +51,9 @@ pub async fn lookup(
         "ok" => {}
         _ => return Err(reply.unexpected()),
     }
-    let record = match reply.text(0)? {
-        text if text.is_empty() => None,
-        text => Some(Record::parse(&text)?),
-    };
-    let sequence = reply.text(1)?.parse().map_err(|_| reply.unexpected())?;
+    let mut values = reply.values();
+    let Looked { record, sequence } = values.take().ok_or_else(|| reply.unexpected())?;
+    let record = record.map(|text| Record::parse(&text)).transpose()?;
     let mut found = Found {
         mark: reply.mark(),
         sequence,

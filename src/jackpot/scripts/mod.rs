@@ -8,7 +8,7 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
-use crate::subject::{EVENTS, Reply, run, run_here};
+use crate::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod adjust;
@@ -58,6 +58,7 @@ static ENTER: LazyLock<Script> = script!(
     "take",
     "event/enter",
     "entering",
+    "enter_reply",
     "enter"
 );
 static ENTER_BATCH: LazyLock<Script> = script!(
@@ -67,6 +68,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "record",
     "find_record",
     "take",
+    "batch_reply",
     "batch",
     "event/enter",
     "entering",
@@ -81,6 +83,7 @@ static CLAIM: LazyLock<Script> = script!(
     "pending_record",
     "take",
     "event/claim",
+    "settled_reply",
     "claim"
 );
 static COUPON: LazyLock<Script> = script!(
@@ -91,6 +94,7 @@ static COUPON: LazyLock<Script> = script!(
     "find_record",
     "pending_record",
     "event/claim",
+    "settled_reply",
     "coupon"
 );
 static FINISH: LazyLock<Script> = script!(
@@ -101,6 +105,7 @@ static FINISH: LazyLock<Script> = script!(
     "find_record",
     "pending_record",
     "event/finish",
+    "settled_reply",
     "finish"
 );
 static STATUS: LazyLock<Script> = script!(
@@ -111,15 +116,17 @@ static STATUS: LazyLock<Script> = script!(
     "event/status",
     "status"
 );
-static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "event/adjust", "adjust");
+static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "event/adjust", "adjust_reply", "adjust");
 static DEFINE: LazyLock<Script> = script!(
     "define",
     "",
+    "../subject/put_reply",
     "../subject/puts",
     "tier_rows",
     "tiers",
     "opening",
     "event/define",
+    "define_reply",
     "define"
 );
 static ROTATE: LazyLock<Script> = script!(
@@ -128,14 +135,24 @@ static ROTATE: LazyLock<Script> = script!(
     "opening",
     "event/retention",
     "event/rotate",
+    "rotate_reply",
     "rotate"
 );
-static LOOKUP: LazyLock<Script> = script!("lookup", "no-writes", "record", "find_record", "lookup");
+static LOOKUP: LazyLock<Script> = script!(
+    "lookup",
+    "no-writes",
+    "record",
+    "find_record",
+    "call_fields",
+    "lookup_reply",
+    "lookup"
+);
 static LOOKUP_BATCH: LazyLock<Script> = script!(
     "lookup_batch",
     "no-writes",
     "record",
     "find_record",
+    "batch_reply",
     "batch",
     "lookup_batch"
 );
@@ -159,7 +176,82 @@ static RESTORE_END: LazyLock<Script> = script!(
     "event/restore",
     "restore_end"
 );
-static PENDING: LazyLock<Script> = script!("pending", "no-writes", "record", "find_record", "pending");
+static PENDING: LazyLock<Script> = script!(
+    "pending",
+    "no-writes",
+    "record",
+    "find_record",
+    "pending_reply",
+    "pending"
+);
+
+/// The declared replies.
+#[must_use]
+pub fn declared() -> [Declared; 8] {
+    [
+        Declared::new(
+            "lua/jackpot/enter_reply.lua",
+            "src/jackpot/scripts/enter.rs",
+            [
+                reply_any::<enter::TakenFrom>("`enter`", "entered", "ok, paused, suspended, closed, stale, too-large"),
+                reply_part::<enter::Said>("`enter`", "said"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/batch_reply.lua",
+            "src/jackpot/scripts/enter_batch.rs",
+            [
+                reply::<enter_batch::Taken>("`enter_batch`, `lookup_batch`", "taken", "ok"),
+                reply_part::<enter_batch::Winner>("`enter_batch`, `lookup_batch`", "winner"),
+                reply::<enter_batch::SplitAt>("`enter_batch`", "split", "split"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/settled_reply.lua",
+            "src/jackpot/scripts/finish.rs",
+            [reply::<finish::Settled>("`claim`, `coupon`, `finish`", "settled", "ok")],
+        ),
+        Declared::new(
+            "lua/jackpot/rotate_reply.lua",
+            "src/jackpot/scripts/rotate.rs",
+            [
+                reply::<rotate::Opened>("`rotate`", "opened", "ok"),
+                reply::<rotate::Raised>("`rotate`", "raised", "raised"),
+                reply::<rotate::Early>("`rotate`", "early", "early"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/adjust_reply.lua",
+            "src/jackpot/scripts/adjust.rs",
+            [
+                reply_any::<adjust::Done>("`adjust`", "adjusted", "ok, same"),
+                reply::<adjust::Below>("`adjust`", "below", "below-zero"),
+                reply::<adjust::Above>("`adjust`", "above", "above-cap"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/define_reply.lua",
+            "src/jackpot/scripts/operate.rs",
+            [
+                reply::<operate::Removed>("`define`", "removed", "tier-removed"),
+                reply::<operate::Kept>("`define`", "kept", "currency"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/pending_reply.lua",
+            "src/jackpot/scripts/read.rs",
+            [
+                reply::<read::Looked>("`pending`", "looked", "ok"),
+                reply_part::<read::Unsettled>("`pending`", "unsettled"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/lookup_reply.lua",
+            "src/jackpot/scripts/lookup.rs",
+            [reply::<lookup::Looked>("`lookup`", "found", "ok")],
+        ),
+    ]
+}
 
 /// What every script that writes checks first (`fence` in `lua/jackpot/state.lua`).
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
 
 use crate::jackpot::view::Status;
+use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script, Store};
 use crate::subject::operate;
@@ -54,6 +55,22 @@ fn call<'s, const N: usize>(
     fenced(script, &all.collect::<Vec<_>>(), fence)
 }
 
+reply! {
+    /// `tier-removed`: a tier must stay, because money may be in it.
+    pub(super) struct Removed {
+        /// The tier.
+        tier: String,
+    }
+}
+
+reply! {
+    /// `currency`: the currency must stay once money has been in the jackpot.
+    pub(super) struct Kept {
+        /// The currency.
+        currency: String,
+    }
+}
+
 /// Puts a definition.
 pub async fn define(
     store: &Store,
@@ -83,8 +100,8 @@ pub async fn define(
     operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
         "status" => Ok(DefineRefusal::Status),
         "closed" => Ok(DefineRefusal::Closed),
-        "tier-removed" => Ok(DefineRefusal::TierRemoved(reply.text(0)?)),
-        "currency" => Ok(DefineRefusal::Currency(reply.text(0)?)),
+        "tier-removed" => Ok(DefineRefusal::TierRemoved(reply.read::<Removed>()?.values.tier)),
+        "currency" => Ok(DefineRefusal::Currency(reply.read::<Kept>()?.values.currency)),
         _ => Err(reply.unexpected()),
     })
     .await

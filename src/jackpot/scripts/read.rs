@@ -8,6 +8,7 @@ use jackpot_core::jackpot::record::{Record, Unreadable};
 use jackpot_core::mark::Mark;
 use redis::{FromRedisValue, Value};
 
+use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
@@ -152,6 +153,24 @@ pub struct PendingEntry {
     pub record: Record,
 }
 
+reply! {
+    /// `ok`: entries without an outcome, by sequence. Each follows.
+    pub(super) struct Looked {
+        /// The last sequence looked at; empty at the end.
+        last: Option<u64>,
+    }
+}
+
+reply! {
+    /// An entry without an outcome.
+    pub(super) struct Unsettled {
+        /// Its id.
+        entry_id: String,
+        /// Its record; empty for a lost one.
+        record: String,
+    }
+}
+
 /// Pending entries.
 #[derive(Debug)]
 pub struct PendingPage {
@@ -178,26 +197,18 @@ pub async fn pending(
         .arg(age_ms)
         .arg(limit);
     let reply = run(store, &PENDING, call, known).await?;
-    let texts = reply
-        .texts()
-        .into_iter()
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| reply.unexpected())?;
-    let Some((last, entries)) = texts.split_first() else {
-        return Err(reply.unexpected());
-    };
+    let mut values = reply.values();
+    let read = values.take().zip(values.rest());
+    let (Looked { last }, entries) = read.ok_or_else(|| reply.unexpected())?;
     // An unreadable entry does not hide the others.
-    let one = |pair: &[String]| {
-        let (entry_id, record) = (pair[0].clone(), Record::parse(&pair[1]));
-        record
-            .map(|record| PendingEntry { entry_id, record })
-            .map_err(|error| (pair[0].clone(), error))
+    let one = |Unsettled { entry_id, record }| match Record::parse(&record) {
+        Ok(record) => Ok(PendingEntry { entry_id, record }),
+        Err(error) => Err((entry_id, error)),
     };
-    let entries = entries.chunks_exact(2).map(one).collect();
     Ok(PendingPage {
         mark: reply.mark(),
-        last: last.parse().ok(),
-        entries,
+        last,
+        entries: entries.into_iter().map(one).collect(),
     })
 }
 

@@ -3,6 +3,7 @@
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
 
+use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
@@ -47,6 +48,32 @@ pub enum Rotated {
     Idle,
 }
 
+reply! {
+    /// `ok`: the next epoch is open.
+    pub(super) struct Opened {
+        /// Its number.
+        epoch: u64,
+    }
+}
+
+reply! {
+    /// `raised`: the jackpot's retention was shorter than the caller's. Now it is the caller's; nothing else was done.
+    pub(super) struct Raised {
+        /// What it was.
+        retention_s: u64,
+    }
+}
+
+reply! {
+    /// `early`: the newer generation has not reached the jackpot's retention.
+    pub(super) struct Early {
+        /// Time that is missing.
+        left_ms: u64,
+        /// The jackpot's retention.
+        retention_s: u64,
+    }
+}
+
 /// Closes the epoch of the fence and opens the next. Returns the jackpot's mark with the result.
 pub async fn rotate(
     store: &Store,
@@ -88,12 +115,12 @@ pub async fn rotate(
     let call = call.arg(&next.nonce).arg(&next.secret_id);
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
-        "ok" => Rotated::Opened(reply.number(0)?),
-        "raised" => Rotated::Raised(reply.number(0)?),
-        "early" => Rotated::Early {
-            left_ms: reply.number(0)?,
-            retention_s: reply.number(1)?,
-        },
+        "ok" => Rotated::Opened(reply.read::<Opened>()?.epoch),
+        "raised" => Rotated::Raised(reply.read::<Raised>()?.retention_s),
+        "early" => {
+            let Early { left_ms, retention_s } = reply.read()?.values;
+            Rotated::Early { left_ms, retention_s }
+        }
         "pending" => Rotated::Pending,
         "idle" => Rotated::Idle,
         _ => return Err(reply.unexpected()),

@@ -1,5 +1,6 @@
 //! `lua/room/collected.lua`, `reorder.lua` and `publish.lua`: the tickets from before the opening.
 
+use crate::reply;
 use crate::room::ticket::Ticket;
 use crate::store::Store;
 use crate::store::keys::RoomKeys;
@@ -8,6 +9,36 @@ use crate::subject::Marked;
 use super::{COLLECTED, Mark, PUBLISH, REORDER, Reply, ScriptError, call, run};
 
 pub const MAX_COLLECTED: usize = 10_000;
+
+reply! {
+    /// `ok`: a page of the tickets from before the opening. Each follows, in join order.
+    pub(super) struct Page {
+        /// Redis' clock.
+        now_ms: i64,
+        /// When the room opens. Until then there may be more. Empty once it has opened.
+        opens_ms: Option<i64>,
+    }
+}
+
+reply! {
+    /// A ticket from before the opening.
+    pub(super) struct Collected {
+        /// Its number on the list.
+        number: u64,
+        /// The ticket.
+        ticket: Ticket,
+    }
+}
+
+reply! {
+    /// `ok`: progress of the new order. If others have ordered some, the caller goes on from there.
+    pub(super) struct Ordered {
+        /// Number of the last ticket with its order.
+        ordered: u64,
+        /// Number of the last ticket that needs one.
+        to_order: u64,
+    }
+}
 
 /// Tickets from before the opening, in join order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,19 +76,15 @@ pub async fn collected(
 }
 
 fn parse(reply: &Reply) -> Option<CollectedPage> {
-    let texts = reply.strs().collect::<Option<Vec<_>>>()?;
-    let (&[now, opens], rest) = texts.split_first_chunk()?;
-    let item = |item: &[&str]| {
-        let &[number, ticket] = item else {
-            return None;
-        };
-        Some((number.parse().ok()?, Ticket::parse(ticket).ok()?))
-    };
+    let mut values = reply.values();
+    let Page { now_ms, opens_ms } = values.take()?;
+    let item = |Collected { number, ticket }| (number, ticket);
+    let items = values.rest()?.into_iter().map(item).collect();
     (reply.code() == "ok").then_some(CollectedPage {
         mark: reply.mark(),
-        now_ms: now.parse().ok()?,
-        opens_ms: (!opens.is_empty()).then(|| opens.parse()).transpose().ok()?,
-        items: rest.chunks(2).map(item).collect::<Option<_>>()?,
+        now_ms,
+        opens_ms,
+        items,
     })
 }
 
@@ -97,10 +124,10 @@ pub async fn reorder(
         .fold(call, |call, (ticket, order)| call.arg(ticket.to_string()).arg(*order));
     let reply = run(store, &REORDER, call, known).await?;
     let reordered = match reply.code() {
-        "ok" => Reordered::UpTo {
-            ordered: reply.number(0)?,
-            to_order: reply.number(1)?,
-        },
+        "ok" => {
+            let Ordered { ordered, to_order } = reply.read()?.values;
+            Reordered::UpTo { ordered, to_order }
+        }
         "nonce" => Reordered::OtherNonce,
         _ => return Err(reply.unexpected()),
     };

@@ -7,7 +7,7 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::RoomKeys;
 use crate::store::{Call, Script};
-use crate::subject::{EVENTS, Reply, run, run_here};
+use crate::subject::{Declared, EVENTS, Reply, reply, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod collected;
@@ -55,11 +55,19 @@ static VISIT: LazyLock<Script> = script!(
     "visit_reply",
     "visit"
 );
-static DEFINE: LazyLock<Script> = script!("room_define", "", "../subject/puts", "state", "event/define", "define");
+static DEFINE: LazyLock<Script> = script!(
+    "room_define",
+    "",
+    "../subject/put_reply",
+    "../subject/puts",
+    "state",
+    "event/define",
+    "define"
+);
 static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view_reply", "view");
-static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked");
-static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected");
-static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder");
+static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked_reply", "revoked");
+static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected_reply", "collected");
+static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder_reply", "reorder");
 static PUBLISH: LazyLock<Script> = script!("room_publish", "", "state", "event/opened", "publish");
 static STATUS: LazyLock<Script> = script!(
     "room_status",
@@ -78,6 +86,48 @@ static RESTORE_END: LazyLock<Script> = script!(
     "event/restore",
     "restore_end"
 );
+
+/// The declared replies.
+#[must_use]
+pub fn declared() -> [Declared; 5] {
+    let (visit, view) = ("src/room/scripts/visit.rs", "src/room/scripts/view.rs");
+    [
+        Declared::new(
+            "lua/room/view_reply.lua",
+            view,
+            [reply::<Viewed>("`room_view`", "viewed", "ok")],
+        ),
+        Declared::new(
+            "lua/room/visit_reply.lua",
+            visit,
+            [
+                reply::<Stepped>("`room_visit`, `room_join`", "stepped", "ok"),
+                reply_part::<Answer>("`room_visit`, `room_join`", "answer"),
+            ],
+        ),
+        Declared::new(
+            "lua/room/revoked_reply.lua",
+            "src/room/scripts/revoked.rs",
+            [
+                reply::<revoked::RevokedPage>("`room_revoked`", "revoked_page", "ok"),
+                reply_part::<RevokedPass>("`room_revoked`", "revoked_pass"),
+            ],
+        ),
+        Declared::new(
+            "lua/room/collected_reply.lua",
+            "src/room/scripts/collected.rs",
+            [
+                reply::<collected::Page>("`room_collected`", "collected_page", "ok"),
+                reply_part::<collected::Collected>("`room_collected`", "collected"),
+            ],
+        ),
+        Declared::new(
+            "lua/room/reorder_reply.lua",
+            "src/room/scripts/collected.rs",
+            [reply::<collected::Ordered>("`room_reorder`", "ordered", "ok")],
+        ),
+    ]
+}
 
 /// A call of a room's script, with all its keys and the known mark, which every script gets first.
 fn call<'s>(script: &'s Script, keys: &RoomKeys, known: Mark) -> Call<'s> {

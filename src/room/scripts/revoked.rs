@@ -1,5 +1,6 @@
 //! `lua/room/revoked.lua`.
 
+use crate::reply;
 use crate::room::known::Known;
 use crate::room::ticket::Ticket;
 use crate::store::Store;
@@ -34,17 +35,36 @@ impl Marked for Revoked {
     }
 }
 
-/// A revoked pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RevokedPass {
-    /// Its revocation number.
-    pub number: u64,
-    /// Its ticket.
-    pub ticket: Ticket,
-    /// When it expires, ms.
-    pub exp_ms: i64,
-    /// When it was revoked, ms.
-    pub at_ms: i64,
+reply! {
+    /// `ok`: a page of revoked passes. Each follows, by number.
+    pub(super) struct RevokedPage {
+        /// The room's time.
+        now_ms: i64,
+        /// Number of passes given and revoked.
+        passes: u64,
+        /// Until when nobody is or was admitted because tickets were lost. If it differs from the last reply, numbers
+        /// that the caller has read may be in use again. Then it reads all again, from 0.
+        hold_ms: i64,
+        /// The caller now has all up to this number. The next call begins after it.
+        last: u64,
+        /// This is the last page.
+        complete: bool,
+    }
+}
+
+reply! {
+    /// A revoked pass.
+    #[derive(Copy)]
+    pub struct RevokedPass {
+        /// Its revocation number.
+        pub number: u64,
+        /// Its ticket.
+        pub ticket: Ticket,
+        /// When it expires.
+        pub exp_ms: i64,
+        /// When it was revoked.
+        pub at_ms: i64,
+    }
 }
 
 /// Lists at most `limit`, 1 to [`MAX_REVOKED`], after the number `after`; writes nothing. Expired passes may be
@@ -64,26 +84,16 @@ pub async fn revoked(store: &Store, known: &Known, after: u64, limit: usize) -> 
 }
 
 fn parse(reply: &Reply) -> Option<Revoked> {
-    let texts = reply.strs().collect::<Option<Vec<_>>>()?;
-    let (&[now, passes, hold, last, complete], rest) = texts.split_first_chunk()?;
-    let item = |item: &[&str]| {
-        let &[number, ticket, exp, at] = item else {
-            return None;
-        };
-        Some(RevokedPass {
-            number: number.parse().ok()?,
-            ticket: Ticket::parse(ticket).ok()?,
-            exp_ms: exp.parse().ok()?,
-            at_ms: at.parse().ok()?,
-        })
-    };
+    let mut values = reply.values();
+    let page: RevokedPage = values.take()?;
+    let items = values.rest()?;
     (reply.code() == "ok").then_some(Revoked {
         mark: reply.mark(),
-        now_ms: now.parse().ok()?,
-        passes: passes.parse().ok()?,
-        hold_ms: hold.parse().ok()?,
-        last: last.parse().ok()?,
-        complete: complete == "1",
-        items: rest.chunks(4).map(item).collect::<Option<_>>()?,
+        now_ms: page.now_ms,
+        passes: page.passes,
+        hold_ms: page.hold_ms,
+        last: page.last,
+        complete: page.complete,
+        items,
     })
 }

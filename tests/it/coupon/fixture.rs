@@ -257,6 +257,6 @@ pub fn issue_of(answer: &Answer) -> Issue {
 
 /// The first letter of each record, which stands for its state.
 pub fn letters(answers: &[Answer]) -> String {
-    let letter = |answer: &Answer| record(answer).to_text().remove(0);
+    let letter = |answer: &Answer| record(answer).to_string().remove(0);
     answers.iter().map(letter).collect()
 }

@@ -15,6 +15,7 @@ pub mod model;
 pub mod over;
 pub mod property;
 pub mod read;
+pub mod records;
 pub mod restore;
 pub mod retire;
 pub mod serve;

@@ -90,10 +90,8 @@ fn part<E: Events>(subject: &str) -> String {
     let mut part = format!("\n## {subject}\n\n{doc}\n");
     let common = E::common();
     if !common.is_empty() {
-        part.push_str(&format!(
-            "\nEvery event of this stream also has:\n\n{}",
-            page::table(&common)
-        ));
+        part += "\nEvery event of this stream also has:\n\n";
+        part += &page::table(&common);
     }
     for shape in E::shapes().iter().filter(|shape| shape.kind != skipped::TYPE) {
         part.push('\n');
@@ -113,6 +111,9 @@ fn the_page_of_events_is_that_of_the_declarations() {
         .iter()
         .find(|shape| shape.kind == skipped::TYPE)
         .expect("declared");
-    made += &format!("\n{SKIPPED}{}{AFTER_SKIPPED}", page::table(&skipped.fields));
+    made.push('\n');
+    made += SKIPPED;
+    made += &page::table(&skipped.fields);
+    made += AFTER_SKIPPED;
     hold("events.md", &made);
 }

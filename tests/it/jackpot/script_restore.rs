@@ -181,6 +181,21 @@ fn mark(restores: u64, n: u64) -> Mark {
     Mark::new(restores, n).expect("a mark")
 }
 
+/// The event of a restore of a jackpot of which Redis had lost everything.
+fn restore_of(was: &Raw, begun: &Begins) -> Kind {
+    Kind::Restore {
+        rebuilt: Rebuilt {
+            from_n: None,
+            restores: 1,
+            status: Status::Open,
+        },
+        records: was.parts.values().map(|all| all.len() as u64).sum(),
+        closed: 2,
+        epoch: begun.epoch,
+        opening: begun.opening.clone(),
+    }
+}
+
 #[tokio::test]
 async fn a_restored_jackpot_is_what_it_was() {
     let fixture = JackpotFixture::with(&json!({})).await;
@@ -258,17 +273,7 @@ async fn a_restored_jackpot_is_what_it_was() {
     epochs.insert("2".to_owned(), closed.to_text());
     epochs.insert(begun.epoch.to_string(), opened.to_text());
     assert_eq!(is, expected);
-    let kind = Kind::Restore {
-        rebuilt: Rebuilt {
-            from_n: None,
-            restores: 1,
-            status: Status::Open,
-        },
-        records: was.parts.values().map(|all| all.len() as u64).sum(),
-        closed: 2,
-        epoch: begun.epoch,
-        opening: begun.opening.clone(),
-    };
+    let kind = restore_of(&was, &begun);
     assert_eq!(events[0].history, begun.history);
     assert_eq!(
         events.iter().map(|event| (event.n, &event.kind)).collect::<Vec<_>>(),

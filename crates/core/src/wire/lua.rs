@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{EventShape, FieldShape, KindShape, RecordShape};
+use super::{EventShape, FieldShape, Head, KindShape, RecordShape, ReplyShape};
 
 /// Longest line that the Lua check allows.
 const WIDTH: usize = 120;
@@ -16,26 +16,76 @@ pub fn heading(source: &str) -> String {
     lua
 }
 
-/// Reader and writer of a record.
-#[must_use]
-pub fn record(shape: &RecordShape) -> String {
+/// What a record is, and its kinds, as a comment.
+fn about_record(shape: &RecordShape) -> String {
     let mut lua = String::from("--\n");
     comment(&mut lua, shape.doc);
-    for kind in shape.kinds {
+    for kind in &shape.kinds {
         comment(&mut lua, &format!("  {}: {}", kind.form(), sentence(kind.doc)));
     }
+    lua
+}
+
+/// Reader of a record.
+#[must_use]
+pub fn record_reader(shape: &RecordShape) -> String {
+    let mut lua = about_record(shape);
+    read_record(&mut lua, shape);
+    lua
+}
+
+fn read_record(lua: &mut String, shape: &RecordShape) {
     let name = shape.name;
     let _ = write!(
         lua,
         "\n-- Parses a record into a table with its `kind`, its `text`, and its fields as text; nil for no record, or one that no\n\
          -- script wrote.\nlocal function read_{name}(text)\n  local kind = text and string.sub(text, 1, 1)\n"
     );
-    for kind in shape.kinds {
-        read_kind(&mut lua, kind);
+    for kind in &shape.kinds {
+        read_kind(lua, kind);
     }
+    lua.push_str("  return nil\nend\n");
+}
+
+/// Writers of a record: a function for each kind, which gets the fields in order and makes no table.
+#[must_use]
+pub fn record_writers(shape: &RecordShape) -> String {
+    let mut lua = about_record(shape);
+    for kind in &shape.kinds {
+        let names: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
+        let _ = write!(
+            lua,
+            "\nlocal function {}_{}({})\n  return '{} ' .. {}\nend\n",
+            snake(kind.name),
+            shape.name,
+            names.join(", "),
+            kind.letter,
+            names.join(" .. ' ' .. ")
+        );
+    }
+    lua
+}
+
+/// A name in Rust as one in Lua.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// Reader of a record, and a writer that gets a table as the reader returns it.
+#[must_use]
+pub fn record(shape: &RecordShape) -> String {
+    let mut lua = record_reader(shape);
+    let name = shape.name;
     let _ = write!(
         lua,
-        "  return nil\nend\n\nlocal function write_{name}({name})\n  local kind = {name}.kind\n"
+        "\nlocal function write_{name}({name})\n  local kind = {name}.kind\n"
     );
     // Scripts write records after their first write, where nothing may fail. So the last kind is not looked for.
     let (last, others) = shape.kinds.split_last().expect("a record has a kind");
@@ -76,17 +126,22 @@ fn write_kind(name: &str, kind: &KindShape) -> String {
     format!("return '{} ' .. {fields}", kind.letter)
 }
 
-/// A function that makes a reply: its code, the mark, and the values of a table by their names. With `Some(code)` the
-/// values follow `code` and the mark; without it, they are appended to a reply.
+/// A function that makes a reply, or goes on with one, from the values of a table by their names.
 #[must_use]
-pub fn reply(name: &str, code: Option<&str>, doc: &str, fields: &[FieldShape]) -> String {
+pub fn reply(shape: &ReplyShape) -> String {
     let mut lua = String::from("\n");
-    comment(&mut lua, doc);
+    let (name, fields) = (shape.name, &shape.fields);
+    comment(&mut lua, shape.doc);
     let value = |field: &FieldShape| field.reply.replace("%s", &format!("values.{}", field.name));
-    if let Some(code) = code {
+    let begins = match shape.head {
+        Head::Code(code) => Some(("", format!("'{code}'"))),
+        Head::Codes(_) => Some(("code, ", "code".to_owned())),
+        Head::Part => None,
+    };
+    if let Some((argument, code)) = begins {
         let _ = write!(
             lua,
-            "local function {name}_reply(mark_text, values)\n  return {{\n    '{code}',\n    mark_text,\n"
+            "local function {name}_reply({argument}mark_text, values)\n  return {{\n    {code},\n    mark_text,\n"
         );
         for field in fields {
             let _ = writeln!(lua, "    {},", value(field));
@@ -102,6 +157,19 @@ pub fn reply(name: &str, code: Option<&str>, doc: &str, fields: &[FieldShape]) -
         let _ = writeln!(lua, "  reply[length + {}] = {}", i + 1, value(field));
     }
     lua.push_str("end\n");
+    lua
+}
+
+/// A list of the names of fields.
+#[must_use]
+pub fn names(name: &str, doc: &str, fields: &[FieldShape]) -> String {
+    let mut lua = String::from("\n");
+    comment(&mut lua, doc);
+    let _ = writeln!(lua, "local {name} = {{");
+    for field in fields {
+        let _ = writeln!(lua, "  '{}',", field.name);
+    }
+    lua.push_str("}\n");
     lua
 }
 

@@ -183,6 +183,31 @@ pub const fn unit_of(name: &str) -> &'static str {
     }
 }
 
+/// How a declared reply begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Head {
+    /// With this code and the mark. The function in Lua is `<name>_reply`.
+    Code(&'static str),
+    /// With one of these codes, which the caller of the function gives it, and the mark.
+    Codes(&'static str),
+    /// It is a part of a reply, which goes on with these values. The function in Lua is `append_<name>`.
+    Part,
+}
+
+/// A declared reply, or a part of replies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyShape {
+    /// Its name in Lua.
+    pub name: &'static str,
+    /// The scripts that make it.
+    pub scripts: &'static str,
+    pub head: Head,
+    /// What it says.
+    pub doc: &'static str,
+    /// Its values, in order.
+    pub fields: Vec<FieldShape>,
+}
+
 /// A declared event. Its fields are names and texts in a Redis stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventShape {
@@ -195,14 +220,16 @@ pub struct EventShape {
 }
 
 /// A kind of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KindShape {
     /// Its letter.
     pub letter: &'static str,
+    /// Its name in Rust.
+    pub name: &'static str,
     /// What it means.
     pub doc: &'static str,
     /// Its fields, in order.
-    pub fields: &'static [FieldShape],
+    pub fields: Vec<FieldShape>,
 }
 
 impl KindShape {
@@ -215,28 +242,104 @@ impl KindShape {
 }
 
 /// A declared record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordShape {
-    /// Its name in Lua: `read_<name>` and `write_<name>`.
+    /// Its name in Lua: `read_<name>`.
     pub name: &'static str,
     /// What it is and where it is kept.
     pub doc: &'static str,
     /// Its kinds.
-    pub kinds: &'static [KindShape],
+    pub kinds: Vec<KindShape>,
 }
 
-/// The fields of a record after its letter; `None` for another number of them.
-#[must_use]
-pub fn split<const N: usize>(text: &str) -> Option<[&str; N]> {
-    let mut parts = text.split(' ');
-    let mut fields = [""; N];
-    for field in &mut fields {
-        *field = parts.next()?;
+/// The fields of a record that are not read yet.
+#[derive(Debug, Clone)]
+pub struct Words<'a>(std::str::Split<'a, char>);
+
+impl<'a> Words<'a> {
+    /// All of them: what stands between single spaces.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        Self(text.split(' '))
     }
-    parts.next().is_none().then_some(fields)
+
+    /// Reads the next field, or the next fields of a part; `None` when there is none, or one of another form.
+    pub fn take<T: WordPart>(&mut self) -> Option<T> {
+        T::take(self)
+    }
+
+    /// Reads a letter, which no field is.
+    pub fn letter(&mut self) -> Option<&'a str> {
+        self.0.next()
+    }
+
+    /// Whether all are read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.clone().next().is_none()
+    }
 }
 
-/// Declares a record with several kinds.
+/// A field of a record, or several fields that belong together ([`words!`](crate::words)).
+pub trait WordPart: Sized {
+    /// The fields. A part of one field is named and documented so.
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape>;
+    /// Reads them.
+    fn take(words: &mut Words<'_>) -> Option<Self>;
+    /// Writes them, a space before each.
+    fn put(&self, out: &mut String);
+}
+
+/// A record has no empty field.
+impl<T: Field> WordPart for T {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::new::<T>(name, doc)]
+    }
+
+    fn take(words: &mut Words<'_>) -> Option<Self> {
+        words.0.next().filter(|word| !word.is_empty()).and_then(T::read)
+    }
+
+    fn put(&self, out: &mut String) {
+        out.push(' ');
+        self.write(out);
+    }
+}
+
+/// Declares fields of records that belong together.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[derive($($derive:path),+)])?
+        $vis:vis struct $name:ident { $( $(#[doc = $field_doc:literal])+ $field_vis:vis $field:ident: $type:ty ),+ $(,)? }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $(#[derive($($derive),+)])?
+        $vis struct $name { $( $(#[doc = $field_doc])+ $field_vis $field: $type ),+ }
+
+        impl $crate::wire::WordPart for $name {
+            fn shapes(_: &'static str, _: &'static str) -> Vec<$crate::wire::FieldShape> {
+                let fields = [ $(
+                    <$type as $crate::wire::WordPart>::shapes(stringify!($field), concat!($($field_doc, "\n"),+))
+                ),+ ];
+                fields.concat()
+            }
+
+            fn take(words: &mut $crate::wire::Words<'_>) -> Option<Self> {
+                Some(Self { $( $field: words.take()? ),+ })
+            }
+
+            fn put(&self, out: &mut String) {
+                $( $crate::wire::WordPart::put(&self.$field, out); )+
+            }
+        }
+    };
+}
+
+/// Declares a record with several kinds. It is an enum; or a struct with an enum, and the fields that every kind has at
+/// its end.
 ///
 /// ```
 /// use jackpot_core::ids::Id;
@@ -257,7 +360,32 @@ pub fn split<const N: usize>(text: &str) -> Option<[&str; N]> {
 /// let place = Place::parse("w 7 anna").unwrap();
 /// assert_eq!(place.to_string(), "w 7 anna");
 /// assert!(Place::parse("w 7").is_err() && Place::parse("x 7 anna").is_err());
-/// assert_eq!(Place::SHAPE.kinds[0].fields[1].name, "user");
+/// assert_eq!(Place::shape().kinds[0].fields[1].name, "user");
+///
+/// jackpot_core::record! {
+///     /// A bet, in the hash `bets`.
+///     pub struct Bet as "bet" {
+///         /// What became of it.
+///         pub state: pub enum State {
+///             /// It won.
+///             "w" Won {
+///                 /// Minor units.
+///                 amount: u64,
+///             }
+///             /// It lost.
+///             "l" Lost(
+///                 /// When, ms.
+///                 at_ms: i64,
+///             )
+///         },
+///         /// Whose it is.
+///         pub user: Id,
+///     }
+/// }
+///
+/// let bet = Bet::parse("l 7 anna").unwrap();
+/// assert_eq!((bet.to_string().as_str(), bet.state), ("l 7 anna", State::Lost(7)));
+/// assert_eq!(Bet::shape().kinds[0].form(), "w amount user");
 /// ```
 #[macro_export]
 macro_rules! record {
@@ -281,39 +409,158 @@ macro_rules! record {
 
         impl $name {
             /// The declaration.
-            pub const SHAPE: $crate::wire::RecordShape = $crate::wire::RecordShape {
-                name: $lua,
-                doc: concat!($($doc, "\n"),+),
-                kinds: &[$(
-                    $crate::wire::KindShape {
+            #[must_use]
+            pub fn shape() -> $crate::wire::RecordShape {
+                $crate::wire::RecordShape {
+                    name: $lua,
+                    doc: concat!($($doc, "\n"),+),
+                    kinds: vec![ $( $crate::wire::KindShape {
                         letter: $letter,
+                        name: stringify!($kind),
                         doc: concat!($($kind_doc, "\n"),+),
-                        fields: &[$(
-                            $crate::wire::FieldShape::new::<$type>(
+                        fields: [ $(
+                            <$type as $crate::wire::WordPart>::shapes(
                                 stringify!($field),
                                 concat!($($field_doc, "\n"),+),
                             )
-                        ),+],
-                    }
-                ),+],
-            };
-
-            /// Reads what a script wrote.
-            pub fn parse(text: &str) -> Result<Self, $crate::unreadable::Unreadable> {
-                Self::read(text).ok_or_else(|| $crate::unreadable::Unreadable::of(text))
+                        ),+ ].concat(),
+                    } ),+ ],
+                }
             }
 
             fn read(text: &str) -> Option<Self> {
-                let (letter, rest) = text.split_once(' ')?;
-                match letter {
+                let mut words = $crate::wire::Words::new(text);
+                let read = match words.letter()? {
+                    $( $letter => Self::$kind { $( $field: words.take()? ),+ }, )+
+                    _ => return None,
+                };
+                words.is_empty().then_some(read)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let mut text = String::new();
+                match self {
                     $(
-                        $letter => {
-                            let [$($field),+] = $crate::wire::split(rest)?;
-                            Some(Self::$kind { $( $field: <$type as $crate::wire::Field>::read($field)? ),+ })
+                        Self::$kind { $($field),+ } => {
+                            text.push_str($letter);
+                            $( $crate::wire::WordPart::put($field, &mut text); )+
                         }
                     )+
-                    _ => None,
                 }
+                f.write_str(&text)
+            }
+        }
+
+        $crate::record!(@field $name, $lua);
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis struct $name:ident as $lua:literal {
+            $(#[doc = $state_doc:literal])+
+            $state_vis:vis $state:ident: $states_vis:vis enum $states:ident {
+                $(
+                    $(#[doc = $kind_doc:literal])+
+                    $letter:literal $kind:ident
+                    $( ( $( $(#[doc = $part_doc:literal])+ $part:ident: $part_type:ty ),+ $(,)? ) )?
+                    $( { $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty ),+ $(,)? } )?
+                )+
+            },
+            $( $(#[doc = $tail_doc:literal])+ $tail_vis:vis $tail:ident: $tail_type:ty ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $vis struct $name {
+            $( $(#[doc = $tail_doc])+ $tail_vis $tail: $tail_type, )+
+            $(#[doc = $state_doc])+
+            $state_vis $state: $states,
+        }
+
+        $(#[doc = $state_doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $states_vis enum $states {
+            $(
+                $(#[doc = $kind_doc])+
+                $kind
+                $( ( $( $(#[doc = $part_doc])+ $part_type ),+ ) )?
+                $( { $( $(#[doc = $field_doc])+ $field: $type ),+ } )?,
+            )+
+        }
+
+        impl $name {
+            /// The declaration.
+            #[must_use]
+            pub fn shape() -> $crate::wire::RecordShape {
+                let tail = [ $(
+                    <$tail_type as $crate::wire::WordPart>::shapes(stringify!($tail), concat!($($tail_doc, "\n"),+))
+                ),+ ].concat();
+                $crate::wire::RecordShape {
+                    name: $lua,
+                    doc: concat!($($doc, "\n"),+),
+                    kinds: vec![ $( $crate::wire::KindShape {
+                        letter: $letter,
+                        name: stringify!($kind),
+                        doc: concat!($($kind_doc, "\n"),+),
+                        fields: [
+                            $( $(
+                                <$part_type as $crate::wire::WordPart>::shapes(
+                                    stringify!($part),
+                                    concat!($($part_doc, "\n"),+),
+                                ),
+                            )+ )?
+                            $( $(
+                                <$type as $crate::wire::WordPart>::shapes(
+                                    stringify!($field),
+                                    concat!($($field_doc, "\n"),+),
+                                ),
+                            )+ )?
+                            tail.clone(),
+                        ].concat(),
+                    } ),+ ],
+                }
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                let mut words = $crate::wire::Words::new(text);
+                let $state = match words.letter()? {
+                    $(
+                        $letter => $states::$kind
+                            $( ( $( words.take::<$part_type>()? ),+ ) )?
+                            $( { $( $field: words.take()? ),+ } )?,
+                    )+
+                    _ => return None,
+                };
+                let read = Self { $( $tail: words.take()?, )+ $state };
+                words.is_empty().then_some(read)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let mut text = String::new();
+                match &self.$state {
+                    $(
+                        $states::$kind $( ( $($part),+ ) )? $( { $($field),+ } )? => {
+                            text.push_str($letter);
+                            $( $( $crate::wire::WordPart::put($part, &mut text); )+ )?
+                            $( $( $crate::wire::WordPart::put($field, &mut text); )+ )?
+                        }
+                    )+
+                }
+                $( $crate::wire::WordPart::put(&self.$tail, &mut text); )+
+                f.write_str(&text)
+            }
+        }
+
+        $crate::record!(@field $name, $lua);
+    };
+    (@field $name:ident, $lua:literal) => {
+        impl $name {
+            /// Reads what a script wrote.
+            pub fn parse(text: &str) -> Result<Self, $crate::unreadable::Unreadable> {
+                Self::read(text).ok_or_else(|| $crate::unreadable::Unreadable::of(text))
             }
         }
 
@@ -327,24 +574,6 @@ macro_rules! record {
 
             fn write(&self, out: &mut String) {
                 out.push_str(&self.to_string());
-            }
-        }
-
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let mut text = String::new();
-                match self {
-                    $(
-                        Self::$kind { $($field),+ } => {
-                            text.push_str($letter);
-                            $(
-                                text.push(' ');
-                                $crate::wire::Field::write($field, &mut text);
-                            )+
-                        }
-                    )+
-                }
-                f.write_str(&text)
             }
         }
     };
@@ -384,10 +613,13 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_fields_is_exact() {
-        assert_eq!(split::<2>("a b"), Some(["a", "b"]));
-        assert_eq!(split::<2>("a"), None);
-        assert_eq!(split::<2>("a b c"), None);
-        assert_eq!(split::<2>("a "), Some(["a", ""]));
+    fn the_fields_of_a_record_are_taken_in_turn_and_none_is_empty() {
+        let mut words = Words::new("i 7 anna");
+        assert_eq!((words.letter(), words.take::<u64>()), (Some("i"), Some(7)));
+        assert!(!words.is_empty());
+        assert_eq!(words.take::<String>().as_deref(), Some("anna"));
+        assert!(words.is_empty() && words.take::<String>().is_none());
+        let mut words = Words::new("i  anna");
+        assert!(words.letter().is_some() && words.take::<String>().is_none());
     }
 }

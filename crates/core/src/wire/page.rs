@@ -2,23 +2,32 @@
 
 use std::fmt::Write as _;
 
-use super::{EventShape, FieldShape, RecordShape};
+use super::{EventShape, FieldShape, Head, RecordShape, ReplyShape};
 
 /// A record, with a table for each kind.
 #[must_use]
 pub fn record(title: &str, shape: &RecordShape) -> String {
     let mut page = format!("## {title}\n\n{}\n", paragraph(shape.doc));
-    for kind in shape.kinds {
+    for kind in &shape.kinds {
         let _ = write!(page, "\n`{}`: {}\n\n", kind.form(), paragraph(kind.doc));
-        page.push_str(&table(kind.fields));
+        page.push_str(&table(&kind.fields));
     }
     page
 }
 
 /// A reply, as a table of its values in order.
 #[must_use]
-pub fn reply(title: &str, doc: &str, fields: &[FieldShape]) -> String {
-    format!("## {title}\n\n{}\n\n{}", paragraph(doc), table(fields))
+pub fn reply(shape: &ReplyShape) -> String {
+    let what = match shape.head {
+        Head::Code(code) | Head::Codes(code) => format!("the reply `{code}`"),
+        Head::Part => format!("`{}`", shape.name),
+    };
+    format!(
+        "## {}: {what}\n\n{}\n\n{}",
+        shape.scripts,
+        paragraph(shape.doc),
+        table(&shape.fields)
+    )
 }
 
 /// An event, with its fields less `common`, which stand at the head of the page's part. What the declaration says after

@@ -15,7 +15,7 @@ local function define(state, mode)
   redis.call('HSET', KEYS[1], 'n', num(state.n), 'restores', num(state.restores), 'version', version)
   redis.call('HSET', KEYS[1], 'limit', num(limit), 'seq', num(state.seq), 'json', put.json, 'puts', puts)
   redis.call('HSET', KEYS[1], 'history', state.history, 'status', state.status)
-  return { mode, mark(state), version }
+  return put_reply(mode, mark(state), { version = version })
 end
 
 local state, ended = known_state(KEYS[1])

@@ -21,6 +21,7 @@ macro_rules! script {
 static DEFINE: LazyLock<Script> = script!(
     "toy_define",
     "",
+    "../../../../lua/subject/put_reply",
     "../../../../lua/subject/puts",
     "state",
     "event/define",
