@@ -1,8 +1,6 @@
 //! What a capability registers with the service: how its streams are read, its kind, start-up checks, routes with their
-//! description, and workers. `app/capabilities.rs` lists the capabilities, one line each.
+//! description, and workers. `app/capabilities.rs` lists the capabilities, one line each, and gives a capability those that it uses.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
 use std::future::ready;
 use std::sync::Arc;
 
@@ -18,13 +16,13 @@ use crate::stopping::Stopping;
 use crate::store::Store;
 use crate::telemetry::Metrics;
 
-/// A line of the list of capabilities.
+/// A capability of a program that embeds this one.
 #[derive(Clone, Copy)]
 pub struct Registration {
     /// Its names, and how to find and read its streams with only the ledger and Redis.
     pub load: Load,
     /// Creates the capability. Nothing is started or read yet.
-    pub make: fn(&mut Ground) -> Box<dyn Capability>,
+    pub make: fn(&Ground) -> Box<dyn Capability>,
 }
 
 /// The common inputs of all capabilities.
@@ -34,42 +32,6 @@ pub struct Ground {
     pub store: Store,
     pub ledger: Ledger,
     pub metrics: Arc<Metrics>,
-    shared: HashMap<TypeId, Box<dyn Any>>,
-}
-
-impl Ground {
-    #[must_use]
-    pub fn new(settings: Settings, secrets: Secrets, store: Store, ledger: Ledger, metrics: Arc<Metrics>) -> Self {
-        Self {
-            settings,
-            secrets,
-            store,
-            ledger,
-            metrics,
-            shared: HashMap::new(),
-        }
-    }
-
-    /// Offers a value to capabilities that come earlier in the list: jackpots draw coupons, and may be behind rooms.
-    pub fn share<T: Clone + 'static>(&mut self, value: T) {
-        self.shared.insert(TypeId::of::<T>(), Box::new(value));
-    }
-
-    /// The value that a capability later in the list has shared.
-    ///
-    /// # Panics
-    /// If there is no such value: the list is in the wrong order.
-    #[must_use]
-    pub fn shared<T: Clone + 'static>(&self) -> T {
-        let value = self
-            .shared
-            .get(&TypeId::of::<T>())
-            .and_then(|value| value.downcast_ref());
-        let value: Option<&T> = value;
-        value
-            .unwrap_or_else(|| panic!("no capability later in the list shares a {}", type_name::<T>()))
-            .clone()
-    }
 }
 
 /// Why a capability does not start.

@@ -8,12 +8,24 @@ use crate::ledger::projector::load::Load;
 use crate::subject::kinds;
 use crate::{coupon, jackpot, room};
 
-/// In the order in which they are shown. A capability may use what those after it share.
-const BUILT_IN: [Registration; 3] = [
-    jackpot::capability::REGISTRATION,
-    coupon::capability::REGISTRATION,
-    room::capability::REGISTRATION,
-];
+/// Declares how the streams of each capability are read, and the function that makes all of them, in the order of the
+/// list. A capability in parentheses is an argument of the constructor, so it must be in a line above.
+macro_rules! built_in {
+    ($($name:ident = $service:ty $(, uses($($used:ident),+))?;)+) => {
+        const BUILT_IN: &[Load] = &[$(<$service>::LOAD),+];
+
+        fn make_built_in(ground: &Ground) -> Vec<Box<dyn Capability>> {
+            $(let $name = <$service>::new(ground $($(, &$used)+)?);)+
+            vec![$(Box::new($name)),+]
+        }
+    };
+}
+
+built_in! {
+    rooms = room::capability::Service;
+    coupons = coupon::capability::Service;
+    jackpots = jackpot::capability::Service, uses(coupons, rooms);
+}
 
 /// Capabilities of a program that embeds this one.
 static ADDED: OnceLock<Vec<Registration>> = OnceLock::new();
@@ -27,22 +39,24 @@ pub fn add(more: Vec<Registration>) {
     assert!(ADDED.set(more).is_ok(), "capabilities are added once");
 }
 
-fn all() -> impl DoubleEndedIterator<Item = Registration> {
-    BUILT_IN.into_iter().chain(ADDED.get().into_iter().flatten().copied())
+fn added() -> impl Iterator<Item = &'static Registration> {
+    ADDED.get().into_iter().flatten()
 }
 
-/// How the streams of each are found and read, where nothing but the ledger and Redis is there.
+/// How the streams of each are found and read, where nothing but the ledger and Redis is there. In the order in which
+/// capabilities are shown: the built-in ones from the last line to the first.
 #[must_use]
 pub fn loads() -> Vec<Load> {
-    all().map(|one| one.load).collect()
+    let built_in = BUILT_IN.iter().rev().copied();
+    built_in.chain(added().map(|one| one.load)).collect()
 }
 
-/// Makes all of them, in the order of the list.
+/// Makes all of them, in the order in which they are shown.
 #[must_use]
-pub fn make(mut ground: Ground) -> Vec<Box<dyn Capability>> {
-    // From the last to the first: what a capability uses is there by then.
-    let mut made: Vec<_> = all().rev().map(|one| (one.make)(&mut ground)).collect();
+pub fn make(ground: &Ground) -> Vec<Box<dyn Capability>> {
+    let mut made = make_built_in(ground);
     made.reverse();
+    made.extend(added().map(|one| (one.make)(ground)));
     made
 }
 
@@ -58,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_list_and_the_names_of_kinds_agree() {
-        let names: Vec<_> = all().map(|one| one.load.name).collect();
+        let names: Vec<_> = loads().iter().map(|load| load.name).collect();
         assert_eq!(names, kinds::all().collect::<Vec<_>>());
     }
 }

@@ -41,14 +41,14 @@ pub(super) async fn compose(
     ledger.claim(store).await?;
     let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
-    let ground = Ground::new(
-        settings.clone(),
-        secrets.clone(),
-        store.clone(),
-        ledger.clone(),
-        Arc::clone(&metrics),
-    );
-    let capabilities = capabilities::make(ground);
+    let ground = Ground {
+        settings: settings.clone(),
+        secrets: secrets.clone(),
+        store: store.clone(),
+        ledger: ledger.clone(),
+        metrics: Arc::clone(&metrics),
+    };
+    let capabilities = capabilities::make(&ground);
     let kinds = capabilities::kinds_of(&capabilities);
     let known = probe::Known {
         kinds: kinds.clone(),

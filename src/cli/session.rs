@@ -81,8 +81,14 @@ impl Session {
         let instance = format!("command-{}", hex::encode(random::bytes::<8>()?));
         let store = Store::open(&settings.redis, &settings.data_dir).await?;
         let metrics = Arc::new(Metrics::new());
-        let ground = Ground::new(settings.clone(), secrets, store.clone(), ledger.clone(), metrics);
-        let kinds = capabilities::kinds_of(&capabilities::make(ground));
+        let ground = Ground {
+            settings: settings.clone(),
+            secrets,
+            store: store.clone(),
+            ledger: ledger.clone(),
+            metrics,
+        };
+        let kinds = capabilities::kinds_of(&capabilities::make(&ground));
         let known = async {
             let adoption = if adopt {
                 ledger.adopt(&store).await?

@@ -10,13 +10,13 @@ use crate::subject::ScriptError;
 /// A caller that waits for an answer.
 pub struct Waiter<J: Batchable> {
     pub(super) since: Instant,
-    pub(super) answer: oneshot::Sender<Answered<J>>,
+    pub(super) caller: oneshot::Sender<Answered<J>>,
 }
 
 impl<J: Batchable> Waiter<J> {
     /// Sends the answer, unless the caller has gone away.
-    pub fn tell(self, told: Answered<J>) {
-        drop(self.answer.send(told));
+    pub fn answer(self, answer: Answered<J>) {
+        drop(self.caller.send(answer));
     }
 }
 
@@ -33,7 +33,7 @@ impl<J: Batchable> Batch<J> {
     /// Sends the same error to all callers.
     pub(super) fn fail(self, error: &ScriptError) {
         for waiter in self.waiters {
-            waiter.tell(Err(error.clone()));
+            waiter.answer(Err(error.clone()));
         }
     }
 }

@@ -5,19 +5,19 @@
 //! in a request's future. So a caller that goes away does not affect the others' answers, and a sent request is settled
 //! all the same. Threads share nothing.
 //!
-//! The subject decides what a call is and what it answers: [`Batchable`]. `queue`: waiting requests. `batch`: the requests
-//! of one call.
+//! The subject decides what a call is and what it answers: [`Batchable`]. What an instance remembers of the subject owns
+//! its [`Queues`], one for each thread. `queue`: waiting requests, and the task that sends them. `batch`: the requests of
+//! one call.
 
 mod batch;
 mod queue;
 
-use std::any::Any;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use thiserror::Error;
+use thread_local::ThreadLocal;
 
 use crate::store::StoreError;
 use crate::subject::ScriptError;
@@ -27,8 +27,7 @@ pub use queue::MAX_BATCH;
 
 use queue::Queue;
 
-/// Requests for one subject that one call can take. It keeps the subject alive, because queues are found by the
-/// subject's address.
+/// Makes calls for one subject. Requests come in batches that one call can take.
 pub trait Batchable: Sized + Send + Sync + 'static {
     /// The common part of all requests of one call.
     type Under: Clone + Send + Sync;
@@ -77,58 +76,51 @@ pub enum CombineError {
     Script(#[from] ScriptError),
 }
 
-/// Sends a request, combined with others if there are any, and waits for its answer. `make` makes the [`Batchable`] of
-/// `subject`.
-pub async fn join<J: Batchable, S>(
-    subject: &Arc<S>,
-    make: impl FnOnce() -> J,
-    under: &J::Under,
-    request: J::Request,
-) -> Result<(J::Request, J::Answer), CombineError> {
-    let queue = Queues::here(Arc::as_ptr(subject).addr(), || Queue::new(make()));
-    let answer = queue.join(under, request)?;
-    // The sender is lost only if the call's task ended early, with its runtime or by a panic.
-    let cut_off = |_| StoreError::Unavailable {
-        what: J::WHAT.to_owned(),
-        cause: "the call was cut off".to_owned(),
-    };
-    Ok(answer.await.map_err(cut_off).map_err(ScriptError::from)??)
+/// Whether a call failed because of damaged data, so that a repeat fails too.
+#[must_use]
+pub fn is_damage(error: &ScriptError) -> bool {
+    matches!(
+        error,
+        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
+            | ScriptError::Reply { .. }
+            | ScriptError::Record(_)
+    )
 }
 
-/// Queues that a thread keeps before it drops idle ones.
-const QUEUES_BEFORE_TIDYING: usize = 64;
+/// The requests for one subject that wait, a queue for each thread. They hold no reference to the subject.
+///
+/// The table of threads takes 520 bytes. It is made for the first request, because an instance knows many subjects that
+/// it gets no request for.
+pub struct Queues<J: Batchable>(OnceLock<Box<ThreadLocal<Arc<Queue<J>>>>>);
 
-/// A thread's queues, of every kind, by the address of the known subject. A live queue keeps that subject in its place.
-/// A queue lives while a call of it is in flight, so idle subjects take no memory.
-struct Queues {
-    live: HashMap<usize, Weak<dyn Any + Send + Sync>>,
-    tidy_at: usize,
-}
-
-impl Queues {
-    /// The calling thread's queue for a subject.
-    fn here<J: Batchable>(address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
-        thread_local! {
-            static QUEUES: RefCell<Queues> = RefCell::new(Queues {
-                live: HashMap::new(),
-                tidy_at: QUEUES_BEFORE_TIDYING,
-            });
-        }
-        QUEUES.with_borrow_mut(|queues| queues.of(address, make))
+impl<J: Batchable> Queues<J> {
+    /// Sends a request, combined with others if there are any, and waits for its answer. `make` makes the
+    /// [`Batchable`] that calls while requests of this thread wait.
+    pub async fn join(
+        &self,
+        make: impl FnOnce() -> J,
+        under: &J::Under,
+        request: J::Request,
+    ) -> Result<(J::Request, J::Answer), CombineError> {
+        let here = self.0.get_or_init(Box::default).get_or_default();
+        let answer = here.join(make, under, request)?;
+        // The sender is lost only if the call's task ended early, with its runtime or by a panic.
+        let cut_off = |_| StoreError::Unavailable {
+            what: J::WHAT.to_owned(),
+            cause: "the call was cut off".to_owned(),
+        };
+        Ok(answer.await.map_err(cut_off).map_err(ScriptError::from)??)
     }
+}
 
-    fn of<J: Batchable>(&mut self, address: usize, make: impl FnOnce() -> Queue<J>) -> Arc<Queue<J>> {
-        let live = self.live.get(&address).and_then(Weak::upgrade);
-        if let Some(queue) = live.and_then(|queue| queue.downcast().ok()) {
-            return queue;
-        }
-        if self.live.len() >= self.tidy_at {
-            self.live.retain(|_, queue| queue.strong_count() > 0);
-            self.tidy_at = QUEUES_BEFORE_TIDYING.max(self.live.len() * 2);
-        }
-        let queue = Arc::new(make());
-        let any: Arc<dyn Any + Send + Sync> = queue.clone();
-        self.live.insert(address, Arc::downgrade(&any));
-        queue
+impl<J: Batchable> Default for Queues<J> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<J: Batchable> fmt::Debug for Queues<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queues").finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -22,10 +22,7 @@ pub const MAX_BATCH: usize = 256;
 const MAX_WAITING: usize = 16 * MAX_BATCH;
 
 /// The waiting requests.
-pub(super) struct Queue<J: Batchable> {
-    joint: J,
-    state: Mutex<State<J>>,
-}
+pub(super) struct Queue<J: Batchable>(Mutex<State<J>>);
 
 struct State<J: Batchable> {
     waiting: VecDeque<(J::Under, J::Request, Waiter<J>)>,
@@ -33,24 +30,24 @@ struct State<J: Batchable> {
     sending: bool,
 }
 
-impl<J: Batchable> Queue<J> {
-    pub(super) fn new(joint: J) -> Self {
-        Self {
-            joint,
-            state: Mutex::new(State {
-                waiting: VecDeque::new(),
-                sending: false,
-            }),
-        }
+impl<J: Batchable> Default for Queue<J> {
+    fn default() -> Self {
+        Self(Mutex::new(State {
+            waiting: VecDeque::new(),
+            sending: false,
+        }))
     }
+}
 
+impl<J: Batchable> Queue<J> {
     /// Appends a request, and starts the sending task if there is none.
     pub(super) fn join(
-        self: Arc<Self>,
+        self: &Arc<Self>,
+        make: impl FnOnce() -> J,
         under: &J::Under,
         request: J::Request,
     ) -> Result<oneshot::Receiver<Answered<J>>, CombineError> {
-        let (answer, receiver) = oneshot::channel();
+        let (caller, receiver) = oneshot::channel();
         let mut state = self.lock();
         if state.waiting.len() >= MAX_WAITING {
             let waiting = state.waiting.len();
@@ -58,14 +55,15 @@ impl<J: Batchable> Queue<J> {
         }
         let waiter = Waiter {
             since: Instant::now(),
-            answer,
+            caller,
         };
         state.waiting.push_back((under.clone(), request, waiter));
         let idle = !std::mem::replace(&mut state.sending, true);
         drop(state);
         if idle {
             let sending = Sending {
-                queue: self,
+                queue: Arc::clone(self),
+                subject: make(),
                 done: false,
             };
             tokio::spawn(sending.run());
@@ -74,16 +72,17 @@ impl<J: Batchable> Queue<J> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<J>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The requests of the next call, in order of arrival; `None`, and the task has ended, when none wait.
-    fn next(&self) -> Option<Batch<J>> {
-        let limit = self.joint.limit();
+    /// The requests of the next call, in order of arrival. If none wait: `None`, the task has ended, and the queue has
+    /// given its memory back. No request waits longer than `limit`.
+    fn next(&self, limit: Duration) -> Option<Batch<J>> {
         let mut state = self.lock();
         loop {
             let Some((under, ..)) = state.waiting.front() else {
                 state.sending = false;
+                state.waiting = VecDeque::new();
                 return None;
             };
             let mut batch = Batch {
@@ -96,14 +95,13 @@ impl<J: Batchable> Queue<J> {
                 let Some((_, request, waiter)) = state.waiting.pop_front_if(same) else {
                     break;
                 };
-                // A request whose caller has gone away before it was sent is dropped. And no request waits longer than
-                // a call may take.
-                if waiter.answer.is_closed() {
+                // A request whose caller has gone away before it was sent is dropped.
+                if waiter.caller.is_closed() {
                     continue;
                 }
                 let age = waiter.since.elapsed();
                 if age >= limit {
-                    waiter.tell(Err(ScriptError::Store(StoreError::Unavailable {
+                    waiter.answer(Err(ScriptError::Store(StoreError::Unavailable {
                         what: J::WHAT.to_owned(),
                         cause: format!("not sent within {} ms", age.as_millis()),
                     })));
@@ -119,7 +117,7 @@ impl<J: Batchable> Queue<J> {
     }
 
     /// Sends each answer of a call. Requests that were not tried come first in the next call.
-    fn tell(&self, batch: Batch<J>, result: Result<J::Reply, ScriptError>) {
+    fn answer(&self, batch: Batch<J>, result: Result<J::Reply, ScriptError>) {
         match result {
             Ok(reply) => {
                 let under = batch.under.clone();
@@ -143,7 +141,7 @@ impl<J: Batchable> Queue<J> {
     fn fail_waiting(&self, error: &ScriptError) {
         let waiting = std::mem::take(&mut self.lock().waiting);
         for (_, _, waiter) in waiting {
-            waiter.tell(Err(error.clone()));
+            waiter.answer(Err(error.clone()));
         }
     }
 }
@@ -154,6 +152,7 @@ type Settled<J> = (Batch<J>, Result<<J as Batchable>::Reply, ScriptError>);
 /// The sending task.
 struct Sending<J: Batchable> {
     queue: Arc<Queue<J>>,
+    subject: J,
     done: bool,
 }
 
@@ -162,11 +161,11 @@ impl<J: Batchable> Sending<J> {
         let mut settled = None;
         while let Some(batch) = self.next(&mut settled) {
             let result = {
-                let mut call = pin!(self.queue.joint.call(&batch.under, &batch.requests));
+                let mut call = pin!(self.subject.call(&batch.under, &batch.requests));
                 // It is sent before the callers of the last call are woken. Otherwise Redis would be idle while this
                 // thread writes their answers.
                 let begun = poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
-                self.tell(settled.take());
+                self.answer(settled.take());
                 match begun {
                     Poll::Ready(result) => result,
                     Poll::Pending => call.await,
@@ -182,18 +181,18 @@ impl<J: Batchable> Sending<J> {
     fn next(&self, settled: &mut Option<Settled<J>>) -> Option<Batch<J>> {
         let all_tried = |(_, result): &Settled<J>| result.as_ref().is_ok_and(J::all_tried);
         if !settled.as_ref().is_some_and(all_tried) {
-            self.tell(settled.take());
+            self.answer(settled.take());
         }
-        let next = self.queue.next();
+        let next = self.queue.next(self.subject.limit());
         if next.is_none() {
-            self.tell(settled.take());
+            self.answer(settled.take());
         }
         next
     }
 
-    fn tell(&self, settled: Option<Settled<J>>) {
+    fn answer(&self, settled: Option<Settled<J>>) {
         if let Some((batch, result)) = settled {
-            self.queue.tell(batch, result);
+            self.queue.answer(batch, result);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::known::{Known, Registry};
 use super::scripts::{self, Ask, AskReply, Asked, MAX_REQUESTS, Refusal};
-use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
-use crate::store::{Store, StoreError};
+use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter, is_damage};
+use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::telemetry::Metrics;
 
@@ -50,34 +50,24 @@ impl Asking {
         cause: Cause,
         asks: &[Ask],
     ) -> Result<Vec<Result<AskAnswer, ScriptError>>, ScriptError> {
-        let mut told = Vec::with_capacity(asks.len());
+        let mut all = Vec::with_capacity(asks.len());
         let mut left = vec![(0, asks.len())];
         while let Some((start, end)) = left.pop() {
             match self.ask(cause, &asks[start..end]).await {
                 Ok(Asked { answers, refusal, .. }) => {
-                    told.extend(answers.into_iter().map(|answer| Ok((answer, refusal))));
+                    all.extend(answers.into_iter().map(|answer| Ok((answer, refusal))));
                 }
                 Err(error) if is_damage(&error) && end - start > 1 => {
                     let middle = start.midpoint(end);
                     left.push((middle, end));
                     left.push((start, middle));
                 }
-                Err(error) if is_damage(&error) => told.push(Err(error)),
+                Err(error) if is_damage(&error) => all.push(Err(error)),
                 Err(error) => return Err(error),
             }
         }
-        Ok(told)
+        Ok(all)
     }
-}
-
-/// Whether the call failed because of damaged data, so that a repeat fails too.
-pub(super) fn is_damage(error: &ScriptError) -> bool {
-    matches!(
-        error,
-        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
-            | ScriptError::Reply { .. }
-            | ScriptError::Record(_)
-    )
 }
 
 impl Batchable for Asking {
@@ -106,9 +96,9 @@ impl Batchable for Asking {
         true
     }
 
-    fn share(batch: Batch<Self>, told: Self::Reply) -> Vec<(Ask, Waiter<Self>)> {
-        for ((ask, waiter), told) in batch.requests.into_iter().zip(batch.waiters).zip(told) {
-            waiter.tell(told.map(|told| (ask, told)));
+    fn share(batch: Batch<Self>, answers: Self::Reply) -> Vec<(Ask, Waiter<Self>)> {
+        for ((ask, waiter), answer) in batch.requests.into_iter().zip(batch.waiters).zip(answers) {
+            waiter.answer(answer.map(|answer| (ask, answer)));
         }
         Vec::new()
     }

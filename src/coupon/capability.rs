@@ -8,32 +8,26 @@ use super::api::{self, Api, ApiDoc};
 use super::coupons::Coupons;
 use super::known::Registry;
 use super::line::Line;
-use crate::capability::{Capability, Ground, Registration, Routes, StartError, Until, Worker};
+use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::load::Load;
 use crate::settings;
 use crate::sql::Sql;
 use crate::store::Store;
 
-/// The line of coupons in the list of capabilities.
-pub const REGISTRATION: Registration = Registration {
-    load: Load::of::<super::ledger::projector::Coupons>(),
-    make: |ground| {
-        let service = Service::new(ground);
-        ground.share(service.coupons.clone());
-        Box::new(service)
-    },
-};
-
-struct Service {
+pub struct Service {
     settings: settings::Coupons,
     store: Store,
     sql: Sql,
-    coupons: Coupons,
+    /// Jackpots draw them.
+    pub coupons: Coupons,
 }
 
 impl Service {
-    fn new(ground: &Ground) -> Self {
+    pub const LOAD: Load = Load::of::<super::ledger::projector::Coupons>();
+
+    #[must_use]
+    pub fn new(ground: &Ground) -> Self {
         let settings = ground.settings.coupons.clone();
         let (store, sql) = (ground.store.clone(), ground.ledger.sql.clone());
         let coupons = Coupons::new(

@@ -18,7 +18,6 @@ use super::known::{Known, Registry};
 use super::record::{Record, State};
 use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptError};
 use super::turns::Turns;
-use crate::combiner;
 use crate::settings;
 use crate::sql::Sql;
 use crate::store::Store;
@@ -229,8 +228,8 @@ impl Coupons {
             mode,
         };
         let asking = || self.asking(&known);
-        let (ask, told) = combiner::join(&known, asking, &cause, ask).await?;
-        let request = match answered(ask.request_id, told) {
+        let (ask, answer) = known.queues.join(asking, &cause, ask).await?;
+        let request = match answered(ask.request_id, answer) {
             Err(CouponError::Ended) => Box::pin(self.kept(id, request_id)).await?.ok_or(CouponError::Ended)?,
             other => other?,
         };

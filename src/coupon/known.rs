@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
+use super::asking::Asking;
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::status::Status;
+use crate::combiner::Queues;
 use crate::store::Store;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
 use crate::subject::engine::Operated;
@@ -17,6 +19,8 @@ use crate::subject::{self, Observed, Subject};
 #[derive(Debug)]
 pub struct Known {
     pub keys: CouponKeys,
+    /// Requests that wait for a call.
+    pub(super) queues: Queues<Asking>,
     observed: Observed,
     /// Whether the warning about a shorter retention setting was logged.
     warned: AtomicBool,
@@ -35,6 +39,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: CouponKeys::new(id),
+            queues: Queues::default(),
             observed: Observed::new(COUPON, id),
             warned: AtomicBool::default(),
         }

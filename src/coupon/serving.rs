@@ -11,13 +11,13 @@ use jackpot_core::ids::Id;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{debug, error, warn};
 
-use super::asking::is_damage;
 use super::code::Code;
 use super::coupons::{Coupons, kind_of};
 use super::error::CouponError;
 use super::known::Known;
 use super::record::State;
 use super::scripts::{self, Answer, MAX_TAKEN, ScriptError, Serve, Served, Taken};
+use crate::combiner::is_damage;
 use crate::stopping::Stopping;
 use crate::store::StoreError;
 

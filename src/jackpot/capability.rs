@@ -16,23 +16,17 @@ use super::play::Play;
 use super::recovery::Recovery;
 use super::secrets;
 use super::view::Views;
-use crate::capability::{Capability, Ground, Registration, Routes, StartError, Until, Worker};
-use crate::coupon::coupons::Coupons;
+use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
+use crate::coupon;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::load::Load;
+use crate::room;
 use crate::room::door::Door;
-use crate::room::rooms::Rooms;
 use crate::settings::Settings;
 use crate::store::Store;
 
-/// The line of jackpots in the list of capabilities.
-pub const REGISTRATION: Registration = Registration {
-    load: Load::of::<Jackpots>(),
-    make: |ground| Box::new(Service::new(ground)),
-};
-
-struct Service {
+pub struct Service {
     settings: Settings,
     store: Store,
     ledger: Ledger,
@@ -48,9 +42,13 @@ struct Service {
 struct WrongFile(#[from] FileError);
 
 impl Service {
-    fn new(ground: &Ground) -> Self {
+    pub const LOAD: Load = Load::of::<Jackpots>();
+
+    /// Jackpots draw coupons, and may require a room's pass.
+    #[must_use]
+    pub fn new(ground: &Ground, coupons: &coupon::capability::Service, rooms: &room::capability::Service) -> Self {
+        let (coupons, rooms) = (coupons.coupons.clone(), rooms.rooms.clone());
         let (settings, store, ledger) = (&ground.settings, &ground.store, &ground.ledger);
-        let (coupons, rooms): (Coupons, Rooms) = (ground.shared(), ground.shared());
         let views = Views::new(store.clone(), ground.secrets.clone()).with_published(ledger.sql.clone());
         let views = Arc::new(views);
         let metrics = PlayMetrics::new(Arc::clone(&ground.metrics));

@@ -10,7 +10,7 @@ use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, ScriptError};
 use super::view::View;
-use crate::combiner::{self, Batch, Batchable, CombineError, MAX_BATCH, Waiter};
+use crate::combiner::{Batch, Batchable, CombineError, MAX_BATCH, Waiter};
 use crate::store::Store;
 use crate::subject::Subject;
 
@@ -50,16 +50,15 @@ impl Entering {
             sender: self.clone(),
             known: Arc::clone(known),
         };
-        combiner::join(known, make, view, entry)
-            .await
-            .map_err(|error| match error {
-                CombineError::Crowded { waiting } => PlayError::Crowded { waiting },
-                CombineError::Script(error) => error.into(),
-            })
+        known.queues.join(make, view, entry).await.map_err(|error| match error {
+            CombineError::Crowded { waiting } => PlayError::Crowded { waiting },
+            CombineError::Script(error) => error.into(),
+        })
     }
 }
 
-struct Entries {
+/// The calls of one jackpot.
+pub(super) struct Entries {
     sender: Entering,
     known: Arc<Known>,
 }
@@ -102,16 +101,16 @@ impl Batchable for Entries {
         let each = batch.requests.into_iter().zip(batch.waiters).zip(entered.replies);
         for ((entry, waiter), reply) in each {
             match (reply, entered.refusal) {
-                (EntryReply::Taken(record), _) => waiter.tell(Ok((entry, Outcome::Taken(record)))),
-                (EntryReply::Seen(record), _) => waiter.tell(Ok((entry, Outcome::Seen(record)))),
-                (EntryReply::Damaged(unreadable), _) => waiter.tell(Err(unreadable.into())),
+                (EntryReply::Taken(record), _) => waiter.answer(Ok((entry, Outcome::Taken(record)))),
+                (EntryReply::Seen(record), _) => waiter.answer(Ok((entry, Outcome::Seen(record)))),
+                (EntryReply::Damaged(unreadable), _) => waiter.answer(Err(unreadable.into())),
                 // Its own amount is too large for a meter; the others' may fit.
                 (EntryReply::NotTaken, Some(Refusal::TooLarge)) if !first_refused => untried.push((entry, waiter)),
                 (EntryReply::NotTaken, Some(refusal)) => {
                     first_refused = false;
-                    waiter.tell(Ok((entry, Outcome::Refused(refusal))));
+                    waiter.answer(Ok((entry, Outcome::Refused(refusal))));
                 }
-                (EntryReply::NotTaken, None) => waiter.tell(Err(ScriptError::Reply {
+                (EntryReply::NotTaken, None) => waiter.answer(Err(ScriptError::Reply {
                     script: Self::WHAT,
                     reply: format!("nothing for {}", entry.entry_id),
                 })),

@@ -9,9 +9,11 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::mark::Mark;
 
+use crate::combiner::Queues;
 use crate::store::Store;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
+use super::entering::Entries;
 use super::scripts::{self, Fence, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::view::{Status, View};
 use crate::subject::engine::Operated;
@@ -22,10 +24,13 @@ use crate::subject::{self, Observed, Subject};
 const MAX_DEFINITIONS: usize = 16;
 /// Seeds of earlier epochs kept for each jackpot, for the same.
 const MAX_SEEDS: usize = 16;
+
 /// Everything cached of one jackpot. Grows by one for each existing jackpot that is used.
 #[derive(Debug)]
 pub struct Known {
     pub keys: JackpotKeys,
+    /// Entries that wait for a call.
+    pub(super) queues: Queues<Entries>,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     observed: Observed,
@@ -50,6 +55,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: JackpotKeys::new(id),
+            queues: Queues::default(),
             renewing: tokio::sync::Mutex::default(),
             observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],

@@ -13,8 +13,7 @@ use jackpot_core::jackpot::document::{Document, PutStatus};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
-use jackpot_core::wire::Field;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::error::PlayError;
@@ -23,51 +22,17 @@ use super::known::{Known, Registry};
 use super::scripts::{ScriptError, Snapshot};
 use crate::subject::engine::Engine;
 
-/// Whether a jackpot takes entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It does.
-    Open,
-    /// An operator stopped it.
-    Paused,
-    /// The service stopped it, because its books do not agree.
-    Suspended,
-    /// Closed for good.
-    Closed,
-}
-
-impl Status {
-    /// Its name in answers and in Redis.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Paused => "paused",
-            Self::Suspended => "suspended",
-            Self::Closed => "closed",
-        }
-    }
-
-    /// The inverse of [`Status::as_str`].
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Open, Self::Paused, Self::Suspended, Self::Closed]
-            .into_iter()
-            .find(|s| s.as_str() == text)
-    }
-}
-
-impl Field for Status {
-    const TYPE: &'static str = "`open`, `paused`, `suspended` or `closed`";
-    const PATTERN: &'static str = "%l+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text)
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
+crate::status! {
+    /// Whether a jackpot takes entries.
+    pub enum Status as "`open`, `paused`, `suspended` or `closed`" {
+        /// It does.
+        Open = "open",
+        /// An operator stopped it.
+        Paused = "paused",
+        /// The service stopped it, because its books do not agree.
+        Suspended = "suspended",
+        /// Closed for good.
+        Closed = "closed",
     }
 }
 

@@ -279,6 +279,15 @@ pub fn go_on_in_history(n: u64, history: &mut String, got: &str, begins: bool) -
     expect(n, history == got, "it belongs to another history")
 }
 
+/// Checks that the books that a skipped event carries on are those right after it: number, time and history of both.
+pub fn carries_on(books: (u64, i64, &str), event: (u64, i64, &str)) -> Result<(), FoldError> {
+    expect(
+        event.0,
+        books == event,
+        "what is carried on from a skipped event does not follow",
+    )
+}
+
 /// Checks that a condition holds at event `n`.
 pub fn expect(n: u64, holds: bool, what: &'static str) -> Result<(), FoldError> {
     if holds {

@@ -7,8 +7,7 @@ use jackpot_core::mark::Mark;
 use super::projector::rows::Raw;
 use super::stuck::Skips;
 use crate::store::Store;
-use crate::store::keys::StreamKeys;
-use crate::subject::{self, ScriptError, TailWish};
+use crate::subject::{self, ScriptError, Subject, TailWish};
 
 /// Most bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;
@@ -33,11 +32,7 @@ pub struct Forgotten {
 impl Forgotten {
     /// Reads it for a subject whose last event in the ledger is `n`.
     pub async fn read<K: Skips>(_: &K, store: &Store, id: &Id, n: u64) -> Result<Self, ScriptError> {
-        let (state, events) = K::keys(id);
-        let keys = StreamKeys {
-            state: &state,
-            events: &events,
-        };
+        let known = K::Known::new(id);
         let (mut all, mut after) = (Self::default(), None);
         loop {
             let wish = TailWish {
@@ -46,7 +41,7 @@ impl Forgotten {
                 max_bytes: MAX_BYTES,
                 trim_before: None,
             };
-            let tail = match subject::tail(store, keys, Mark::ZERO, &wish).await {
+            let tail = match subject::tail(store, known.stream(), Mark::ZERO, &wish).await {
                 // Redis has nothing, or only what an earlier restore has left.
                 Err(ScriptError::Unknown | ScriptError::Restoring) => return Ok(all),
                 tail => tail?,

@@ -1,5 +1,13 @@
 //! A kind of subjects, as the ledger sees it: what a capability gives the ledger. Everything else is the same for
-//! every kind.
+//! every kind. One trait for each use:
+//!
+//! | trait | what it says | who asks |
+//! | --- | --- | --- |
+//! | [`Subjects`] | names, and the subjects in Redis | everyone |
+//! | [`Folds`] with [`Tables`] | what events mean: the books, and the rows of the kind's own tables | batches, streams, `stuck` |
+//! | [`Compares`] | how Redis and the books are compared | the projector, `reconcile` |
+//! | [`Upkeep`] | work that follows the commits | the projector |
+//! | [`Kind`] | all of them, and the restore | the projector, `restore` |
 
 use std::fmt::{Debug, Display};
 use std::future::{self, Future};
@@ -11,10 +19,9 @@ use serde::de::DeserializeOwned;
 
 use super::forgotten::Forgotten;
 use super::projector::Projector;
-use super::projector::batch::{Batch, Start, Stop};
+use super::projector::batch::{Batch, Start, Stop, With};
 use super::projector::load::{LoadError, Loaded};
-use super::projector::rows::{Cursor, DefinitionRow, Raw};
-use super::projector::stream::Stream;
+use super::projector::rows::{Cursor, Raw};
 use super::projector::write::WriteError;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
@@ -25,22 +32,56 @@ use crate::subject::kinds::KindName;
 use crate::subject::operate::SetStatus;
 use crate::subject::{MaybeScript, Registry, ScriptError};
 
+/// Where books stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing {
+    /// Number of the last event.
+    pub n: u64,
+    /// How often Redis was rebuilt from the ledger.
+    pub restores: u64,
+    /// When the last event happened, ms of Redis' clock.
+    pub at_ms: i64,
+    /// Number of entries or issues so far.
+    pub sequence: u64,
+    /// The status, as answers name it; empty before it was created.
+    pub status: &'static str,
+    /// Whether it is suspended.
+    pub is_suspended: bool,
+    /// Whether it takes nothing because it was stopped, suspended ones included.
+    pub is_stopped: bool,
+}
+
 /// The state that the events of one stream give, up to one of them.
 pub trait Folded: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync {
-    /// Number of the last event.
-    fn n(&self) -> u64;
-    /// How often Redis was rebuilt from the ledger.
-    fn restores(&self) -> u64;
-    /// When the last event happened, ms of Redis' clock.
-    fn at_ms(&self) -> i64;
-    /// Number of entries or issues so far.
-    fn sequence(&self) -> u64;
-    /// Whether it takes nothing because it was stopped.
-    fn is_stopped(&self) -> bool;
-    /// Whether it is suspended.
-    fn is_suspended(&self) -> bool;
-    /// The status, as answers name it; empty before it was created.
-    fn status(&self) -> &'static str;
+    fn standing(&self) -> Standing;
+
+    fn n(&self) -> u64 {
+        self.standing().n
+    }
+
+    fn restores(&self) -> u64 {
+        self.standing().restores
+    }
+
+    fn at_ms(&self) -> i64 {
+        self.standing().at_ms
+    }
+
+    fn sequence(&self) -> u64 {
+        self.standing().sequence
+    }
+
+    fn status(&self) -> &'static str {
+        self.standing().status
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.standing().is_suspended
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.standing().is_stopped
+    }
 }
 
 /// What all subjects of a kind have in common.
@@ -57,8 +98,17 @@ pub struct About {
     /// Names for what a discarded event asked for and won, such as "entries" and "payouts"; `None` where nothing is
     /// counted.
     pub counted: Option<(&'static str, &'static str)>,
-    /// Whether a comparison is complete only with what [`Kind::count`] adds after the commit of its event.
-    pub counts: bool,
+}
+
+impl About {
+    /// A kind that needs nothing special.
+    pub const PLAIN: Self = Self {
+        limits_backlog: false,
+        gates_readiness: false,
+        remembers: "",
+        after_discard: "it is suspended until Redis and the ledger are compared",
+        counted: None,
+    };
 }
 
 /// What Redis holds of a subject, at a mark.
@@ -80,23 +130,13 @@ pub enum Verdict {
     Opens,
 }
 
-/// A kind of streams. A value of it is what this instance knows of all of them.
-pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
+/// The subjects of a kind, in Redis. A value of it is what this instance knows of all of them.
+pub trait Subjects: Clone + Debug + Send + Sync + Sized + 'static {
     const NAME: KindName;
     /// What all its subjects have in common.
-    const ABOUT: About;
+    const ABOUT: About = About::PLAIN;
     /// What this instance remembers of one subject.
     type Known: Operated;
-    /// The state that its events give.
-    type Books: Folded;
-    /// What a stream keeps beside its books.
-    type Along: Debug + Default + Send + Sync;
-    /// What a batch writes beside events, audit and report.
-    type Rows: Debug + Default + Send + Sync;
-    /// What a batch needs beside the books.
-    type With<'a>;
-    /// What Redis holds, for a comparison.
-    type Side: Send;
     /// Why Redis did not do something.
     type Error: From<ScriptError> + MaybeScript + Display + Send;
     /// The engine for the ledger's requests.
@@ -109,13 +149,6 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         self.engine().registry()
     }
 
-    /// The part of a snapshot that is compared.
-    fn side(snapshot: &<Self::Known as Operated>::Snapshot) -> Result<Look<Self::Side>, ScriptError>;
-
-    /// Reads what is compared.
-    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>> {
-        async { Ok(Self::side(&self.registry().snapshot(id).await?)?) }
-    }
     /// Appends a checkpoint to the stream.
     fn checkpoint(&self, id: &Id) -> impl Future<Output = Result<Mark, Self::Error>> {
         engine::checkpoint(self.engine(), id)
@@ -133,58 +166,73 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
         };
         async move { engine::set_status(self.engine(), id, &wish).await.map(drop) }
     }
-    /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
-    fn restore(
-        &self,
-        restorer: &Restorer,
-        id: &Id,
-        replace: Replace,
-        by: &Operator,
-        reason: &str,
-    ) -> impl Future<Output = Result<Restored, RestoreError>>;
+}
 
-    /// Reads what a stream with events keeps beside its books; by default nothing.
-    fn along(_: &Sql, _: &Id, _: &Cursor, _: &Self::Books) -> impl Future<Output = Result<Self::Along, LoadError>> {
-        future::ready(Ok(Self::Along::default()))
-    }
-    /// Completes what is written after the events of a stream that was taken over; by default nothing.
-    fn taken_over(
-        _: &Projector<Self>,
-        _: &Id,
-        _: i64,
-        _: &mut Loaded<Self>,
-    ) -> impl Future<Output = Result<(), LoadError>> {
-        future::ready(Ok(()))
-    }
-    /// Writes what follows the events, when it is time or at once (`true`); by default nothing.
-    fn follow(_: &mut Projector<Self>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
-        future::ready(Ok(()))
-    }
-    /// Drops expired data; by default nothing.
-    fn expire(_: &mut Projector<Self>) -> impl Future<Output = Result<(), sqlx::Error>> {
-        future::ready(Ok(()))
-    }
+/// What the events of a kind mean.
+pub trait Folds: Subjects {
+    /// The state that they give.
+    type Books: Folded;
+    /// The tables that only this kind has; `()` for none.
+    type Tables: Tables<Self>;
 
-    /// Makes a batch of events.
-    fn batch(projector: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self>;
-    /// The rows of an empty batch.
-    fn begin(start: &Start<'_, Self>) -> Self::Rows;
     /// Reads the next event, applies it to the books of the batch and adds its rows.
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop>;
-    /// Ends a batch after all its events were taken.
-    fn end(_: &mut Batch<Self>, _: &Start<'_, Self>) {}
-    /// The second cursor before and after a batch, where there is one.
-    fn behind(_: &Self::Rows) -> (u64, u64) {
-        (0, 0)
-    }
-    /// Writes the rows of batches that only this kind has.
-    fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> impl Future<Output = Result<(), WriteError>>;
-    /// Moves on after the batch was committed.
-    fn advance(_: &mut Self::Along, _: Self::Rows, _: Vec<DefinitionRow>) {}
 
+    /// Counts what an event did and a restore would forget. Returns whether the event can be read.
+    fn forget(_: &mut Forgotten, _: &Id, _: &Raw) -> bool {
+        true
+    }
+}
+
+/// The tables that only one kind has. A value is what a stream keeps in memory for them, as of its cursor.
+pub trait Tables<K: Folds>: Debug + Default + Send + Sync {
+    /// What a batch writes into them.
+    type Rows: Debug + Default + Send + Sync;
+
+    /// Reads what a stream keeps in memory.
+    fn load(_: &Sql, _: &Id, _: &Cursor, _: &K::Books) -> impl Future<Output = Result<Self, LoadError>> {
+        future::ready(Ok(Self::default()))
+    }
+    /// The rows of an empty batch.
+    fn rows(&self, _: &With<'_>) -> Self::Rows {
+        Self::Rows::default()
+    }
+    /// Where a table is written later than its events: its own cursor before and after a batch.
+    fn cursor(_: &Batch<K>) -> Option<(u64, u64)> {
+        None
+    }
+    /// Writes the rows of batches, in the transaction of their events.
+    fn write(_: &mut Tx<'static>, _: &[&Batch<K>]) -> impl Future<Output = Result<(), WriteError>> {
+        future::ready(Ok(()))
+    }
+    /// Moves on after the batch was committed. It may take the rows and definitions out of the batch.
+    fn advance(&mut self, _: &mut Batch<K>) {}
+}
+
+impl<K: Folds> Tables<K> for () {
+    type Rows = ();
+}
+
+/// What a batch writes into the tables that only its kind has.
+pub type RowsOf<K> = <<K as Folds>::Tables as Tables<K>>::Rows;
+
+/// How Redis and the books are compared.
+pub trait Compares: Folds {
+    /// What Redis holds, as far as it is compared.
+    type Side: Send;
+    /// Whether a comparison is complete only with what [`count`](Self::count) adds after the commit of its event.
+    const COUNTS: bool = false;
+
+    /// The part of a snapshot that is compared.
+    fn side(snapshot: &<Self::Known as Operated>::Snapshot) -> Result<Look<Self::Side>, ScriptError>;
     /// Compares what Redis holds with the books at the same event.
     fn compare(side: &Self::Side, books: &Self::Books) -> Report;
-    /// Adds to a report what only the ledger's rows show at that event, where [`About::counts`] is set.
+
+    /// Reads what is compared.
+    fn look(&self, id: &Id) -> impl Future<Output = Result<Look<Self::Side>, Self::Error>> {
+        async { Ok(Self::side(&self.registry().snapshot(id).await?)?) }
+    }
+    /// Adds to a report what only the ledger's rows show at that event, where [`Self::COUNTS`] is set.
     fn count(_: &Sql, _: &Id, _: u64, report: Report) -> impl Future<Output = Result<Report, sqlx::Error>> {
         future::ready(Ok(report))
     }
@@ -197,9 +245,35 @@ pub trait Kind: Clone + Debug + Send + Sync + Sized + 'static {
             Verdict::Stays
         }
     }
+}
 
-    /// Counts what an event did and a restore would forget. Returns whether the event can be read.
-    fn forget(_: &mut Forgotten, _: &Id, _: &Raw) -> bool {
-        true
+/// Work that follows the commits of a kind's events, in transactions of its own. A value is what the projector keeps for
+/// it.
+pub trait Upkeep<K: Kind>: Default + Send {
+    /// Completes what is missing of a stream that was taken over.
+    fn taken_over(_: &Projector<K>, _: &Id, _: i64, _: &mut Loaded<K>) -> impl Future<Output = Result<(), LoadError>> {
+        future::ready(Ok(()))
     }
+    /// Does what is due after a round, or all that is left (`at_once`).
+    fn follow(_: &mut Projector<K>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
+        future::ready(Ok(()))
+    }
+}
+
+impl<K: Kind> Upkeep<K> for () {}
+
+/// A kind whose streams the projector reads.
+pub trait Kind: Compares {
+    /// Work that follows the commits; `()` for none.
+    type Upkeep: Upkeep<Self>;
+
+    /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
+    fn restore(
+        &self,
+        restorer: &Restorer,
+        id: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> impl Future<Output = Result<Restored, RestoreError>>;
 }

@@ -1,5 +1,5 @@
-//! The ledger: the SQL system of record, built from the events alone. It knows a kind of subjects only by the trait
-//! [`kind::Kind`], which each capability implements in its own folder `ledger/`.
+//! The ledger: the SQL system of record, built from the events alone. It knows a kind of subjects only by the
+//! traits of [`kind`], which each capability implements in its own folder `ledger/`.
 //!
 //! | where | what |
 //! | --- | --- |

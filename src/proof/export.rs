@@ -34,7 +34,7 @@ const ROWS_PAGE: i64 = 1_000;
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// The database refused.
-    #[error("{0}")] // not transparent: a caller that asks whether the database is down looks for it as a source
+    #[error("{0}")] // not transparent: a check for a database that is down looks for it among the sources
     Sql(#[from] sqlx::Error),
     /// The ledger has no such jackpot.
     #[error("the ledger has no jackpot '{0}'")]

@@ -14,29 +14,20 @@ use super::page;
 use super::rooms::Rooms;
 use super::tokens::Tokens;
 use super::worker;
-use crate::capability::{Capability, Ground, Registration, Routes, StartError, Until, Worker};
+use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::load::Load;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::ScriptError;
 
-/// The line of rooms in the list of capabilities.
-pub const REGISTRATION: Registration = Registration {
-    load: Load::of::<super::ledger::projector::Rooms>(),
-    make: |ground| {
-        let service = Service::new(ground);
-        ground.share(service.rooms.clone());
-        Box::new(service)
-    },
-};
-
-struct Service {
+pub struct Service {
     store: Store,
     sql: Sql,
     secret: MasterSecret,
     join_token_s: u64,
-    rooms: Rooms,
+    /// Jackpots may require a room's pass.
+    pub rooms: Rooms,
 }
 
 /// Why rooms do not start.
@@ -53,7 +44,10 @@ enum RoomStartError {
 }
 
 impl Service {
-    fn new(ground: &Ground) -> Self {
+    pub const LOAD: Load = Load::of::<super::ledger::projector::Rooms>();
+
+    #[must_use]
+    pub fn new(ground: &Ground) -> Self {
         let settings = &ground.settings.rooms;
         let (store, ledger) = (ground.store.clone(), &ground.ledger);
         let tokens = Tokens::new(settings.issuer.clone(), Arc::clone(&ledger.signing), ledger.sql.clone());

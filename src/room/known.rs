@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::status::Status;
 use super::ticket::OrderSeed;
+use super::visiting::Visiting;
+use crate::combiner::Queues;
 use crate::reply;
 use crate::store::Store;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
@@ -27,6 +29,8 @@ const HEARD_AGAIN_MS: i64 = 2_000;
 #[derive(Debug)]
 pub struct Known {
     pub keys: RoomKeys,
+    /// Visits that wait for a call.
+    pub(super) queues: Queues<Visiting>,
     observed: Observed,
     passes: AtomicU64,
     passes_until_ms: AtomicI64,
@@ -156,6 +160,7 @@ impl Subject for Known {
     fn new(id: &Id) -> Self {
         Self {
             keys: RoomKeys::new(id),
+            queues: Queues::default(),
             observed: Observed::new(ROOM, id),
             passes: AtomicU64::new(0),
             passes_until_ms: AtomicI64::new(0),

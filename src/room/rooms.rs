@@ -20,7 +20,6 @@ use super::status::Status;
 use super::ticket::{OrderSeed, Ticket};
 use super::tokens::Tokens;
 use super::visiting::{VisitAnswer, Visiting};
-use crate::combiner;
 use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::telemetry::{JoinResult, Metrics};
@@ -172,7 +171,7 @@ impl Rooms {
             };
             let (reply, room) = self.ask(id, visit).await?;
             if reply != VisitReply::OtherNonce {
-                return self.told(id, reply, &room);
+                return self.answered(id, reply, &room);
             }
         }
         Err(RoomError::Unsettled)
@@ -195,18 +194,18 @@ impl Rooms {
 
     async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
         let (reply, room) = self.ask(id, visit).await?;
-        self.told(id, reply, &room)
+        self.answered(id, reply, &room)
     }
 
     async fn ask(&self, id: &Id, visit: Visit) -> Result<VisitAnswer, RoomError> {
         let known = self.registry.known(id);
         known.whole()?;
         let visiting = || self.visiting(id, &known);
-        let (_, told): (_, VisitAnswer) = combiner::join(&known, visiting, &(), visit).await?;
-        Ok(told)
+        let (_, answer) = known.queues.join(visiting, &(), visit).await?;
+        Ok(answer)
     }
 
-    fn told(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
+    fn answered(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
         match reply {
             VisitReply::Seen(seen) => Ok(self.now(id, seen, room)),
             VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {

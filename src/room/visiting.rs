@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use super::board::Boards;
 use super::known::{Known, Registry};
 use super::scripts::{self, MAX_VISITS, Visit, VisitReply, Visited};
-use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter};
+use crate::combiner::{Batch, Batchable, MAX_BATCH, Waiter, is_damage};
 use crate::store::{Store, StoreError};
 use crate::subject::ScriptError;
 use crate::telemetry::Metrics;
@@ -40,14 +40,14 @@ impl Visiting {
     /// Makes one call for all visits. If damage fails it, makes calls for smaller and smaller parts, so that it fails
     /// for the damaged visit alone. Results are in order.
     async fn visit_all(&self, visits: &[Visit]) -> Result<Vec<Result<VisitAnswer, ScriptError>>, ScriptError> {
-        let mut told = Vec::with_capacity(visits.len());
+        let mut all = Vec::with_capacity(visits.len());
         let mut left = vec![(0, visits.len())];
         while let Some((start, end)) = left.pop() {
             match self.visit(&visits[start..end]).await {
                 Ok(mut visited) => {
                     let replies = std::mem::take(&mut visited.replies);
                     let room = Arc::new(visited);
-                    told.extend(replies.into_iter().map(|reply| Ok((reply, Arc::clone(&room)))));
+                    all.extend(replies.into_iter().map(|reply| Ok((reply, Arc::clone(&room)))));
                 }
                 Err(error) if is_damage(&error) && end - start > 1 => {
                     if end - start == visits.len() {
@@ -58,11 +58,11 @@ impl Visiting {
                     left.push((middle, end));
                     left.push((start, middle));
                 }
-                Err(error) if is_damage(&error) => told.push(Err(error)),
+                Err(error) if is_damage(&error) => all.push(Err(error)),
                 Err(error) => return Err(error),
             }
         }
-        Ok(told)
+        Ok(all)
     }
 
     /// Makes the visits without joins when memory is too full for joins, so that users can still stay or leave.
@@ -75,13 +75,13 @@ impl Visiting {
             .filter(|visit| !is_join(visit))
             .cloned()
             .collect::<Vec<_>>();
-        let mut told = self.visit_all(&stay).await?.into_iter();
+        let mut answers = self.visit_all(&stay).await?.into_iter();
         let refused = || Err(ScriptError::Store(StoreError::OutOfMemory));
         let each = visits.iter().map(|visit| {
             if is_join(visit) {
                 refused()
             } else {
-                told.next().unwrap_or_else(refused)
+                answers.next().unwrap_or_else(refused)
             }
         });
         Ok(each.collect())
@@ -90,16 +90,6 @@ impl Visiting {
 
 fn is_join(visit: &Visit) -> bool {
     matches!(visit, Visit::Join { .. })
-}
-
-/// Whether the call failed because of damaged data, so that a repeat fails too.
-fn is_damage(error: &ScriptError) -> bool {
-    matches!(
-        error,
-        ScriptError::Store(StoreError::Script { .. } | StoreError::Protocol { .. })
-            | ScriptError::Reply { .. }
-            | ScriptError::Record(_)
-    )
 }
 
 impl Batchable for Visiting {
@@ -133,9 +123,9 @@ impl Batchable for Visiting {
         true
     }
 
-    fn share(batch: Batch<Self>, told: Self::Reply) -> Vec<(Visit, Waiter<Self>)> {
-        for ((visit, waiter), told) in batch.requests.into_iter().zip(batch.waiters).zip(told) {
-            waiter.tell(told.map(|told| (visit, told)));
+    fn share(batch: Batch<Self>, answers: Self::Reply) -> Vec<(Visit, Waiter<Self>)> {
+        for ((visit, waiter), answer) in batch.requests.into_iter().zip(batch.waiters).zip(answers) {
+            waiter.answer(answer.map(|answer| (visit, answer)));
         }
         Vec::new()
     }

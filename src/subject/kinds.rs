@@ -16,8 +16,6 @@ pub struct KindName {
     pub plural: &'static str,
     /// Prefix of ids where ids of all kinds are together.
     prefix: &'static str,
-    /// Whether the ledger keeps an index of its entries by player, which has a cursor of its own.
-    pub indexed: bool,
     /// Whether a comparison with Redis has tiers.
     pub has_tiers: bool,
     /// Its list in the answer of `GET /v1/reconciliation`.
@@ -30,7 +28,6 @@ pub const JACKPOT: KindName = KindName {
     singular: "jackpot",
     plural: "jackpots",
     prefix: "",
-    indexed: true,
     has_tiers: true,
     compared_as: "items",
     restore_help: "Then it must be paused, suspended or closed",
@@ -85,14 +82,13 @@ pub fn is_subject(text: &str) -> bool {
 }
 
 impl KindName {
-    /// A kind without an index and without tiers. `prefix` begins its ids where ids of all kinds are together.
+    /// A kind without tiers. `prefix` begins its ids where ids of all kinds are together.
     #[must_use]
     pub const fn new(singular: &'static str, plural: &'static str, prefix: &'static str) -> Self {
         Self {
             singular,
             plural,
             prefix,
-            indexed: false,
             has_tiers: false,
             compared_as: plural,
             restore_help: "Then it must be suspended",

@@ -15,6 +15,7 @@ pub mod operate;
 mod registry;
 mod reply;
 pub mod restore;
+mod status;
 mod tail;
 mod values;
 mod wanted;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Line, What};
 use crate::coupon::status::Status;
-use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
-use crate::ledger::kind::Folded;
+use crate::ledger::events::{FoldError, carries_on, expect, follows, go_on_in_history};
+use crate::ledger::kind::{Folded, Standing};
 
 /// The state of a coupon at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,32 +63,17 @@ pub struct Refused {
 }
 
 impl Folded for Books {
-    fn n(&self) -> u64 {
-        self.n
-    }
-
-    fn restores(&self) -> u64 {
-        self.restores
-    }
-
-    fn at_ms(&self) -> i64 {
-        self.at_ms
-    }
-
-    fn sequence(&self) -> u64 {
-        self.sequence
-    }
-
-    fn is_stopped(&self) -> bool {
-        matches!(self.status, Some(Status::Suspended | Status::Ended))
-    }
-
-    fn is_suspended(&self) -> bool {
-        self.status == Some(Status::Suspended)
-    }
-
-    fn status(&self) -> &'static str {
-        self.status.map_or("", Status::as_str)
+    fn standing(&self) -> Standing {
+        let is_suspended = self.status == Some(Status::Suspended);
+        Standing {
+            n: self.n,
+            restores: self.restores,
+            at_ms: self.at_ms,
+            sequence: self.sequence,
+            status: self.status.map_or("", Status::as_str),
+            is_suspended,
+            is_stopped: is_suspended || self.status == Some(Status::Ended),
+        }
     }
 }
 
@@ -118,11 +103,9 @@ impl Books {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
             let after = &skipped.carried.books;
-            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
-            expect(
-                event.n,
-                right,
-                "what is carried on from a skipped event does not follow",
+            carries_on(
+                (after.n, after.at_ms, &after.history),
+                (event.n, event.at_ms, &event.history),
             )?;
             self.clone_from(after);
             return Ok(());

@@ -21,8 +21,7 @@ use crate::coupon::definition::Definition;
 use crate::coupon::record::{Record, State, Take};
 use crate::coupon::status::Status;
 use crate::ledger::Ledger;
-use crate::ledger::projector::batch::{Batch, Start};
-use crate::ledger::projector::load::{Loaded, damaged};
+use crate::ledger::projector::load::damaged;
 use crate::ledger::projector::rows::Raw;
 use crate::ledger::stuck::held::{hash, scan};
 use crate::ledger::stuck::{Found, Plan, Skips, StuckError, sequence, time};
@@ -45,21 +44,6 @@ pub struct Held {
 
 impl Skips for Coupons {
     type Held = Held;
-
-    fn build(_: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], _: bool) -> Batch<Self> {
-        let start = Start {
-            id,
-            cursor: &loaded.cursor,
-            books: &loaded.books,
-            with: (),
-        };
-        Batch::build(&start, events)
-    }
-
-    fn keys(id: &Id) -> (String, String) {
-        let keys = CouponKeys::new(id);
-        (keys.state, keys.events)
-    }
 
     async fn held(store: &Store, id: &Id) -> Result<Held, StuckError> {
         let keys = CouponKeys::new(id);

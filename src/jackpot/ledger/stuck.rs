@@ -23,11 +23,9 @@ use super::books::{Books, Generation, Meters, Pending, Terms};
 use super::carried::{Carried, CarriedEntry, CarriedPayout, CarriedRecord, CarriedUnit};
 use super::event::parse::parse_changes;
 use super::event::{ClaimResult, MeterChange};
-use super::projector::{Jackpots, With};
+use super::projector::Jackpots;
 use crate::jackpot::view::parse_definition;
 use crate::ledger::Ledger;
-use crate::ledger::projector::batch::{Batch, Start};
-use crate::ledger::projector::load::Loaded;
 use crate::ledger::projector::rows::Raw;
 use crate::ledger::stuck::{Found, Plan, Skips, StuckError, sequence, time};
 use crate::store::Store;
@@ -43,28 +41,6 @@ const MAX_SHOWN: usize = 200;
 
 impl Skips for Jackpots {
     type Held = Held;
-
-    fn build(ledger: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], index: bool) -> Batch<Self> {
-        let key = ledger.signing.current();
-        let with = With {
-            last_definition: &loaded.along.last_definition,
-            indexed_n: loaded.along.indexed_n,
-            index_entries: index,
-            sign: &|unsigned| unsigned.sign(&key),
-        };
-        let start = Start {
-            id,
-            cursor: &loaded.cursor,
-            books: &loaded.books,
-            with,
-        };
-        Batch::build(&start, events)
-    }
-
-    fn keys(id: &Id) -> (String, String) {
-        let keys = JackpotKeys::new(id);
-        (keys.state, keys.events)
-    }
 
     async fn held(store: &Store, id: &Id) -> Result<Held, StuckError> {
         Held::read(store, &JackpotKeys::new(id)).await

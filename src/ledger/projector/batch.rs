@@ -2,6 +2,7 @@
 
 use jackpot_core::chain;
 use jackpot_core::ids::Id;
+use jackpot_core::signing::KeyPair;
 use thiserror::Error;
 
 pub use super::rows::{Cursor, Raw};
@@ -9,7 +10,7 @@ use super::rows::{DefinitionRow, EventRow};
 use crate::ledger::audit::Action;
 use crate::ledger::events::FoldError;
 use crate::ledger::events::Unreadable;
-use crate::ledger::kind::{Folded, Kind};
+use crate::ledger::kind::{Folded, Folds, RowsOf, Tables};
 use crate::ledger::reconcile::report::Report;
 
 /// Why an event can't be applied.
@@ -25,7 +26,7 @@ pub enum Stop {
 
 /// Events in one piece, ready to be committed.
 #[derive(Debug)]
-pub struct Batch<K: Kind> {
+pub struct Batch<K: Folds> {
     pub id: Id,
     /// The cursor where it begins; the cursor in SQL must still stand there.
     pub from: Cursor,
@@ -41,24 +42,34 @@ pub struct Batch<K: Kind> {
     pub actions: Vec<(u64, i64, Action)>,
     /// The last comparison with Redis: event, time, result.
     pub report: Option<(u64, i64, Report)>,
-    /// The rows that only its kind has.
-    pub rows: K::Rows,
+    /// The rows of the tables that only its kind has.
+    pub rows: RowsOf<K>,
     /// Why it ends before the last given event.
     pub stop: Option<Stop>,
 }
 
-/// Where a batch begins, and what it needs.
-pub struct Start<'a, K: Kind> {
+/// What every batch of an instance is made with.
+#[derive(Clone, Copy)]
+pub struct With<'a> {
+    /// Signs receipts.
+    pub key: &'a KeyPair,
+    /// Whether entries are indexed by player.
+    pub index_entries: bool,
+}
+
+/// Where a batch begins, and what it is made with.
+pub struct Start<'a, K: Folds> {
     pub id: &'a Id,
     /// The last event committed.
     pub cursor: &'a Cursor,
     /// The books at the cursor.
     pub books: &'a K::Books,
-    /// What its kind needs.
-    pub with: K::With<'a>,
+    /// What its stream keeps in memory for the kind's own tables.
+    pub tables: &'a K::Tables,
+    pub with: With<'a>,
 }
 
-impl<K: Kind> Batch<K> {
+impl<K: Folds> Batch<K> {
     /// Takes events until one can't be applied. The events before it stay in the batch.
     #[must_use]
     pub fn build(start: &Start<'_, K>, events: &[Raw]) -> Self {
@@ -71,7 +82,7 @@ impl<K: Kind> Batch<K> {
             definitions: Vec::new(),
             actions: Vec::new(),
             report: None,
-            rows: K::begin(start),
+            rows: start.tables.rows(&start.with),
             stop: None,
         };
         for (i, raw) in events.iter().enumerate() {
@@ -83,7 +94,6 @@ impl<K: Kind> Batch<K> {
                 };
             }
         }
-        K::end(&mut batch, start);
         batch
     }
 

@@ -92,7 +92,7 @@ impl<K: Kind> Projector<K> {
 
     /// Judges a committed checkpoint: what its comparison found, completed by the rows that were committed with it.
     pub(super) async fn judge_at(&self, id: &Id, (n, at_ms): (u64, i64), found: Report) {
-        if !K::ABOUT.counts {
+        if !K::COUNTS {
             return self.judge(id, n, &found).await;
         }
         let report = match K::count(&self.ledger.sql, id, n, found).await {

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::rows::Cursor;
-use crate::ledger::kind::{Folded, Kind};
+use crate::ledger::kind::{Folded, Folds, Kind, Tables};
 use crate::sql::Sql;
 use crate::subject::Subject;
 use crate::subject::kinds::KindName;
@@ -23,13 +23,13 @@ const PAGE: i64 = 50;
 
 /// A stream as SQL has it.
 #[derive(Debug)]
-pub struct Loaded<K: Kind> {
+pub struct Loaded<K: Folds> {
     /// The last event committed.
     pub cursor: Cursor,
     /// The books at the cursor.
     pub books: K::Books,
-    /// What the kind keeps beside the books.
-    pub along: K::Along,
+    /// What a stream keeps in memory for the tables that only its kind has.
+    pub tables: K::Tables,
     /// Stream id of the event before the cursor; empty when there is none.
     pub previous_stream_id: String,
     /// The last event, canonical JSON.
@@ -134,7 +134,7 @@ async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError
     };
     if n == 0 {
         return Ok(Loaded {
-            along: K::along(sql, id, &cursor, &K::Books::default()).await?,
+            tables: K::Tables::load(sql, id, &cursor, &K::Books::default()).await?,
             cursor,
             books: K::Books::default(),
             previous_stream_id: String::new(),
@@ -143,7 +143,7 @@ async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError
     }
     let books: K::Books = serde_json::from_str(row.try_get("books")?)
         .map_err(|error| damaged(format!("its books can't be read: {error}:")))?;
-    let along = K::along(sql, id, &cursor, &books).await?;
+    let tables = K::Tables::load(sql, id, &cursor, &books).await?;
     if books.n() != cursor.n {
         let text = format!("its books are at event {}, its cursor at event {n}", books.n());
         return Err(damaged(text));
@@ -152,7 +152,7 @@ async fn load_within<K: Kind>(sql: &Sql, id: &Id) -> Result<Loaded<K>, LoadError
     Ok(Loaded {
         cursor,
         books,
-        along,
+        tables,
         previous_stream_id,
         last_body,
     })
@@ -221,6 +221,6 @@ async fn tail_begins_behind<K: Kind>(sql: &Sql, id: &Id) -> Result<i64, LoadErro
     Ok(fit.last().map_or(0, |(_, (n, _))| n - 1))
 }
 
-pub(crate) fn damaged<K: Kind>(id: &Id, what: &str) -> LoadError {
+pub(crate) fn damaged<K: Folds>(id: &Id, what: &str) -> LoadError {
     LoadError::Damaged(format!("the ledger of {} '{id}' is damaged: {what}", K::NAME.as_str()))
 }

@@ -10,7 +10,7 @@
 //!
 //! Now and then a round looks for new streams and leases. It reads new events ([`stream`]), checks them and makes
 //! rows ([`batch`]), and commits everything at once. If the commit fails, it commits each stream separately, to find
-//! the one at fault. A kind may write more in its own transactions ([`Kind::follow`]).
+//! the one at fault. A kind may write more in its own transactions ([`Upkeep`]).
 
 mod ahead;
 mod all;
@@ -38,7 +38,7 @@ use tracing::{debug, error, info, warn};
 pub use all::{AnyProjector, Projectors};
 
 use crate::ledger::Ledger;
-use crate::ledger::kind::Kind;
+use crate::ledger::kind::{Kind, Upkeep};
 use crate::ledger::kinds::Projecting;
 use crate::ledger::restore::Restorer;
 use crate::settings;
@@ -46,7 +46,7 @@ use crate::sql::is_unavailable;
 use crate::stopping::Stopping;
 use crate::store::Store;
 use crate::telemetry::Metrics;
-use batch::Batch;
+use batch::{Batch, With};
 use lease::Leases;
 use load::{LoadError, Loaded};
 use stream::Stream;
@@ -91,8 +91,7 @@ pub struct Projector<K: Kind> {
     reconciled_at: Option<Instant>,
     /// The last stream that was compared in this turn; `None`: all had their turn.
     reconciled_to: Option<Id>,
-    pub(crate) indexed_at: Option<Instant>,
-    pub(crate) expired_at: Option<Instant>,
+    pub(crate) upkeep: K::Upkeep,
     swept_at: Option<Instant>,
     renewed_at: Instant,
 }
@@ -121,8 +120,7 @@ impl<K: Kind> Projector<K> {
             down: false,
             reconciled_at: None,
             reconciled_to: None,
-            indexed_at: None,
-            expired_at: None,
+            upkeep: K::Upkeep::default(),
             swept_at: None,
             renewed_at: Instant::now(),
         }
@@ -169,7 +167,7 @@ impl<K: Kind> Projector<K> {
                 Err(error) => return self.failed(&error),
             }
         }
-        if let Err(error) = K::follow(self, true).await {
+        if let Err(error) = K::Upkeep::follow(self, true).await {
             self.failed(&error);
         }
     }
@@ -207,7 +205,7 @@ impl<K: Kind> Projector<K> {
         self.keep_leases().await?;
         let (batches, more) = self.read(sweep).await;
         self.commit(batches).await?;
-        K::follow(self, false).await?;
+        K::Upkeep::follow(self, false).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
@@ -216,7 +214,6 @@ impl<K: Kind> Projector<K> {
         if sweep {
             lag::tell(&self.kind, &self.metrics);
             put = self.reconcile().await?;
-            K::expire(self).await?;
         }
         Ok(more || put)
     }
@@ -284,7 +281,7 @@ impl<K: Kind> Projector<K> {
 
     async fn load(&self, id: &Id, token: i64) -> Result<Loaded<K>, LoadError> {
         let mut loaded = load::load(&self.ledger.sql, id).await?;
-        K::taken_over(self, id, token, &mut loaded).await?;
+        K::Upkeep::taken_over(self, id, token, &mut loaded).await?;
         Ok(loaded)
     }
 
@@ -299,7 +296,12 @@ impl<K: Kind> Projector<K> {
 
     fn batch(&self, id: &Id, raw: &[batch::Raw]) -> Option<(Batch<K>, i64)> {
         let stream = self.streams.get(id)?;
-        Some((K::batch(self, stream, raw), stream.token))
+        let key = self.ledger.signing.current();
+        let with = With {
+            key: &key,
+            index_entries: self.settings.entry_index_days > 0,
+        };
+        Some((Batch::build(&stream.start(with), raw), stream.token))
     }
 
     fn drop_stream(&mut self, id: &Id) {

@@ -7,10 +7,10 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
 use super::ahead::Ahead;
-use super::batch::{Batch, Start};
+use super::batch::{Batch, Start, With};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
-use crate::ledger::kind::{Folded, Kind};
+use crate::ledger::kind::{Folded, Folds, Tables};
 use crate::ledger::skipped;
 use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
@@ -29,7 +29,7 @@ const UNREAD: Duration = Duration::from_secs(3);
 
 /// A stream at its cursor.
 #[derive(Debug)]
-pub struct Stream<K: Kind> {
+pub struct Stream<K: Folds> {
     pub id: Id,
     /// The token of its lease.
     pub token: i64,
@@ -37,8 +37,8 @@ pub struct Stream<K: Kind> {
     pub cursor: Cursor,
     /// The books at the cursor.
     pub books: K::Books,
-    /// What the kind keeps beside the books.
-    pub along: K::Along,
+    /// What it keeps in memory for the tables that only its kind has.
+    pub tables: K::Tables,
     /// Number and stream id of places up to which Redis may trim, oldest first.
     recent: VecDeque<(u64, String)>,
     /// The last committed event, canonical JSON: Redis must still have the same one under its number.
@@ -64,7 +64,7 @@ pub enum Read {
     Broken(String),
 }
 
-impl<K: Kind> Stream<K> {
+impl<K: Folds> Stream<K> {
     /// A stream that was just taken over.
     pub fn new(id: Id, token: i64, loaded: Loaded<K>) -> Self {
         let recent = VecDeque::from([(loaded.cursor.n, loaded.cursor.stream_id.clone())]);
@@ -73,7 +73,7 @@ impl<K: Kind> Stream<K> {
             token,
             cursor: loaded.cursor,
             books: loaded.books,
-            along: loaded.along,
+            tables: loaded.tables,
             recent,
             last_body: loaded.last_body,
             previous_id: loaded.previous_stream_id,
@@ -225,11 +225,12 @@ impl<K: Kind> Stream<K> {
     }
 
     /// Where its next batch begins.
-    pub fn start<'a>(&'a self, with: K::With<'a>) -> Start<'a, K> {
+    pub fn start<'a>(&'a self, with: With<'a>) -> Start<'a, K> {
         Start {
             id: &self.id,
             cursor: &self.cursor,
             books: &self.books,
+            tables: &self.tables,
             with,
         }
     }
@@ -243,11 +244,11 @@ impl<K: Kind> Stream<K> {
             return;
         };
         let previous = batch.events.pop();
+        self.tables.advance(&mut batch);
         self.previous_id = previous.map_or_else(|| self.cursor.stream_id.clone(), |event| event.cursor.stream_id);
         self.last_body = last.body;
         self.cursor = batch.to;
         self.books = batch.books;
-        K::advance(&mut self.along, batch.rows, batch.definitions);
         self.stopped_at = None;
     }
 }
@@ -265,7 +266,7 @@ pub(crate) fn is_damage(error: &ScriptError) -> bool {
 mod tests {
     use super::*;
     use crate::jackpot::ledger::books::Books;
-    use crate::jackpot::ledger::projector::{Along, Jackpots};
+    use crate::jackpot::ledger::projector::{JackpotTables, Jackpots};
     use jackpot_core::chain::ChainHash;
 
     #[test]
@@ -280,7 +281,7 @@ mod tests {
         let loaded: Loaded<Jackpots> = Loaded {
             cursor: cursor(0),
             books: Books::default(),
-            along: Along::default(),
+            tables: JackpotTables::default(),
             previous_stream_id: String::new(),
             last_body: String::new(),
         };

@@ -6,7 +6,7 @@ use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
 use super::rows::Cursor;
-use crate::ledger::kind::{Folded, Kind};
+use crate::ledger::kind::{Compares, Folded, Folds, Tables};
 use crate::ledger::reconcile;
 use crate::sql::{Sql, Tx, Value, insert_rows};
 
@@ -25,12 +25,12 @@ pub enum WriteError {
 }
 
 /// Writes the batches, all or none. Each comes with the token of its lease.
-pub async fn commit<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+pub async fn commit<K: Compares>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     sql.writing(commit_all(sql, batches)).await
 }
 
 /// Checks that the batches can be written, and writes nothing.
-pub async fn probe<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+pub async fn probe<K: Compares>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     sql.writing(async {
         let mut tx = sql.begin().await?;
         let written = write_all(&mut tx, batches).await;
@@ -40,24 +40,24 @@ pub async fn probe<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(
     .await
 }
 
-async fn commit_all<K: Kind>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+async fn commit_all<K: Compares>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     let mut tx = sql.begin().await?;
     write_all(&mut tx, batches).await?;
     tx.commit().await?;
     Ok(())
 }
 
-async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
     for (batch, token) in batches {
         move_cursor(tx, batch, *token).await?;
     }
     let batches: Vec<&Batch<K>> = batches.iter().map(|(batch, _)| *batch).collect();
     record(tx, &batches).await?;
     definitions(tx, &batches).await?;
-    K::write(tx, &batches).await?;
+    K::Tables::write(tx, &batches).await?;
     for batch in batches {
         actions(tx, &K::NAME.subject(&batch.id), batch).await?;
-        if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::ABOUT.counts) {
+        if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
             reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
         }
     }
@@ -65,10 +65,11 @@ async fn write_all<K: Kind>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) 
 }
 
 /// Moves the cursor by compare-and-set on place, hash and token.
-async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> Result<(), WriteError> {
+async fn move_cursor<K: Folds>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> Result<(), WriteError> {
     let Cursor { n, hash, stream_id } = &batch.to;
     let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
-    let (set, still) = if K::NAME.indexed {
+    let own = K::Tables::cursor(batch);
+    let (set, still) = if own.is_some() {
         (", indexed_n = $11", " AND indexed_n = $12")
     } else {
         ("", "")
@@ -89,8 +90,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
         .bind(batch.from.hash.to_string())
         .bind(token)
         .bind(batch.books.status());
-    if K::NAME.indexed {
-        let (before, after) = K::behind(&batch.rows);
+    if let Some((before, after)) = own {
         update = update.bind(int(after)).bind(int(before));
     }
     if update.execute(&mut **tx).await?.rows_affected() == 1 {
@@ -101,7 +101,7 @@ async fn move_cursor<K: Kind>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> 
 }
 
 /// Writes the events.
-async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+async fn record<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
     let events: Vec<_> = batches
         .iter()
         .flat_map(|b| b.events.iter().map(|e| (&b.id, e)))
@@ -135,7 +135,7 @@ async fn record<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), s
 }
 
 /// Writes the definitions that were put; Redis keeps them.
-async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+async fn definitions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
     let all = batches
         .iter()
         .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
@@ -154,7 +154,7 @@ async fn definitions<K: Kind>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<
     insert(tx, "definitions", &columns, rows).await
 }
 
-async fn actions<K: Kind>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> Result<(), sqlx::Error> {
+async fn actions<K: Folds>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> Result<(), sqlx::Error> {
     let rows = batch.actions.iter().map(|(n, at_ms, action)| {
         [
             Value::Text(subject),

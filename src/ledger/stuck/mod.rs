@@ -23,7 +23,7 @@ use thiserror::Error;
 
 use super::Ledger;
 use super::kind::{Folded, Kind};
-use super::projector::batch::{Batch, Stop};
+use super::projector::batch::{Batch, Start, Stop, With};
 use super::projector::lease::Leases;
 use super::projector::load::{self, LoadError, Loaded};
 use super::projector::rows::Raw;
@@ -32,9 +32,8 @@ use super::projector::write::{self, WriteError};
 use super::skipped;
 use crate::operator::Operator;
 use crate::sql::is_unavailable;
-use crate::store::keys::StreamKeys;
 use crate::store::{Store, StoreError};
-use crate::subject::{self, ScriptError, TailWish};
+use crate::subject::{self, ScriptError, Subject, TailWish};
 
 /// Most bytes of events read in one call.
 const MAX_BYTES: usize = 4 << 20;
@@ -108,10 +107,6 @@ pub trait Skips: Kind {
     /// What is read from Redis before the last look at the stream.
     type Held: Send;
 
-    /// Makes a batch of the events after the ledger's last one. `index`: whether entries are indexed by player.
-    fn build(ledger: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], index: bool) -> Batch<Self>;
-    /// The keys of the subject's stream: state and events.
-    fn keys(id: &Id) -> (String, String);
     /// Reads what Redis holds, before a checkpoint.
     fn held(store: &Store, id: &Id) -> impl Future<Output = Result<Self::Held, StuckError>>;
     /// What a skip carries on from the event. The sources are the event, the events after it and what Redis holds.
@@ -209,7 +204,7 @@ pub async fn find<K: Skips>(
 ) -> Result<Found<K>, StuckError> {
     let loaded = load::load::<K>(&ledger.sql, id).await?;
     let events = events_behind(store, id, &loaded).await?;
-    let batch = K::build(ledger, id, &loaded, &events, index);
+    let batch = build(ledger, id, &loaded, &events, index);
     let (mut at, mut why) = (batch.events.len(), batch.stop.as_ref().map(Stop::to_string));
     if let Some((refused, error)) = refused(ledger, id, &loaded, (&events[..at], token), index).await? {
         (at, why) = (refused, Some(error));
@@ -241,6 +236,22 @@ pub async fn find<K: Skips>(
     })
 }
 
+/// Makes a batch of the events after the ledger's last one. `index`: whether entries are indexed by player.
+fn build<K: Skips>(ledger: &Ledger, id: &Id, loaded: &Loaded<K>, events: &[Raw], index: bool) -> Batch<K> {
+    let key = ledger.signing.current();
+    let start = Start {
+        id,
+        cursor: &loaded.cursor,
+        books: &loaded.books,
+        tables: &loaded.tables,
+        with: With {
+            key: &key,
+            index_entries: index,
+        },
+    };
+    Batch::build(&start, events)
+}
+
 /// The first of these events that the database refuses, and why. Nothing is written.
 async fn refused<K: Skips>(
     ledger: &Ledger,
@@ -250,7 +261,7 @@ async fn refused<K: Skips>(
     index: bool,
 ) -> Result<Option<(usize, String)>, StuckError> {
     let probe = async |count: usize| {
-        let batch = K::build(ledger, id, loaded, &events[..count], index);
+        let batch = build(ledger, id, loaded, &events[..count], index);
         match write::probe(&ledger.sql, &[(&batch, token)]).await {
             Ok(()) => Ok(None),
             Err(WriteError::Sql(error)) if is_unavailable(&error) => Err(StuckError::Sql(error)),
@@ -277,11 +288,7 @@ async fn refused<K: Skips>(
 
 /// All events after the ledger's last. They fit in memory: a stopped stream is suspended, and gets few more.
 async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> Result<Vec<Raw>, StuckError> {
-    let (state, events) = K::keys(id);
-    let keys = StreamKeys {
-        state: &state,
-        events: &events,
-    };
+    let known = K::Known::new(id);
     let mark = Mark::new(loaded.books.restores(), loaded.cursor.n).unwrap_or_default();
     let mut all: Vec<Raw> = Vec::new();
     let mut after = Some(loaded.previous_stream_id.clone()).filter(|id| !id.is_empty());
@@ -292,7 +299,7 @@ async fn events_behind<K: Skips>(store: &Store, id: &Id, loaded: &Loaded<K>) -> 
             max_bytes: MAX_BYTES,
             trim_before: None,
         };
-        let tail = match subject::tail(store, keys, mark, &wish).await {
+        let tail = match subject::tail(store, known.stream(), mark, &wish).await {
             Err(ScriptError::Behind { .. } | ScriptError::Unknown | ScriptError::Restoring) => {
                 let text =
                     "Redis has less than the ledger, or is being restored: no event is stuck; see `jackpot restore`";
@@ -356,7 +363,7 @@ pub async fn plan<K: Skips>(
 
 /// The books before the stuck event.
 fn books_before<K: Skips>(ledger: &Ledger, id: &Id, found: &Found<K>, index: bool) -> Result<K::Books, StuckError> {
-    let batch = K::build(ledger, id, &found.loaded, &found.before, index);
+    let batch = build(ledger, id, &found.loaded, &found.before, index);
     match batch.stop {
         None => Ok(batch.books),
         Some(stop) => Err(StuckError::Refused(stop.to_string())),
@@ -374,7 +381,7 @@ pub async fn skip<K: Skips>(
     let Some(stuck) = &found.stuck else { return Ok(()) };
     let mut raws = found.before.clone();
     raws.push(skipped_raw(found, stuck, plan, (by, reason, at_ms)));
-    let batch = K::build(ledger, id, &found.loaded, &raws, index);
+    let batch = build(ledger, id, &found.loaded, &raws, index);
     if let Some(stop) = batch.stop {
         return Err(StuckError::Refused(stop.to_string()));
     }
@@ -404,7 +411,7 @@ pub fn outlook<K: Skips>(
     raws.push(skipped_raw(found, stuck, plan, (&by, "-", 0)));
     let upto = raws.len();
     raws.extend(found.later.iter().cloned());
-    let batch = K::build(ledger, id, &found.loaded, &raws, index);
+    let batch = build(ledger, id, &found.loaded, &raws, index);
     let stop = batch.stop.map(|stop| stop.to_string());
     let unclean = batch.report.filter(|(_, _, report)| !report.clean);
     let unclean = unclean.map(|(n, _, report)| format!("at checkpoint {n}: {}", report.faults().join("; ")));

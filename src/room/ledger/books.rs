@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind, Opened};
-use crate::ledger::events::{FoldError, expect, follows, go_on_in_history};
-use crate::ledger::kind::Folded;
+use crate::ledger::events::{FoldError, carries_on, expect, follows, go_on_in_history};
+use crate::ledger::kind::{Folded, Standing};
 use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
 use crate::room::status::Status;
@@ -44,33 +44,18 @@ pub struct Books {
 }
 
 impl Folded for Books {
-    fn n(&self) -> u64 {
-        self.n
-    }
-
-    fn restores(&self) -> u64 {
-        self.restores
-    }
-
-    fn at_ms(&self) -> i64 {
-        self.at_ms
-    }
-
-    /// Nothing in a room has its own number in the ledger.
-    fn sequence(&self) -> u64 {
-        0
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.is_suspended()
-    }
-
-    fn is_suspended(&self) -> bool {
-        self.status == Some(Status::Suspended)
-    }
-
-    fn status(&self) -> &'static str {
-        self.status.map_or("", Status::as_str)
+    fn standing(&self) -> Standing {
+        let is_suspended = self.status == Some(Status::Suspended);
+        Standing {
+            n: self.n,
+            restores: self.restores,
+            at_ms: self.at_ms,
+            // Nothing in a room has its own number in the ledger.
+            sequence: 0,
+            status: self.status.map_or("", Status::as_str),
+            is_suspended,
+            is_stopped: is_suspended,
+        }
     }
 }
 
@@ -80,11 +65,9 @@ impl Books {
         follows(self.n, event.n)?;
         if let Kind::Skipped(skipped) = &event.kind {
             let after = &skipped.carried.books;
-            let right = (after.n, after.at_ms, &after.history) == (event.n, event.at_ms, &event.history);
-            expect(
-                event.n,
-                right,
-                "what is carried on from a skipped event does not follow",
+            carries_on(
+                (after.n, after.at_ms, &after.history),
+                (event.n, event.at_ms, &event.history),
             )?;
             self.clone_from(after);
             return Ok(());

@@ -10,8 +10,6 @@ use super::carried::CarriedRoom;
 use super::event::{Checkpoint, Event, Kind, Opened};
 use super::projector::Rooms;
 use crate::ledger::Ledger;
-use crate::ledger::projector::batch::{Batch, Start};
-use crate::ledger::projector::load::Loaded;
 use crate::ledger::projector::rows::Raw;
 use crate::ledger::stuck::held::hash;
 use crate::ledger::stuck::{Found, Plan, Skips, StuckError, time};
@@ -22,21 +20,6 @@ use crate::store::keys::RoomKeys;
 
 impl Skips for Rooms {
     type Held = HashMap<String, String>;
-
-    fn build(_: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], _: bool) -> Batch<Self> {
-        let start = Start {
-            id,
-            cursor: &loaded.cursor,
-            books: &loaded.books,
-            with: (),
-        };
-        Batch::build(&start, events)
-    }
-
-    fn keys(id: &Id) -> (String, String) {
-        let keys = RoomKeys::new(id);
-        (keys.state, keys.events)
-    }
 
     async fn held(store: &Store, id: &Id) -> Result<Self::Held, StuckError> {
         hash(store, &RoomKeys::new(id).state).await

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::{Enter, Event, Kind};
-use jackpot::ledger::kind::Kind as _;
+use jackpot::ledger::kind::Subjects as _;
 use jackpot::sql::Sql;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::ids::Id;

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use jackpot::ledger::Ledger;
-use jackpot::ledger::kind::Kind;
+use jackpot::ledger::kind::{Folds, Kind, Subjects as _};
 use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::reconcile::now::Reconciled;
@@ -53,7 +53,7 @@ pub trait InLedger: Capability {
     async fn add_rows(_: &LedgerFixture<Self>, _: &mut BTreeMap<&'static str, Vec<Texts>>) {}
 
     /// The books are those of the events, and Redis is what they say.
-    async fn assert_follows(fixture: &LedgerFixture<Self>, events: &[Fields], books: <Self::Kind as Kind>::Books);
+    async fn assert_follows(fixture: &LedgerFixture<Self>, events: &[Fields], books: <Self::Kind as Folds>::Books);
 }
 
 pub struct LedgerFixture<C: InLedger> {

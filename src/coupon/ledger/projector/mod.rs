@@ -15,11 +15,9 @@ use super::report::{self, Side};
 use crate::coupon::known::{Known, Registry};
 use crate::coupon::scripts::Snapshot;
 use crate::ledger::forgotten::Forgotten;
-use crate::ledger::kind::{About, Kind, Look};
-use crate::ledger::projector::Projector;
+use crate::ledger::kind::{About, Compares, Folds, Kind, Look, Subjects, Tables};
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
-use crate::ledger::projector::stream::Stream;
 use crate::ledger::projector::write::{WriteError, int};
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
@@ -44,28 +42,51 @@ pub struct Coupons {
     pub store: Store,
 }
 
-impl Kind for Coupons {
+/// The tables of issues. A stream keeps nothing in memory for them.
+#[derive(Debug, Default)]
+pub struct CouponTables;
+
+impl Tables<Coupons> for CouponTables {
+    type Rows = Rows;
+
+    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
+        write::write(tx, batches).await
+    }
+}
+
+impl Subjects for Coupons {
     const NAME: KindName = COUPON;
     const ABOUT: About = About {
         limits_backlog: true,
-        gates_readiness: false,
         remembers: "requests",
-        after_discard: "it is suspended until Redis and the ledger are compared",
         counted: Some(("requests", "issues")),
-        counts: true,
+        ..About::PLAIN
     };
     type Known = Known;
-    type Books = Books;
-    type Along = ();
-    type Rows = Rows;
-    type With<'a> = ();
-    type Side = Side;
     type Error = ScriptError;
     type Engine = Registry;
 
     fn engine(&self) -> &Registry {
         &self.registry
     }
+}
+
+impl Folds for Coupons {
+    type Books = Books;
+    type Tables = CouponTables;
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+
+    fn forget(forgotten: &mut Forgotten, _: &Id, raw: &Raw) -> bool {
+        Event::parse(&raw.fields).map(|event| forget(forgotten, event)).is_ok()
+    }
+}
+
+impl Compares for Coupons {
+    type Side = Side;
+    const COUNTS: bool = true;
 
     fn side(redis: &Snapshot) -> Result<Look<Side>, ScriptError> {
         Ok(Look {
@@ -73,37 +94,6 @@ impl Kind for Coupons {
             now_ms: redis.now_ms,
             side: Side::from(redis),
         })
-    }
-
-    async fn restore(
-        &self,
-        restorer: &Restorer,
-        id: &Id,
-        replace: Replace,
-        by: &Operator,
-        reason: &str,
-    ) -> Result<Restored, RestoreError> {
-        restorer.restore_coupon(id, replace, by, reason).await
-    }
-
-    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
-        Batch::build(&stream.start(()), events)
-    }
-
-    fn begin(_: &Start<'_, Self>) -> Rows {
-        Rows::default()
-    }
-
-    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        batch.take(start, raw)
-    }
-
-    async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Self>]) -> Result<(), WriteError> {
-        write::write(tx, batches).await
-    }
-
-    fn forget(forgotten: &mut Forgotten, _: &Id, raw: &Raw) -> bool {
-        Event::parse(&raw.fields).map(|event| forget(forgotten, event)).is_ok()
     }
 
     fn compare(side: &Side, books: &Books) -> Report {
@@ -115,5 +105,20 @@ impl Kind for Coupons {
         let row = sql.reading(counted.fetch_one(sql.reader())).await?;
         let (issued, voided): (i64, i64) = (row.try_get("issued")?, row.try_get("voided")?);
         Ok(report::with_rows(found, issued.unsigned_abs(), voided.unsigned_abs()))
+    }
+}
+
+impl Kind for Coupons {
+    type Upkeep = ();
+
+    async fn restore(
+        &self,
+        restorer: &Restorer,
+        id: &Id,
+        replace: Replace,
+        by: &Operator,
+        reason: &str,
+    ) -> Result<Restored, RestoreError> {
+        restorer.restore_coupon(id, replace, by, reason).await
     }
 }

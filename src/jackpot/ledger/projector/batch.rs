@@ -5,9 +5,9 @@ use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::UnsignedReceipt;
 
+use super::Jackpots;
 use super::index::{carried_entry_rows, entry_rows};
 use super::rows::{CouponRow, PayoutRow, SettledRow};
-use super::{Jackpots, With};
 use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
@@ -29,7 +29,7 @@ impl Batch {
         self.books.apply(&event)?;
         if let Some(books) = &before.books {
             let put = self.definitions.last().map(|row| row.json.as_str());
-            let last = put.unwrap_or(start.with.last_definition);
+            let last = put.unwrap_or(&start.tables.last_definition);
             let action = audit::action(start.id, &event, &raw.fields, (books, &self.books), last);
             self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
         }
@@ -40,11 +40,14 @@ impl Batch {
         self.details(start, before.pending, event)
     }
 
-    /// If nothing waits for the index, its cursor moves with the batch.
-    pub(super) fn end(&mut self, with: &With<'_>) {
+    /// The last event in the index of entries after the commit. If nothing waits for the index, its cursor moves with
+    /// the batch.
+    pub(super) fn indexed_to(&self) -> u64 {
         let nothing_waits = self.rows.indexed_n == self.from.n && self.rows.index.is_empty();
-        if nothing_waits || !with.index_entries {
-            self.rows.indexed_to = self.to.n;
+        if nothing_waits || !self.rows.index_entries {
+            self.to.n
+        } else {
+            self.rows.indexed_n
         }
     }
 
@@ -194,7 +197,7 @@ impl Batch {
         let before_it = self.rows.payouts.last().filter(|last| last.n == n);
         let i = before_it.map_or(0, |last| last.i + 1);
         let history = self.books.history.clone();
-        let receipt = (start.with.sign)(UnsignedReceipt {
+        let receipt = UnsignedReceipt {
             payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
             jackpot_id: start.id.clone(),
             entry_id: entry_id.to_owned(),
@@ -209,7 +212,8 @@ impl Batch {
             history,
             n,
             i,
-        });
+        }
+        .sign(start.with.key);
         self.rows.payouts.push(PayoutRow {
             receipt,
             n,

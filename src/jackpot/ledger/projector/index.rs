@@ -54,9 +54,9 @@ impl<'a> Part<'a> {
         Self {
             jackpot: &stream.id,
             token: stream.token,
-            from: stream.along.indexed_n,
+            from: stream.tables.indexed_n,
             to: stream.cursor.n,
-            rows: &stream.along.for_index,
+            rows: &stream.tables.for_index,
         }
     }
 }
@@ -67,10 +67,10 @@ impl Projector<Jackpots> {
         let waiting = self
             .streams
             .values()
-            .filter(|stream| !stream.along.for_index.is_empty());
+            .filter(|stream| !stream.tables.for_index.is_empty());
         let parts: Vec<_> = waiting.map(Part::of).collect();
         let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
-        let due = at_once || rows >= MANY || self.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
+        let due = at_once || rows >= MANY || self.upkeep.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
         if rows == 0 || !due {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Projector<Jackpots> {
             Err(error) => vec![(parts[0].jackpot.clone(), Err(error))],
             Ok(()) => parts.iter().map(|part| (part.jackpot.clone(), Ok(()))).collect(),
         };
-        self.indexed_at = Some(Instant::now());
+        self.upkeep.indexed_at = Some(Instant::now());
         for (id, done) in done {
             match done {
                 Ok(()) => _ = self.streams.get_mut(&id).map(is_indexed),
@@ -102,10 +102,10 @@ impl Projector<Jackpots> {
 
     /// Drops the index of expired days.
     pub(super) async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
-        if self.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
+        if self.upkeep.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
             return Ok(());
         }
-        self.expired_at = Some(Instant::now());
+        self.upkeep.expired_at = Some(Instant::now());
         let now_ms = self.leases.now_ms().await?;
         let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
         if !days.is_empty() {
@@ -117,8 +117,8 @@ impl Projector<Jackpots> {
 
 /// Marks all waiting rows as indexed.
 fn is_indexed(stream: &mut Stream) {
-    stream.along.indexed_n = stream.cursor.n;
-    stream.along.for_index = IndexRows::default();
+    stream.tables.indexed_n = stream.cursor.n;
+    stream.tables.for_index = IndexRows::default();
 }
 
 /// Writes the rows and moves the cursors, all or none.
@@ -248,12 +248,12 @@ pub(super) fn carried_entry_rows(
 
 /// Brings the index of a stream that was taken over up to its cursor, from the events in SQL.
 pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loaded) -> Result<(), LoadError> {
-    while loaded.along.indexed_n < loaded.cursor.n {
-        let (rows, to) = page(ledger, jackpot, loaded.along.indexed_n, loaded.cursor.n).await?;
+    while loaded.tables.indexed_n < loaded.cursor.n {
+        let (rows, to) = page(ledger, jackpot, loaded.tables.indexed_n, loaded.cursor.n).await?;
         let part = Part {
             jackpot,
             token,
-            from: loaded.along.indexed_n,
+            from: loaded.tables.indexed_n,
             to,
             rows: &rows,
         };
@@ -262,7 +262,7 @@ pub async fn go_on(ledger: &Ledger, jackpot: &Id, token: i64, loaded: &mut Loade
             WriteError::Contradicts(reason) => LoadError::Damaged(reason),
             WriteError::Sql(error) => LoadError::Sql(error),
         })?;
-        loaded.along.indexed_n = to;
+        loaded.tables.indexed_n = to;
     }
     Ok(())
 }

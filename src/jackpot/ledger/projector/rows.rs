@@ -103,8 +103,8 @@ impl IndexRows {
 pub struct Rows {
     /// The last event in the index of entries.
     pub indexed_n: u64,
-    /// The same after the commit of the batch.
-    pub indexed_to: u64,
+    /// Whether entries are indexed.
+    pub index_entries: bool,
     /// Double entry: event, time and line of each.
     pub postings: Vec<(u64, i64, usize, Posting)>,
     /// Receipts.

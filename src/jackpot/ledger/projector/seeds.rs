@@ -19,11 +19,11 @@ impl Projector<Jackpots> {
         let closed = self
             .streams
             .iter()
-            .filter(|(_, stream)| !stream.along.unpublished.is_empty());
+            .filter(|(_, stream)| !stream.tables.unpublished.is_empty());
         let due = closed.filter_map(|(id, stream)| {
             let pending = stream.books.pending.values().map(|pending| pending.epoch);
             let needed = pending.collect::<BTreeSet<_>>();
-            let free = stream.along.unpublished.difference(&needed).copied();
+            let free = stream.tables.unpublished.difference(&needed).copied();
             let free = free.collect::<Vec<_>>();
             (!free.is_empty()).then(|| (id.clone(), free))
         });
@@ -34,7 +34,7 @@ impl Projector<Jackpots> {
                 // An epoch whose secret this instance lacks waits until an instance that has the secret reads the
                 // stream.
                 if let Some(stream) = self.streams.get_mut(&id) {
-                    stream.along.unpublished.remove(&epoch);
+                    stream.tables.unpublished.remove(&epoch);
                 }
             }
         }

@@ -11,18 +11,14 @@ use jackpot_core::unreadable::Unreadable;
 use super::books::Books;
 use super::event::Checkpoint;
 use super::report;
-use crate::ledger::kind::{About, Kind, Look};
-use crate::ledger::projector::Projector;
+use crate::ledger::kind::{Compares, Folds, Kind, Look, Subjects};
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
-use crate::ledger::projector::stream::Stream;
-use crate::ledger::projector::write::WriteError;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::room::known::{Known, Registry};
 use crate::room::scripts::Snapshot;
-use crate::sql::Tx;
 use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::subject::kinds::{KindName, ROOM};
@@ -37,28 +33,28 @@ pub struct Rooms {
     pub secret: MasterSecret,
 }
 
-impl Kind for Rooms {
+impl Subjects for Rooms {
     const NAME: KindName = ROOM;
-    const ABOUT: About = About {
-        limits_backlog: false,
-        gates_readiness: false,
-        remembers: "",
-        after_discard: "it is suspended until Redis and the ledger are compared",
-        counted: None,
-        counts: false,
-    };
     type Known = Known;
-    type Books = Books;
-    type Along = ();
-    type Rows = ();
-    type With<'a> = ();
-    type Side = Checkpoint;
     type Error = ScriptError;
     type Engine = Registry;
 
     fn engine(&self) -> &Registry {
         &self.registry
     }
+}
+
+impl Folds for Rooms {
+    type Books = Books;
+    type Tables = ();
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        batch.take(start, raw)
+    }
+}
+
+impl Compares for Rooms {
+    type Side = Checkpoint;
 
     fn side(redis: &Snapshot) -> Result<Look<Checkpoint>, ScriptError> {
         Ok(Look {
@@ -67,6 +63,14 @@ impl Kind for Rooms {
             side: Checkpoint::parse(&redis.decides).ok_or_else(|| Unreadable::of(&redis.decides))?,
         })
     }
+
+    fn compare(redis: &Checkpoint, books: &Books) -> Report {
+        report::compare(redis, books)
+    }
+}
+
+impl Kind for Rooms {
+    type Upkeep = ();
 
     async fn restore(
         &self,
@@ -81,23 +85,5 @@ impl Kind for Rooms {
         restorer
             .restore_room(&self.secret, id, replace, times, by, reason)
             .await
-    }
-
-    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
-        Batch::build(&stream.start(()), events)
-    }
-
-    fn begin(_: &Start<'_, Self>) {}
-
-    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        batch.take(start, raw)
-    }
-
-    async fn write(_: &mut Tx<'static>, _: &[&Batch<Self>]) -> Result<(), WriteError> {
-        Ok(())
-    }
-
-    fn compare(redis: &Checkpoint, books: &Books) -> Report {
-        report::compare(redis, books)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::coupon::ledger::projector::Coupons;
-use jackpot::ledger::projector::batch::{Batch, Raw};
+use jackpot::ledger::projector::batch::{Batch, Raw, With};
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
@@ -92,7 +92,12 @@ async fn project_in(fixture: &CouponLedger, sizes: &[usize]) {
             .await
             .expect("loaded");
         let mut stream = Stream::new(fixture.id.clone(), token, loaded);
-        let batch = Batch::build(&stream.start(()), now);
+        let key = fixture.ledger.signing.current();
+        let with = With {
+            key: &key,
+            index_entries: true,
+        };
+        let batch = Batch::build(&stream.start(with), now);
         assert!(batch.stop.is_none(), "{:?}", batch.stop);
         let refused = write::commit(&fixture.ledger.sql, &[(&batch, stale)]).await;
         assert!(

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use jackpot::jackpot::ledger::fold::Fold;
-use jackpot::jackpot::ledger::projector::{Jackpots, With};
+use jackpot::jackpot::ledger::projector::{JackpotTables, Jackpots};
 use jackpot::ledger::events::FoldError;
-use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start};
+use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start, With};
 use jackpot::signing::SigningKeys;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Record, Sent, State};
-use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use serde_json::{Value, json};
 
 use crate::jackpot::batch::oracle::{batched, play_singly};
@@ -286,7 +285,6 @@ fn batch_of(fields: &[Fields]) -> Batch {
     let directory = tempfile::tempdir().expect("a directory");
     let keys = SigningKeys::load(&"5e".repeat(32), directory.path()).expect("a key");
     let key = keys.current();
-    let sign = |unsigned: UnsignedReceipt| -> Receipt { unsigned.sign(&key) };
     let cursor = Cursor {
         n: 0,
         hash: ChainHash::first(&id),
@@ -303,11 +301,10 @@ fn batch_of(fields: &[Fields]) -> Batch {
         id: &id,
         cursor: &cursor,
         books: &Books::default(),
+        tables: &JackpotTables::default(),
         with: With {
-            last_definition: "",
-            indexed_n: 0,
+            key: &key,
             index_entries: true,
-            sign: &sign,
         },
     };
     Batch::build(&start, &raw)

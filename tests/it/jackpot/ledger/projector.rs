@@ -7,14 +7,13 @@ use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::ledger::projector::index::go_on;
 use jackpot::jackpot::scripts::{EntryReply, Rotated};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::projector::batch::Raw;
+use jackpot::ledger::projector::batch::{Batch, Raw, With};
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::stream::Stream;
 use jackpot::ledger::projector::write;
 use jackpot::signing::published;
 use jackpot::subject::kinds::JACKPOT;
-use jackpot_core::receipt::{Receipt, UnsignedReceipt};
 use jackpot_core::signing::Jwks;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -262,8 +261,11 @@ pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
             .expect("loaded");
         let mut stream = Stream::new(fixture.id.clone(), token, loaded);
         let key = fixture.ledger.signing.current();
-        let sign = |unsigned: UnsignedReceipt| -> Receipt { unsigned.sign(&key) };
-        let batch = stream.batch(now, true, &sign);
+        let with = With {
+            key: &key,
+            index_entries: true,
+        };
+        let batch = Batch::build(&stream.start(with), now);
         assert!(batch.stop.is_none(), "{:?}", batch.stop);
         write::commit(&fixture.ledger.sql, &[(&batch, token)])
             .await

@@ -9,18 +9,14 @@ use jackpot::ledger::declared::EventPart as _;
 use jackpot::ledger::events::{
     Envelope, Fields, FoldError, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
 };
-use jackpot::ledger::kind::{About, Folded, Kind, Look};
-use jackpot::ledger::projector::Projector;
+use jackpot::ledger::kind::{Compares, Folded, Folds, Kind, Look, Standing, Subjects};
 use jackpot::ledger::projector::batch::{Batch, Start, Stop};
-use jackpot::ledger::projector::load::{self, Loaded};
+use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::rows::Raw;
-use jackpot::ledger::projector::stream::Stream;
-use jackpot::ledger::projector::write::WriteError;
 use jackpot::ledger::reconcile::report::{Report, StateRow};
 use jackpot::ledger::restore::{Replace, RestoreError, Restored, Restorer, ended};
 use jackpot::ledger::stuck::{Found, Plan, Skips, StuckError};
 use jackpot::operator::Operator;
-use jackpot::sql::Tx;
 use jackpot::store::Store;
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::{self, Registry, ScriptError, Subject};
@@ -55,32 +51,17 @@ pub struct Books {
 }
 
 impl Folded for Books {
-    fn n(&self) -> u64 {
-        self.n
-    }
-
-    fn restores(&self) -> u64 {
-        self.restores
-    }
-
-    fn at_ms(&self) -> i64 {
-        self.at_ms
-    }
-
-    fn sequence(&self) -> u64 {
-        self.count
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.is_suspended()
-    }
-
-    fn is_suspended(&self) -> bool {
-        self.status == Some(Status::Suspended)
-    }
-
-    fn status(&self) -> &'static str {
-        self.status.map_or("", Status::as_str)
+    fn standing(&self) -> Standing {
+        let is_suspended = self.status == Some(Status::Suspended);
+        Standing {
+            n: self.n,
+            restores: self.restores,
+            at_ms: self.at_ms,
+            sequence: self.count,
+            status: self.status.map_or("", Status::as_str),
+            is_suspended,
+            is_stopped: is_suspended,
+        }
     }
 }
 
@@ -166,28 +147,47 @@ impl Books {
     }
 }
 
-impl Kind for Toys {
+impl Subjects for Toys {
     const NAME: KindName = TOY;
-    const ABOUT: About = About {
-        limits_backlog: false,
-        gates_readiness: false,
-        remembers: "",
-        after_discard: "it is suspended until Redis and the ledger are compared",
-        counted: None,
-        counts: false,
-    };
     type Known = Known;
-    type Books = Books;
-    type Along = ();
-    type Rows = ();
-    type With<'a> = ();
-    type Side = Held;
     type Error = ScriptError;
     type Engine = Registry<Known>;
 
     fn engine(&self) -> &Registry<Known> {
         &self.registry
     }
+}
+
+impl Folds for Toys {
+    type Books = Books;
+    type Tables = ();
+
+    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
+        let fields = Fields(&raw.fields);
+        let event = Event::read(&fields)?;
+        let before = batch.books.clone();
+        batch.books.apply(&event, &fields)?;
+        let (after, at_ms) = (&batch.books, batch.books.at_ms);
+        let done = match &event {
+            Event::Define(_) => Some(Done::define(
+                (before.version, &before.definition),
+                (after.version, &after.definition),
+            )),
+            Event::Status(change) => Some(Done::status(change.before.as_str(), change.after.as_str())),
+            Event::Restore(rebuilt) => Some(Done::restore(rebuilt.from_n, after.n, after.restores)),
+            Event::Count { .. } | Event::Checkpoint { .. } => None,
+        };
+        let action = done.map(|done| (after.n, at_ms, done.action(start.id, &raw.fields)));
+        if let Event::Checkpoint { held } = &event {
+            batch.report = Some((after.n, at_ms, Self::compare(held, after)));
+        }
+        batch.actions.extend(action);
+        Ok(())
+    }
+}
+
+impl Compares for Toys {
+    type Side = Held;
 
     fn side(snapshot: &Snapshot) -> Result<Look<Held>, ScriptError> {
         Ok(Look {
@@ -196,6 +196,19 @@ impl Kind for Toys {
             side: snapshot.held.clone(),
         })
     }
+
+    fn compare(held: &Held, books: &Books) -> Report {
+        Report::of_state(vec![
+            StateRow::of("status", &held.status.as_str(), &books.status()),
+            StateRow::of("version", &held.version, &books.version),
+            StateRow::of("limit", &held.limit, &books.limit),
+            StateRow::of("count", &held.count, &books.count),
+        ])
+    }
+}
+
+impl Kind for Toys {
+    type Upkeep = ();
 
     async fn restore(
         &self,
@@ -237,68 +250,11 @@ impl Kind for Toys {
             records: 0,
         })
     }
-
-    fn batch(_: &Projector<Self>, stream: &Stream<Self>, events: &[Raw]) -> Batch<Self> {
-        Batch::build(&stream.start(()), events)
-    }
-
-    fn begin(_: &Start<'_, Self>) {}
-
-    fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        let fields = Fields(&raw.fields);
-        let event = Event::read(&fields)?;
-        let before = batch.books.clone();
-        batch.books.apply(&event, &fields)?;
-        let (after, at_ms) = (&batch.books, batch.books.at_ms);
-        let done = match &event {
-            Event::Define(_) => Some(Done::define(
-                (before.version, &before.definition),
-                (after.version, &after.definition),
-            )),
-            Event::Status(change) => Some(Done::status(change.before.as_str(), change.after.as_str())),
-            Event::Restore(rebuilt) => Some(Done::restore(rebuilt.from_n, after.n, after.restores)),
-            Event::Count { .. } | Event::Checkpoint { .. } => None,
-        };
-        let action = done.map(|done| (after.n, at_ms, done.action(start.id, &raw.fields)));
-        if let Event::Checkpoint { held } = &event {
-            batch.report = Some((after.n, at_ms, Self::compare(held, after)));
-        }
-        batch.actions.extend(action);
-        Ok(())
-    }
-
-    async fn write(_: &mut Tx<'static>, _: &[&Batch<Self>]) -> Result<(), WriteError> {
-        Ok(())
-    }
-
-    fn compare(held: &Held, books: &Books) -> Report {
-        Report::of_state(vec![
-            StateRow::of("status", &held.status.as_str(), &books.status()),
-            StateRow::of("version", &held.version, &books.version),
-            StateRow::of("limit", &held.limit, &books.limit),
-            StateRow::of("count", &held.count, &books.count),
-        ])
-    }
 }
 
 /// The command does not skip a toy's event that cannot be applied, so nothing is carried on from it.
 impl Skips for Toys {
     type Held = HashMap<String, String>;
-
-    fn build(_: &Ledger, id: &Id, loaded: &Loaded<Self>, events: &[Raw], _: bool) -> Batch<Self> {
-        let start = Start {
-            id,
-            cursor: &loaded.cursor,
-            books: &loaded.books,
-            with: (),
-        };
-        Batch::build(&start, events)
-    }
-
-    fn keys(id: &Id) -> (String, String) {
-        let known = Known::new(id);
-        (known.stream().state.to_owned(), known.stream().events.to_owned())
-    }
 
     async fn held(_: &Store, _: &Id) -> Result<Self::Held, StuckError> {
         Ok(HashMap::new())

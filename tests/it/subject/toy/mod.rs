@@ -29,7 +29,6 @@ use jackpot::subject::operate::{Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::{MaybeScript, Observed, ScriptError, Stamp, Subject};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::Field;
 use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -47,38 +46,13 @@ pub const REGISTRATION: Registration = Registration {
 /// Its names.
 pub const TOY: KindName = KindName::new("toy", "toys", "toy:");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    Open,
-    Suspended,
-}
-
-impl Status {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Suspended => "suspended",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Open, Self::Suspended]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-    }
-}
-
-impl Field for Status {
-    const TYPE: &'static str = "`open` or `suspended`";
-    const PATTERN: &'static str = "%l+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text)
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
+jackpot::status! {
+    /// Whether a toy counts.
+    pub enum Status as "`open` or `suspended`" {
+        /// It does.
+        Open = "open",
+        /// The service stopped it.
+        Suspended = "suspended",
     }
 }
 
