@@ -28,7 +28,7 @@ use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use compose::{Parts, compose};
-use probe::Known;
+use probe::KnownKinds;
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +77,7 @@ struct App {
     ledger: Ledger,
     workers: Vec<Worker>,
     projector: Projectors,
-    known: Known,
+    known: KnownKinds,
 }
 
 /// Creates everything that the service needs before it listens.

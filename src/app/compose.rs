@@ -28,7 +28,7 @@ pub(super) struct Parts {
     pub(super) routes: Routes,
     pub(super) workers: Vec<Worker>,
     pub(super) projector: Projectors,
-    pub(super) known: probe::Known,
+    pub(super) known: probe::KnownKinds,
 }
 
 pub(super) async fn compose(
@@ -50,7 +50,7 @@ pub(super) async fn compose(
     };
     let capabilities = capabilities::make(&ground);
     let kinds = capabilities::kinds_of(&capabilities);
-    let known = probe::Known {
+    let known = probe::KnownKinds {
         kinds: kinds.clone(),
         max_backlog_events: settings.ledger.max_backlog_events,
     };

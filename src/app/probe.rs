@@ -26,7 +26,7 @@ pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
 
 /// What this instance remembers of all subjects.
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct KnownKinds {
     pub(super) kinds: Kinds,
     /// The backlog that refuses subjects of a kind that limits it.
     pub(super) max_backlog_events: u64,
@@ -42,7 +42,7 @@ pub(super) struct Found {
     lag_events: u64,
 }
 
-impl Known {
+impl KnownKinds {
     pub(super) fn look(&self) -> Found {
         let mut found = Found::default();
         for kind in self.kinds.iter() {
@@ -81,7 +81,7 @@ impl Found {
 /// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be
 /// played. A database that does not answer is shown, but is no cause by itself: play goes on, and otherwise all
 /// instances would leave at once.
-pub(super) fn readiness(store: &Store, ledger: &Ledger, known: Known) -> ReadinessFn {
+pub(super) fn readiness(store: &Store, ledger: &Ledger, known: KnownKinds) -> ReadinessFn {
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {
         let health = store.health();

@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, error, info, warn};
 
-use super::probe::Known;
+use super::probe::KnownKinds;
 use crate::ledger::Ledger;
 use crate::ledger::pair::Standing;
 use crate::store::Store;
@@ -49,7 +49,7 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
 }
 
 /// Counts refused subjects, and logs each change once.
-pub(super) async fn refusals(known: Known, metrics: Arc<Metrics>) {
+pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
     let mut before: BTreeSet<(KindName, Id, &str)> = BTreeSet::new();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -7,7 +7,7 @@ use utoipa::OpenApi;
 use super::api::{self, Api, ApiDoc};
 use super::coupons::Coupons;
 use super::known::Registry;
-use super::line::Line;
+use super::queue_worker::QueueWorker;
 use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::load::Load;
@@ -70,11 +70,11 @@ impl Capability for Service {
     }
 
     fn workers(&self) -> Result<Vec<Worker>, StartError> {
-        let line = Line::new(self.coupons.clone(), self.settings.clone())?;
+        let worker = QueueWorker::new(self.coupons.clone(), self.settings.clone())?;
         Ok(vec![Worker {
-            name: "the worker of the lines",
+            name: "the worker of the queues",
             until: Until::Served,
-            run: Box::new(|served| Box::pin(line.run(served))),
+            run: Box::new(|served| Box::pin(worker.run(served))),
         }])
     }
 }

@@ -44,7 +44,7 @@ pub(super) enum Turn {
 
 /// The consumer of one queue.
 pub(super) struct Serving {
-    pub(super) place: Place,
+    pub(super) place: ServingSlot,
     pub(super) coupons: Coupons,
     pub(super) known: Arc<Known>,
     pub(super) id: Id,
@@ -54,12 +54,12 @@ pub(super) struct Serving {
 }
 
 /// One of an instance's places for serving queues.
-pub(super) struct Place {
+pub(super) struct ServingSlot {
     places: Arc<Semaphore>,
     held: Option<OwnedSemaphorePermit>,
 }
 
-impl Place {
+impl ServingSlot {
     pub(super) fn of(places: &Arc<Semaphore>) -> Self {
         Self {
             places: Arc::clone(places),

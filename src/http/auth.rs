@@ -23,7 +23,7 @@ use super::limits::KeyLeft;
 use super::problem::Problem;
 use super::request_id::RequestId;
 pub use crate::keys::Role;
-use crate::keys::{Known, Subjects};
+use crate::keys::{KnownKey, Subjects};
 use crate::operator::Operator;
 use crate::rate::{Left, Moment};
 use crate::subject::kinds::{self, KindName};
@@ -34,7 +34,7 @@ const MAX_KEY_LENGTH: usize = 256;
 
 /// The caller of a request.
 #[derive(Debug, Clone)]
-pub struct Caller(Arc<Known>);
+pub struct Caller(Arc<KnownKey>);
 
 impl Caller {
     /// Name of the key, for the audit trail.
@@ -127,7 +127,7 @@ fn wrong_subject(only: &Subjects) -> Problem {
 
 /// The time when a key is revoked or expires. Long answers, such as a stream, end then.
 #[derive(Debug, Clone)]
-pub struct KeyEnd(Option<Arc<Known>>);
+pub struct KeyEnd(Option<Arc<KnownKey>>);
 
 impl KeyEnd {
     /// Returns when the key has expired or was revoked; never for a caller without a key.
@@ -307,7 +307,7 @@ mod tests {
 
     fn caller(rights: impl Into<Rights>) -> Caller {
         let key = RawKey::from_text("k").entry("n".parse().unwrap(), rights.into());
-        Caller(Arc::new(Known::of(key)))
+        Caller(Arc::new(KnownKey::of(key)))
     }
 
     fn bound(subjects: &[&str]) -> Caller {

@@ -19,7 +19,7 @@ use super::limits;
 use super::listener::exchange::Exchange;
 use super::problem::{self, Problem};
 use super::request_id::{self, RequestId};
-use super::secure::Place;
+use super::secure::Purpose;
 use crate::rate::Moment;
 use crate::telemetry::request::{self, Request};
 
@@ -44,7 +44,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         .and_then(|routes| routes.label(request.path()));
     // Pages are not in the document.
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
-    let place = Place::of(request.path());
+    let purpose = Purpose::of(request.path());
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
     let answering = async move {
@@ -57,12 +57,12 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
         .catch_unwind()
         .await
         {
-            Ok(Ok(answer)) => Ok(finish(answer, &id, place)),
+            Ok(Ok(answer)) => Ok(finish(answer, &id, purpose)),
             Ok(Err(error)) => Err(error),
             // The panic hook has logged it, with this request's span.
             Err(_) => Err(Problem::internal().into()),
         }
-        .map_err(|error| with_headers(error, &id, place));
+        .map_err(|error| with_headers(error, &id, purpose));
         let status = match &result {
             Ok(answer) => answer.status(),
             Err(error) => error.as_response_error().status_code(),
@@ -103,17 +103,17 @@ async fn answer<B: MessageBody + 'static>(
 }
 
 /// A failed service drops the request. So the server makes its answer, with these headers.
-fn with_headers(mut error: Error, id: &RequestId, place: Place) -> Error {
+fn with_headers(mut error: Error, id: &RequestId, purpose: Purpose) -> Error {
     let header = id.header();
     error.add_response_mapper(move |mut answer| {
         answer.headers_mut().insert(request_id::HEADER, header.clone());
-        place.secure(answer.headers_mut());
+        purpose.secure(answer.headers_mut());
         answer
     });
     error
 }
 
-fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId, place: Place) -> ServiceResponse<BoxBody> {
+fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId, purpose: Purpose) -> ServiceResponse<BoxBody> {
     let failed = answer.status().is_client_error() || answer.status().is_server_error();
     let mut answer = if failed && !explains_itself(&answer) {
         as_problem(answer)
@@ -121,7 +121,7 @@ fn finish(answer: ServiceResponse<BoxBody>, id: &RequestId, place: Place) -> Ser
         answer
     };
     answer.headers_mut().insert(request_id::HEADER, id.header());
-    place.secure(answer.headers_mut());
+    purpose.secure(answer.headers_mut());
     answer
 }
 

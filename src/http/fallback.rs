@@ -14,11 +14,11 @@ use super::problem::Problem;
 const MAX_SEGMENTS: usize = 12;
 
 /// Paths and their methods, from the `OpenAPI` document. So the document must be complete.
-pub(super) struct RouteTable(Vec<Known>);
+pub(super) struct RouteTable(Vec<KnownPath>);
 
 /// A path of the service.
 #[derive(Clone)]
-struct Known {
+struct KnownPath {
     /// The path in the document, `{id}` for a parameter.
     path: Arc<str>,
     segments: Vec<Segment>,
@@ -32,7 +32,7 @@ enum Segment {
     Parameter,
 }
 
-impl Known {
+impl KnownPath {
     fn new(path: &str, methods: String) -> Self {
         let segment = |text: &str| {
             if text.starts_with('{') {
@@ -66,7 +66,7 @@ impl Known {
 impl RouteTable {
     pub(super) fn of(document: &OpenApi) -> RouteTable {
         let paths = document.paths.paths.iter();
-        RouteTable(paths.map(|(path, item)| Known::new(path, methods(item))).collect())
+        RouteTable(paths.map(|(path, item)| KnownPath::new(path, methods(item))).collect())
     }
 
     /// The part of the table for a listener that serves only `path`.
@@ -80,7 +80,7 @@ impl RouteTable {
         self.find(path).map(|known| Arc::clone(&known.path))
     }
 
-    fn find(&self, path: &str) -> Option<&Known> {
+    fn find(&self, path: &str) -> Option<&KnownPath> {
         let mut parts = [""; MAX_SEGMENTS];
         let mut count = 0;
         for part in path.split('/') {

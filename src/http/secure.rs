@@ -7,7 +7,7 @@ use actix_web::http::header::{
 
 /// The purpose of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Purpose {
     /// The API, for one caller: its answers include passes and tokens. Public answers set their own headers.
     Api,
     /// Pages of rooms, likewise.
@@ -35,7 +35,7 @@ const DOCS_POLICY: HeaderValue = HeaderValue::from_static(
      form-action 'self'; frame-ancestors 'none'",
 );
 
-impl Place {
+impl Purpose {
     pub(super) fn of(path: &str) -> Self {
         if path.starts_with("/v1/") {
             Self::Api
@@ -86,7 +86,7 @@ mod tests {
         for (name, value) in said {
             headers.insert(name.clone(), HeaderValue::from_static(value));
         }
-        Place::of(path).secure(&mut headers);
+        Purpose::of(path).secure(&mut headers);
         headers
     }
 

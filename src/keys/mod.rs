@@ -10,5 +10,5 @@ mod subjects;
 pub use expiry::Expiry;
 pub use file::{KeyFile, KeysError, read_operator_key};
 pub use model::{Key, KeyName, RawKey, Rights, Role, sha256};
-pub use store::{KeyStore, Known, Limits};
+pub use store::{KeyStore, KnownKey, Limits};
 pub use subjects::{MAX_SUBJECTS, Subject, Subjects};

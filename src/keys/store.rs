@@ -36,24 +36,26 @@ impl Limits {
 type Limiter = (Rate, Bucket);
 
 /// A key of the service. Its limiter lives as long as the key, so there are never more limiters than keys.
-pub struct Known {
+pub struct KnownKey {
     /// As in the file.
     pub key: Key,
     limiter: Option<Arc<Limiter>>,
     ended: Stopping,
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("KnownKey")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }
 
-impl Known {
+impl KnownKey {
     /// A key without a store.
     #[cfg(test)]
-    pub fn of(key: Key) -> Known {
-        Known {
+    pub fn of(key: Key) -> KnownKey {
+        KnownKey {
             key,
             limiter: None,
             ended: Stopping::default(),
@@ -84,7 +86,7 @@ impl Known {
 pub struct KeyStore {
     file: KeyFile,
     limits: Limits,
-    known: ArcSwap<Vec<Arc<Known>>>,
+    known: ArcSwap<Vec<Arc<KnownKey>>>,
 }
 
 impl KeyStore {
@@ -111,7 +113,7 @@ impl KeyStore {
 
     /// The key with this text. The time does not depend on which key it is, or whether it is one.
     #[must_use]
-    pub fn find(&self, text: &str) -> Option<Arc<Known>> {
+    pub fn find(&self, text: &str) -> Option<Arc<KnownKey>> {
         let digest = sha256(text);
         let known = self.known.load();
         let mut found = None;
@@ -185,7 +187,7 @@ impl KeyStore {
         // An unchanged key stays the same object, so what is open under it stays open.
         let known = |key: Key| match before.iter().find(|known| known.key == key) {
             Some(known) => Arc::clone(known),
-            None => Arc::new(Known {
+            None => Arc::new(KnownKey {
                 limiter: limiter(&key),
                 key,
                 ended: Stopping::default(),
@@ -212,8 +214,8 @@ impl KeyStore {
 }
 
 /// Names and roles of the keys that were made and revoked. A name that is used again belongs to another key.
-fn tell_changes(before: &[Arc<Known>], after: &[Arc<Known>]) {
-    let lacks = |all: &[Arc<Known>], one: &Arc<Known>| all.iter().all(|other| other.key.sha256 != one.key.sha256);
+fn tell_changes(before: &[Arc<KnownKey>], after: &[Arc<KnownKey>]) {
+    let lacks = |all: &[Arc<KnownKey>], one: &Arc<KnownKey>| all.iter().all(|other| other.key.sha256 != one.key.sha256);
     for gone in before.iter().filter(|one| lacks(after, one)) {
         tracing::info!(key = gone.key.name.as_str(), role = %gone.key.role, "API key revoked");
     }

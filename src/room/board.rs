@@ -8,7 +8,7 @@ use jackpot_core::ids::Id;
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
-use super::eta::{CLOCK_BACK_MS, Ends, Line};
+use super::eta::{CLOCK_BACK_MS, Ends, QueuePosition};
 use super::scripts::{Counts, Snapshot, Visited};
 use crate::subject::ScriptError;
 use crate::telemetry::{Metrics, OneRoom, RoomNews};
@@ -87,7 +87,7 @@ impl Boards {
     }
 
     /// Takes a visit's reply about its room, and wakes the worker if something is due earlier than it has planned.
-    pub(super) fn hear(&self, id: &Id, visited: &Visited, metrics: &Metrics) {
+    pub(super) fn observe(&self, id: &Id, visited: &Visited, metrics: &Metrics) {
         let board = self.of(id, metrics);
         board.count(visited.now_ms, &visited.counts);
         let at = Instant::now() + pause(visited);
@@ -103,7 +103,7 @@ impl Boards {
 impl Board {
     /// Takes the counts of a room.
     pub(super) fn count(&self, now_ms: i64, counts: &Counts) {
-        lock(&self.ends).hear(now_ms, counts.admitted.saturating_sub(counts.active));
+        lock(&self.ends).observe(now_ms, counts.admitted.saturating_sub(counts.active));
         let mut counted = lock(&self.counted);
         let (last_ms, last) = *counted;
         let fell = counts.admitted < last.admitted;
@@ -142,7 +142,7 @@ impl Board {
     }
 
     /// Seconds until this place is admitted, if known.
-    pub(super) fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
+    pub(super) fn eta_s(&self, now_ms: i64, line: QueuePosition) -> Option<u64> {
         lock(&self.ends).eta_s(now_ms, line)
     }
 

@@ -22,7 +22,7 @@ pub struct Ends {
 
 /// A place in the queue of a room that admits whenever it has room.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct QueuePosition {
     /// How many are ahead.
     pub ahead: u64,
     /// Sessions now.
@@ -35,7 +35,7 @@ pub struct Line {
 
 impl Ends {
     /// Adds a sample: the number of sessions that ended until `now_ms`.
-    pub fn hear(&mut self, now_ms: i64, ended: u64) {
+    pub fn observe(&mut self, now_ms: i64, ended: u64) {
         if let Some(&(last_ms, last)) = self.samples.back() {
             if now_ms < last_ms {
                 if last_ms - now_ms < CLOCK_BACK_MS {
@@ -63,7 +63,7 @@ impl Ends {
 
     /// Seconds until this place is admitted, rounded up.
     #[must_use]
-    pub fn eta_s(&self, now_ms: i64, line: Line) -> Option<u64> {
+    pub fn eta_s(&self, now_ms: i64, line: QueuePosition) -> Option<u64> {
         if line.capacity == 0 {
             return None;
         }
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
 
     /// A full room.
-    fn full(ahead: u64, limit: Option<u64>) -> Line {
-        Line {
+    fn full(ahead: u64, limit: Option<u64>) -> QueuePosition {
+        QueuePosition {
             ahead,
             active: 10,
             capacity: 10,
@@ -141,7 +141,7 @@ mod tests {
     fn steady(seconds: i64, per_s: u64) -> Ends {
         let mut ends = Ends::default();
         for second in 0..=seconds {
-            ends.hear(second * 1_000, second.unsigned_abs() * per_s);
+            ends.observe(second * 1_000, second.unsigned_abs() * per_s);
         }
         ends
     }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(steady(60, 0).eta_s(60_000, full(5, Some(60))), None);
         let mut quiet = steady(30, 2);
         for second in 31..=95 {
-            quiet.hear(second * 1_000, 60);
+            quiet.observe(second * 1_000, 60);
         }
         assert_eq!(
             quiet.eta_s(95_000, full(0, None)),
@@ -174,7 +174,7 @@ mod tests {
         assert!(ends.samples.len() <= 62);
         let mut slower = steady(60, 10);
         for second in 61..=120 {
-            slower.hear(second * 1_000, 600 + (second - 60).unsigned_abs());
+            slower.observe(second * 1_000, 600 + (second - 60).unsigned_abs());
         }
         assert_eq!(slower.eta_s(120_000, full(59, None)), Some(60));
         // A second without any makes it a little less.
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn a_limit_is_a_limit_also_of_what_was_measured() {
         let mut burst = Ends::default();
-        burst.hear(0, 0);
-        burst.hear(100, 60);
+        burst.observe(0, 0);
+        burst.observe(100, 60);
         assert_eq!(burst.eta_s(100, full(59, None)), Some(1));
         assert_eq!(burst.eta_s(100, full(59, Some(60))), Some(60));
         assert_eq!(burst.eta_s(100, full(59, Some(30))), Some(120));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_is_free_counts_and_what_a_burst_took_does_not() {
-        let line = |ahead, active, capacity| Line {
+        let line = |ahead, active, capacity| QueuePosition {
             ahead,
             active,
             capacity,
@@ -210,7 +210,7 @@ mod tests {
         // After an opening no session has ended yet.
         assert_eq!(steady(60, 0).eta_s(60_000, line(0, 10, 10)), None);
         // If only the limit makes them wait, the estimate follows from it.
-        let limited = Line {
+        let limited = QueuePosition {
             limit: Some(60),
             ..line(4, 0, 10)
         };
@@ -221,17 +221,17 @@ mod tests {
     fn many_samples_of_one_second_are_one_and_late_ones_none() {
         let mut ends = Ends::default();
         for ms in 0..5_000 {
-            ends.hear(ms, ms.unsigned_abs() / 100);
+            ends.observe(ms, ms.unsigned_abs() / 100);
         }
         assert!(ends.samples.len() <= 7, "{ends:?}");
         let before = ends.samples.clone();
-        ends.hear(10, 0);
+        ends.observe(10, 0);
         assert_eq!(ends.samples, before);
-        ends.hear(5_000, 3);
+        ends.observe(5_000, 3);
         assert_eq!(ends.samples, before, "calls that were mixed up");
-        ends.hear(6_500, 3);
+        ends.observe(6_500, 3);
         assert_eq!(ends.samples, [(6_500, 3)], "a count that fell is another one");
-        ends.hear(-3_500, 4);
+        ends.observe(-3_500, 4);
         assert_eq!(ends.samples, [(-3_500, 4)], "a clock that went back is another one");
     }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::board::{Board, Boards, Shown};
 use super::definition::Definition;
 use super::error::RoomError;
-use super::eta::{Line, poll_after_s};
+use super::eta::{QueuePosition, poll_after_s};
 use super::known::{Known, OrderOf, Registry};
 use super::operate::parse_definition;
 use super::return_to::ReturnTo;
@@ -171,7 +171,7 @@ impl Rooms {
             };
             let (reply, room) = self.ask(id, visit).await?;
             if reply != VisitReply::OtherNonce {
-                return self.answered(id, reply, &room);
+                return self.outcome(id, reply, &room);
             }
         }
         Err(RoomError::Unsettled)
@@ -194,7 +194,7 @@ impl Rooms {
 
     async fn visit(&self, id: &Id, visit: Visit) -> Result<TicketNow, RoomError> {
         let (reply, room) = self.ask(id, visit).await?;
-        self.answered(id, reply, &room)
+        self.outcome(id, reply, &room)
     }
 
     async fn ask(&self, id: &Id, visit: Visit) -> Result<VisitAnswer, RoomError> {
@@ -205,7 +205,7 @@ impl Rooms {
         Ok(answer)
     }
 
-    fn answered(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
+    fn outcome(&self, id: &Id, reply: VisitReply, room: &Visited) -> Result<TicketNow, RoomError> {
         match reply {
             VisitReply::Seen(seen) => Ok(self.now(id, seen, room)),
             VisitReply::NotAdmitted(seen) => Err(RoomError::NotAdmitted {
@@ -238,7 +238,7 @@ impl Rooms {
             Place::Admitted { .. } | Place::Ended { .. } => None,
         };
         let moves = room.status == Status::Open && !room.unordered && room.opens_ms.is_none() && room.hold_ms.is_none();
-        let line = ahead.filter(|_| moves).map(|ahead| Line {
+        let line = ahead.filter(|_| moves).map(|ahead| QueuePosition {
             ahead,
             active: room.counts.active,
             capacity: room.capacity,
@@ -279,7 +279,7 @@ impl Rooms {
         let definition = parse_definition(id, &snapshot.definition)?;
         let (counts, now_ms) = (snapshot.counts, snapshot.now_ms);
         let moves = snapshot.status == Status::Open && snapshot.opens_ms.is_none() && snapshot.hold_ms.is_none();
-        let line = Line {
+        let line = QueuePosition {
             ahead: counts.waiting,
             active: counts.active,
             capacity: definition.capacity(),

@@ -62,7 +62,7 @@ impl Others {
         self.unknown.get(name).is_some_and(|said| said.elapsed() < UNKNOWN_FOR)
     }
 
-    fn note_unknown(&mut self, name: String) {
+    fn observe_unknown(&mut self, name: String) {
         if self.unknown.len() >= MAX_UNKNOWN {
             self.unknown.retain(|_, said| said.elapsed() < UNKNOWN_FOR);
         }
@@ -157,7 +157,7 @@ impl Tokens {
         let opened = self.open_known(typ, token);
         if matches!(opened, Err(PassError::UnknownKey)) {
             let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
-            others.note_unknown(name);
+            others.observe_unknown(name);
         }
         Ok(opened?)
     }

@@ -33,7 +33,7 @@ impl Visiting {
     async fn visit(&self, visits: &[Visit]) -> Result<Visited, ScriptError> {
         let visited = scripts::visit_here(&self.store, &self.known, self.retention_ms, visits).await;
         let visited = self.registry.observe_reply(&self.known, visited)?;
-        self.boards.hear(&self.id, &visited, &self.metrics);
+        self.boards.observe(&self.id, &visited, &self.metrics);
         Ok(visited)
     }
 

@@ -24,7 +24,7 @@ pub async fn ledger_mark(sql: &Sql, of: KindName, id: &Id) -> Result<Option<Mark
 impl<K: Subject> Registry<K> {
     /// Remembers how far the ledger is with a subject that this instance has not used. Only the ledger can
     /// distinguish a new subject from one that Redis has lost.
-    pub async fn learn(&self, sql: &Sql, of: KindName, id: &Id) -> Result<(), sqlx::Error> {
+    pub async fn observe_ledger(&self, sql: &Sql, of: KindName, id: &Id) -> Result<(), sqlx::Error> {
         if !self.is_used(id)
             && let Some(mark) = ledger_mark(sql, of, id).await?
         {

@@ -81,27 +81,27 @@ pub fn is_identified() -> bool {
 
 /// Names the caller on the request's further lines. Here and below: outside a request nothing happens.
 pub fn caller(name: Arc<str>) {
-    note(|request| &request.caller, name);
+    set(|request| &request.caller, name);
 }
 
 /// Names jackpot and entry, or batch, on the request's further lines.
 pub fn entry(jackpot: Arc<str>, entry: Arc<str>) {
-    note(|request| &request.jackpot, jackpot);
-    note(|request| &request.entry, entry);
+    set(|request| &request.jackpot, jackpot);
+    set(|request| &request.entry, entry);
 }
 
 /// Names coupon and request for a unit on the request's further lines.
 pub fn issue(coupon: Arc<str>, issue: Arc<str>) {
-    note(|request| &request.coupon, coupon);
-    note(|request| &request.issue, issue);
+    set(|request| &request.coupon, coupon);
+    set(|request| &request.issue, issue);
 }
 
 /// Names the room on the request's further lines, never a ticket, because a ticket is a secret.
 pub fn room(room: Arc<str>) {
-    note(|request| &request.room, room);
+    set(|request| &request.room, room);
 }
 
-fn note(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {
+fn set(cell: impl FnOnce(&Request) -> &OnceCell<Arc<str>>, text: Arc<str>) {
     // Outside a request there is nothing to name. The first of two names stays.
     let _noted = REQUEST.try_with(|request| cell(request).set(text));
 }

@@ -102,7 +102,7 @@ pub(crate) async fn put(
     let wanted = wanted(&request)?;
     let name = check_new_name(&document.name);
     let definition = name_and_rest(name, Definition::check(document)).map_err(CouponError::Invalid)?;
-    api.learn(&id).await?;
+    api.observe_ledger(&id).await?;
     let by = operator(&caller, &request_id);
     let put = api.coupons.define(&id, &definition, wanted, &by).await?;
     if put.created {

@@ -30,8 +30,8 @@ pub struct Api {
 }
 
 impl Api {
-    async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        Ok(self.coupons.registry.learn(&self.sql, COUPON, id).await?)
+    async fn observe_ledger(&self, id: &Id) -> Result<(), Problem> {
+        Ok(self.coupons.registry.observe_ledger(&self.sql, COUPON, id).await?)
     }
 }
 

@@ -37,7 +37,7 @@ impl Side {
 
     /// What the state in Redis must be, by the books.
     #[must_use]
-    pub fn told(books: &Books) -> Self {
+    pub fn of_books(books: &Books) -> Self {
         let definition = Definition::from_json(&books.definition).ok();
         let of = |number: fn(&Definition) -> Option<String>| definition.as_ref().and_then(number).unwrap_or_default();
         let told = [
@@ -76,7 +76,7 @@ impl Side {
 /// Compares both sides at the same event.
 #[must_use]
 pub fn compare(redis: &Side, ledger: &Books) -> Report {
-    let ledger = Side::told(ledger);
+    let ledger = Side::of_books(ledger);
     let names: BTreeSet<_> = redis.0.keys().chain(ledger.0.keys()).collect();
     let row = |name: &String| {
         let shown = if name == "seq" { "issued" } else { name };
@@ -140,7 +140,7 @@ mod tests {
             retention_s: 7_200,
             ..Books::default()
         };
-        (Side::told(&books), books)
+        (Side::of_books(&books), books)
     }
 
     #[test]

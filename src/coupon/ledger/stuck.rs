@@ -67,7 +67,7 @@ impl Skips for Coupons {
         let Some(stuck) = &found.stuck else {
             return Err(StuckError::Refused("nothing is stuck".to_owned()));
         };
-        let known = Known::read(ledger, id, found).await?;
+        let known = InLedger::read(ledger, id, found).await?;
         let skip = Skip {
             books,
             raw: stuck.raw.as_ref(),
@@ -93,14 +93,14 @@ impl Skips for Coupons {
 
 /// What the ledger holds.
 #[derive(Default)]
-struct Known {
+struct InLedger {
     /// Whether each issue is voided, by its sequence.
     issued: BTreeMap<u64, bool>,
     refused: BTreeSet<String>,
     waiting: Waiting,
 }
 
-impl Known {
+impl InLedger {
     async fn read(ledger: &Ledger, id: &Id, found: &Found<Coupons>) -> Result<Self, StuckError> {
         let sql = &ledger.sql;
         let mut known = Self::default();
@@ -288,7 +288,7 @@ struct Skip<'a> {
     raw: Option<&'a Raw>,
     held: &'a Held,
     evidence: Evidence,
-    known: Known,
+    known: InLedger,
     at_ms: i64,
 }
 

@@ -13,7 +13,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::bare;
 use super::state::{ConnectionState, Permit};
-use super::worker::Place;
+use super::worker::ConnectionSlot;
 use crate::http::addresses::Connected;
 
 /// A byte that no head may have.
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     pub(super) state: Rc<ConnectionState>,
     /// Both exist until the end.
     stream: Option<Stream>,
-    place: Option<Place>,
+    place: Option<ConnectionSlot>,
     instead: Option<Instead>,
 }
 
@@ -42,7 +42,7 @@ struct Instead {
 }
 
 impl Connection {
-    pub(super) fn new(stream: Stream, place: Place) -> Connection {
+    pub(super) fn new(stream: Stream, place: ConnectionSlot) -> Connection {
         Connection {
             state: Rc::clone(&place.state),
             stream: Some(stream),
@@ -102,7 +102,7 @@ impl Connection {
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        this.state.note(cx);
+        this.state.remember_task(cx);
         let before = buffer.filled().len();
         match this.state.permit() {
             Permit::UpTo(left) if left >= buffer.remaining() as u64 => {

@@ -42,7 +42,7 @@ use crate::stopping::Stopping;
 use crate::telemetry::Metrics;
 use io::{Connection, Stream};
 use state::{ConnectionState, H2_WINDOW_BYTES};
-use worker::{HEAD_TIMEOUT, Place, Shared, Worker};
+use worker::{ConnectionSlot, HEAD_TIMEOUT, Shared, Worker};
 
 /// Connections that the system holds until the service accepts them.
 const BACKLOG: i32 = 2_048;
@@ -172,7 +172,7 @@ impl Gate {
     }
 
     /// A refused connection is neither read nor answered.
-    fn admit(&self, peer: SocketAddr) -> Option<Place> {
+    fn admit(&self, peer: SocketAddr) -> Option<ConnectionSlot> {
         let connected = self.addresses.as_ref().map(|addresses| addresses.connect(peer.ip()));
         let connected = connected.transpose().inspect_err(|refused| {
             self.worker.metrics.connections.closed(refused.as_str());
@@ -190,7 +190,7 @@ fn gone() -> DispatchError {
 async fn until_killed<F: Future>(state: &ConnectionState, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| {
-        state.note(cx);
+        state.remember_task(cx);
         if state.is_killed() {
             return Poll::Ready(None);
         }

@@ -317,7 +317,7 @@ impl ConnectionState {
     }
 
     /// Remembers the task to wake when the connection must go on or end.
-    pub(super) fn note(&self, context: &Context<'_>) {
+    pub(super) fn remember_task(&self, context: &Context<'_>) {
         let mut waker = self.waker.borrow_mut();
         if waker.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {
             *waker = Some(context.waker().clone());

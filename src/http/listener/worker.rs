@@ -102,7 +102,7 @@ impl Worker {
     }
 
     /// A place for a new connection; `None` when there is none and no other connection can be closed.
-    pub(super) fn admit(self: &Rc<Self>, peer: IpAddr, connected: Option<Connected>) -> Option<Place> {
+    pub(super) fn admit(self: &Rc<Self>, peer: IpAddr, connected: Option<Connected>) -> Option<ConnectionSlot> {
         if self.connections.borrow().len() >= self.limit && !self.make_room() {
             self.metrics.connections.closed("full");
             return None;
@@ -113,7 +113,7 @@ impl Worker {
         state.index.set(connections.len());
         connections.push(Rc::clone(&state));
         self.metrics.connections.opened();
-        Some(Place {
+        Some(ConnectionSlot {
             state,
             worker: Rc::clone(self),
             connected,
@@ -206,14 +206,14 @@ async fn tick(worker: Weak<Worker>) {
 }
 
 /// A place, taken until it is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     pub(super) state: Rc<ConnectionState>,
     pub(super) worker: Rc<Worker>,
     /// Its address counts the connection for the same time.
     pub(super) connected: Option<Connected>,
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Keeps `stream`, whose write side is closed, until the client has closed it too, or for a moment.
     pub(super) fn linger(self, stream: TcpStream) {
         let worker = Rc::clone(&self.worker);
@@ -231,7 +231,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.worker.leave(&self.state);
     }
@@ -242,7 +242,7 @@ struct Lingering {
     stream: TcpStream,
     left: usize,
     since: Tick,
-    _place: Place,
+    _place: ConnectionSlot,
 }
 
 impl Lingering {

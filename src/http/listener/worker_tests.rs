@@ -9,7 +9,7 @@ fn worker(limit: usize) -> Rc<Worker> {
     }))
 }
 
-fn from(worker: &Rc<Worker>, last: u8) -> Option<Place> {
+fn from(worker: &Rc<Worker>, last: u8) -> Option<ConnectionSlot> {
     let place = worker.admit([127, 0, 0, last].into(), None)?;
     place.state.opened(false);
     Some(place)

@@ -106,7 +106,7 @@ pub(crate) async fn post(
     let batch = Arc::new(Batch { batch_id, entries });
     let played = match api.play.enter_batch(&id, &batch).await {
         Ok(played) => played,
-        Err(error) => return Err(api.reasons.told(&id, error).await),
+        Err(error) => return Err(api.reasons.problem(&id, error).await),
     };
     let (winners, replayed) = (played.winners.len(), played.replayed);
     let answer = work(winners, move || answer_text(&id, &batch, &played)).await;

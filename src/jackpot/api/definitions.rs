@@ -167,7 +167,11 @@ pub(crate) async fn put(
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());
     }
-    api.operate.views.registry.learn(&api.sql, JACKPOT, &id).await?;
+    api.operate
+        .views
+        .registry
+        .observe_ledger(&api.sql, JACKPOT, &id)
+        .await?;
     let put = api
         .operate
         .define(&id, &definition, wanted, status, &operator(&caller, &request_id))

@@ -165,7 +165,7 @@ pub(crate) async fn post(
     };
     let played = match api.play.enter(&id, &body.entry_id, sent, pass.as_str()).await {
         Ok(played) => played,
-        Err(error) => return Err(api.reasons.told(&id, error).await),
+        Err(error) => return Err(api.reasons.problem(&id, error).await),
     };
     let mut answer = if played.replayed {
         HttpResponse::Ok()

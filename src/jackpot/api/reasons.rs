@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const MAX_KEPT: usize = 10_000;
 
 #[derive(Debug, Clone)]
-struct Known {
+struct KnownReason {
     status: Status,
     reason: Option<Arc<str>>,
     /// When it was read, or when a refusal began to read it again.
@@ -34,7 +34,7 @@ struct Known {
 #[derive(Debug, Clone)]
 pub struct Reasons {
     sql: Sql,
-    known: Arc<Mutex<HashMap<Id, Known>>>,
+    known: Arc<Mutex<HashMap<Id, KnownReason>>>,
 }
 
 impl Reasons {
@@ -47,7 +47,7 @@ impl Reasons {
     }
 
     /// Records that this instance has stopped the jackpot; the ledger may not have this event yet.
-    pub(super) fn learn(&self, id: &Id, status: Status, reason: &str) {
+    pub(super) fn observe(&self, id: &Id, status: Status, reason: &str) {
         self.keep(id, status, Some(reason.into()));
     }
 
@@ -55,7 +55,7 @@ impl Reasons {
         put(&mut self.locked(), id, status, reason);
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<Id, Known>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<Id, KnownReason>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,7 +74,7 @@ impl Reasons {
     }
 
     /// The problem of a refused entry.
-    pub(super) async fn told(&self, id: &Id, error: PlayError) -> Problem {
+    pub(super) async fn problem(&self, id: &Id, error: PlayError) -> Problem {
         let PlayError::Stopped(status) = error else {
             return error.into();
         };
@@ -95,7 +95,7 @@ enum Look {
     Ask(Option<Arc<str>>),
 }
 
-fn look(known: &mut HashMap<Id, Known>, id: &Id, status: Status) -> Look {
+fn look(known: &mut HashMap<Id, KnownReason>, id: &Id, status: Status) -> Look {
     let found = known.get(id).filter(|known| known.status == status);
     let reason = found.and_then(|known| known.reason.clone());
     if found.is_some_and(|known| known.at.elapsed() < KEPT) {
@@ -106,26 +106,26 @@ fn look(known: &mut HashMap<Id, Known>, id: &Id, status: Status) -> Look {
     Look::Ask(reason)
 }
 
-fn put(known: &mut HashMap<Id, Known>, id: &Id, status: Status, reason: Option<Arc<str>>) {
+fn put(known: &mut HashMap<Id, KnownReason>, id: &Id, status: Status, reason: Option<Arc<str>>) {
     if known.len() >= MAX_KEPT && !known.contains_key(id) {
         known.clear();
     }
     let at = Instant::now();
-    known.insert(id.clone(), Known { status, reason, at });
+    known.insert(id.clone(), KnownReason { status, reason, at });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn aged(known: &mut HashMap<Id, Known>, id: &Id) {
+    fn aged(known: &mut HashMap<Id, KnownReason>, id: &Id) {
         known.get_mut(id).expect("kept").at -= KEPT;
     }
 
     #[test]
     fn of_many_one_asks_and_the_others_say_what_was_known() {
         let (mut known, id) = (HashMap::new(), Id::parse("spring").expect("an id"));
-        let ask = |known: &mut HashMap<Id, Known>, status| look(known, &id, status);
+        let ask = |known: &mut HashMap<Id, KnownReason>, status| look(known, &id, status);
         assert_eq!(ask(&mut known, Status::Paused), Look::Ask(None));
         assert_eq!(ask(&mut known, Status::Paused), Look::Known(None), "one asks");
         let reason: Option<Arc<str>> = Some("a leak".into());

@@ -76,7 +76,7 @@ async fn set(
 ) -> Result<HttpResponse, Problem> {
     let (reason, by) = (body.reason.into_string(), operator(caller, request_id));
     api.operate.set_status(id, wanted, reason.clone(), &by).await?;
-    api.reasons.learn(id, wanted, &reason);
+    api.reasons.observe(id, wanted, &reason);
     let (version, jackpot) = read(api, id).await?;
     Ok(tagged(version, jackpot))
 }

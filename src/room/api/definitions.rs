@@ -141,7 +141,7 @@ pub(crate) async fn put(
     request::room(id.shared());
     let wanted = wanted(&head)?;
     let definition = Definition::check(document).map_err(RoomError::Invalid)?;
-    api.learn(&id).await?;
+    api.observe_ledger(&id).await?;
     let by = operator(&caller, &request_id);
     let put = api.rooms.define(&id, &definition, wanted, &by).await?;
     Ok(put_answer(put, read(&api, &id).await?))

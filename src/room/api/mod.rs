@@ -26,8 +26,8 @@ pub struct Api {
 }
 
 impl Api {
-    async fn learn(&self, id: &Id) -> Result<(), Problem> {
-        Ok(self.rooms.registry.learn(&self.sql, ROOM, id).await?)
+    async fn observe_ledger(&self, id: &Id) -> Result<(), Problem> {
+        Ok(self.rooms.registry.observe_ledger(&self.sql, ROOM, id).await?)
     }
 }
 

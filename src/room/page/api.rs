@@ -253,7 +253,7 @@ impl Api {
         let place = self.open_place(room, token).await?;
         let refused = |notice| Refusal::new(notice, place.return_to.clone());
         match Sight::of(&self.rooms, &place).await {
-            Ok(Sight::Line { texts, refresh_s, .. }) => {
+            Ok(Sight::Waiting { texts, refresh_s, .. }) => {
                 let sign = self.sign(room, None).await;
                 let page = html::line(&texts, &sign, &format!("wait/leave?place={token}"), refresh_s);
                 Ok(html_page(StatusCode::OK).body(page))

@@ -127,7 +127,7 @@ fn document(title: &str, refresh: &str, main: &str, script: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::page::words::{Line, Motion};
+    use crate::room::page::words::{Motion, ShownPosition};
     use crate::room::scripts::End;
 
     fn sign() -> Sign {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn waiting() -> String {
-        let line = Line {
+        let line = ShownPosition {
             position: 7,
             eta_s: Some(200),
             motion: Motion::Moves,
@@ -173,7 +173,7 @@ mod tests {
         );
         assert_eq!(page.matches("<a href=\"https://shop.example/p?").count(), 1);
         let bare = super::line(
-            &Line {
+            &ShownPosition {
                 position: 1,
                 eta_s: None,
                 motion: Motion::Moves,
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn every_text_has_its_element() {
         let texts = serde_json::to_value(
-            Line {
+            ShownPosition {
                 position: 1,
                 eta_s: None,
                 motion: Motion::Stands,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::claims::PlaceClaims;
-use super::words::{Line, Motion, Notice, Texts};
+use super::words::{Motion, Notice, ShownPosition, Texts};
 use crate::http::problem::Problem;
 use crate::room::error::RoomError;
 use crate::room::rooms::{RoomNow, Rooms, TicketNow};
@@ -15,7 +15,7 @@ use crate::subject::ScriptError;
 #[derive(Debug)]
 pub(super) enum Sight {
     /// A place in the queue.
-    Line {
+    Waiting {
         /// The texts.
         texts: Texts,
         /// Seconds until the next look.
@@ -42,12 +42,12 @@ impl Sight {
             Place::Waiting { ahead } => {
                 let room = rooms.shown(&place.room).await?;
                 let lost_ms = room.definition.waiting_timeout_ms().min(room.definition.session_ms());
-                let line = Line {
+                let line = ShownPosition {
                     position: ahead + 1,
                     eta_s: now.eta_s,
                     motion: motion(&room, &now),
                 };
-                Self::Line {
+                Self::Waiting {
                     texts: line.texts(),
                     poll_after_s: now.poll_after_s,
                     refresh_s: refresh_s(now.poll_after_s, lost_ms),

@@ -35,7 +35,7 @@ pub(super) fn events(
         let _open = open;
         loop {
             let pause = match Sight::of(&rooms, &place).await {
-                Ok(Sight::Line {
+                Ok(Sight::Waiting {
                     texts, poll_after_s, ..
                 }) => {
                     yield Ok(event("place", &Some(texts)));

@@ -7,7 +7,7 @@ use crate::room::scripts::End;
 
 /// A place in the queue, as the page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ShownPosition {
     /// From 1: the next one to be admitted.
     pub position: u64,
     /// Seconds until admission, if known.
@@ -53,7 +53,7 @@ pub struct Texts {
     pub note: String,
 }
 
-impl Line {
+impl ShownPosition {
     /// The texts.
     #[must_use]
     pub fn texts(&self) -> Texts {
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn texts(eta_s: Option<u64>, motion: Motion) -> Texts {
-        let line = Line {
+        let line = ShownPosition {
             position: 12,
             eta_s,
             motion,

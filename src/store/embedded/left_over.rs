@@ -11,7 +11,7 @@ use crate::store::error::Failure;
 use crate::store::health::info;
 
 use super::process::{self, Seen};
-use super::{EmbeddedError, Place};
+use super::{EmbeddedError, ServerFiles};
 
 /// How long the owner of the socket may stay unclear: a server that is ending answers one question and not the next.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ enum Found {
 }
 
 /// The process id of a server to adopt; or none, and then no process uses our socket and files.
-pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, EmbeddedError> {
+pub(super) async fn settle(place: &ServerFiles, link: &Link) -> Result<Option<u32>, EmbeddedError> {
     let deadline = Instant::now() + SETTLE_LIMIT;
     loop {
         match look(place, link).await? {
@@ -38,7 +38,7 @@ pub(super) async fn settle(place: &Place, link: &Link) -> Result<Option<u32>, Em
     }
 }
 
-async fn look(place: &Place, link: &Link) -> Result<Found, EmbeddedError> {
+async fn look(place: &ServerFiles, link: &Link) -> Result<Found, EmbeddedError> {
     match info(link, "server").await {
         // A server that is still loading its data answers this too.
         Ok(server) => {
@@ -67,7 +67,7 @@ async fn look(place: &Place, link: &Link) -> Result<Found, EmbeddedError> {
 }
 
 /// None when the server is ours. An error that may pass when it is unclear.
-async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<EmbeddedError>, EmbeddedError> {
+async fn prove_ours(place: &ServerFiles, link: &Link, pid: u32) -> Result<Option<EmbeddedError>, EmbeddedError> {
     let foreign = |reason| EmbeddedError::Foreign {
         socket: place.socket.clone(),
         reason,
@@ -101,7 +101,7 @@ async fn prove_ours(place: &Place, link: &Link, pid: u32) -> Result<Option<Embed
 }
 
 /// Ends every server of that place except one, and checks that they have ended.
-pub(super) async fn end_all(place: &Place, but: Option<u32>) -> Result<(), EmbeddedError> {
+pub(super) async fn end_all(place: &ServerFiles, but: Option<u32>) -> Result<(), EmbeddedError> {
     for pid in serving(place)? {
         if Some(pid) != but && !process::end(pid, place).await {
             return Err(EmbeddedError::CannotEnd { pid });
@@ -110,11 +110,11 @@ pub(super) async fn end_all(place: &Place, but: Option<u32>) -> Result<(), Embed
     Ok(())
 }
 
-fn serving(place: &Place) -> Result<Vec<u32>, EmbeddedError> {
+fn serving(place: &ServerFiles) -> Result<Vec<u32>, EmbeddedError> {
     process::serving(place).map_err(unknown(place))
 }
 
-fn unknown(place: &Place) -> impl FnOnce(std::io::Error) -> EmbeddedError {
+fn unknown(place: &ServerFiles) -> impl FnOnce(std::io::Error) -> EmbeddedError {
     EmbeddedError::io(format!("can't tell which processes serve {}", place.socket.display()))
 }
 

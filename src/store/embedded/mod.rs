@@ -85,7 +85,7 @@ impl EmbeddedError {
 
 /// Where the private server is; absolute, to compare it with processes found later.
 #[derive(Debug, Clone)]
-struct Place {
+struct ServerFiles {
     dir: PathBuf,
     /// The identity of `dir`, because other processes may have another directory at the same path.
     id: DirId,
@@ -93,7 +93,7 @@ struct Place {
     log: PathBuf,
 }
 
-impl Place {
+impl ServerFiles {
     fn make(data_dir: &Path) -> Result<Self, EmbeddedError> {
         let dir = data_dir.join("redis");
         make_or_close_dir(&dir).map_err(EmbeddedError::io(format!(
@@ -119,7 +119,7 @@ impl Place {
 
 /// A link to the private server of the instance that holds the data directory.
 pub(super) fn link(data_dir: &Path, limits: Limits) -> Result<Link, EmbeddedError> {
-    let place = Place::make(data_dir)?;
+    let place = ServerFiles::make(data_dir)?;
     Ok(Link::new(address::socket_client(&place.socket)?, limits))
 }
 
@@ -140,7 +140,7 @@ impl Embedded {
         limits: Limits,
     ) -> Result<Self, EmbeddedError> {
         let plan = Plan {
-            place: Place::make(data_dir)?,
+            place: ServerFiles::make(data_dir)?,
             program: program::find(&settings.server_program)?,
             max_memory_bytes: memory::limit(settings.max_memory_mib)?,
         };

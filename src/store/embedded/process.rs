@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::Instant;
 
-use super::Place;
+use super::ServerFiles;
 
 /// How long a server may take to end on its own, because it writes and syncs its file.
 const TERM_LIMIT: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ impl DirId {
 ///
 /// # Errors
 /// An unknown answer is not "none": a second server must not start then.
-pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
+pub(super) fn serving(place: &ServerFiles) -> io::Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -79,7 +79,7 @@ pub(super) fn serving(place: &Place) -> io::Result<Vec<u32>> {
 ///
 /// # Errors
 /// It can't be identified; it may be alive.
-pub(super) fn look(pid: u32, place: &Place) -> io::Result<Seen> {
+pub(super) fn look(pid: u32, place: &ServerFiles) -> io::Result<Seen> {
     match command_line(pid)? {
         None => return Ok(Seen::Gone),
         Some(line) if !names(&line, &place.socket) => return Ok(Seen::Other),
@@ -94,7 +94,7 @@ pub(super) fn look(pid: u32, place: &Place) -> io::Result<Seen> {
 }
 
 /// Whether that server may still be alive; false only if it is certain.
-pub(super) fn may_serve(pid: u32, place: &Place) -> bool {
+pub(super) fn may_serve(pid: u32, place: &ServerFiles) -> bool {
     !matches!(look(pid, place), Ok(Seen::Other | Seen::Gone))
 }
 
@@ -121,7 +121,7 @@ fn names(command_line: &[u8], socket: &Path) -> bool {
 }
 
 /// Ends that server: SIGTERM, then SIGKILL, which also ends a stopped one. False when it is still alive.
-pub(super) async fn end(pid: u32, place: &Place) -> bool {
+pub(super) async fn end(pid: u32, place: &ServerFiles) -> bool {
     signal(pid, place, Signal::TERM);
     if gone(pid, place, TERM_LIMIT).await {
         return true;
@@ -132,11 +132,11 @@ pub(super) async fn end(pid: u32, place: &Place) -> bool {
 }
 
 /// Sends SIGTERM to that server, without waiting.
-pub(super) fn terminate(pid: u32, place: &Place) {
+pub(super) fn terminate(pid: u32, place: &ServerFiles) {
     signal(pid, place, Signal::TERM);
 }
 
-fn signal(pid: u32, place: &Place, signal: Signal) {
+fn signal(pid: u32, place: &ServerFiles, signal: Signal) {
     match look(pid, place) {
         Ok(Seen::Ours) => {}
         Ok(Seen::Other | Seen::Gone) => return,
@@ -152,7 +152,7 @@ fn signal(pid: u32, place: &Place, signal: Signal) {
     }
 }
 
-async fn gone(pid: u32, place: &Place, limit: Duration) -> bool {
+async fn gone(pid: u32, place: &ServerFiles, limit: Duration) -> bool {
     let deadline = Instant::now() + limit;
     while may_serve(pid, place) {
         if Instant::now() >= deadline {
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn this_process_serves_nothing_and_number_0_is_nobody() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::make(dir.path()).unwrap();
+        let place = ServerFiles::make(dir.path()).unwrap();
         assert_eq!(look(std::process::id(), &place).unwrap(), Seen::Other);
         assert_eq!(look(0, &place).unwrap(), Seen::Gone);
         assert!(serving(&place).unwrap().is_empty());

@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 
 use crate::store::connection::Link;
 
-use super::{EmbeddedError, Place};
+use super::{EmbeddedError, ServerFiles};
 
 /// Largest log, in bytes. The next start renames a larger one; one older log is kept.
 const LOG_LIMIT: u64 = 16 * 1024 * 1024;
@@ -20,7 +20,7 @@ const LOG_TAIL: u64 = 1500;
 /// Everything needed to start the server again.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) place: Place,
+    pub(super) place: ServerFiles,
     pub(super) program: PathBuf,
     pub(super) max_memory_bytes: u64,
 }

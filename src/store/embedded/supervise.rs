@@ -10,7 +10,7 @@ use crate::store::connection::Link;
 use crate::store::error::Failure;
 
 use super::server::{Plan, log_tail};
-use super::{EmbeddedError, Place, left_over, process};
+use super::{EmbeddedError, ServerFiles, left_over, process};
 
 /// Pause before the first restart, doubled for each further one.
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
@@ -28,13 +28,13 @@ const LOADING_LIMIT: Duration = Duration::from_mins(5);
 /// A running server.
 pub(super) struct Running {
     pid: u32,
-    place: Place,
+    place: ServerFiles,
     child: Option<Child>,
     ended: bool,
 }
 
 impl Running {
-    pub(super) fn adopted(pid: u32, place: &Place) -> Self {
+    pub(super) fn adopted(pid: u32, place: &ServerFiles) -> Self {
         Self {
             pid,
             place: place.clone(),
@@ -43,7 +43,7 @@ impl Running {
         }
     }
 
-    pub(super) fn child(child: Child, place: &Place) -> Self {
+    pub(super) fn child(child: Child, place: &ServerFiles) -> Self {
         // A child that was not waited for has an id.
         let pid = child.id().unwrap_or(0);
         Self {
@@ -59,7 +59,7 @@ impl Running {
     }
 
     /// Waits until it answers and has loaded its data.
-    pub(super) async fn until_ready(&mut self, place: &Place, link: &Link) -> Result<(), EmbeddedError> {
+    pub(super) async fn until_ready(&mut self, place: &ServerFiles, link: &Link) -> Result<(), EmbeddedError> {
         let began_at = Instant::now();
         loop {
             let Err(failure) = link.send(&redis::cmd("PING")).await else {

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
-use jackpot::coupon::line::Line;
+use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::record::State;
 use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
@@ -122,7 +122,7 @@ async fn hundreds_that_wait_for_their_turn_are_all_told() {
         coupons.turn_within(prize, request, PATIENCE)
     }));
     let stopping = Stopping::default();
-    let line = Line::new(coupons.clone(), instance.settings.clone()).expect("a worker");
+    let line = QueueWorker::new(coupons.clone(), instance.settings.clone()).expect("a worker");
     let working = tokio::spawn(line.run(stopping.clone()));
     release(&instance.redis, "prize").await;
     let told = waiting.await;

@@ -3,7 +3,7 @@
 use jackpot::coupon::code::Code;
 use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
-use jackpot::coupon::line::Line;
+use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::scripts::Mode;
 use jackpot::stopping::Stopping;
 use serde_json::json;
@@ -85,7 +85,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
     let waiting = instance.draw("e1", "p1").await;
     assert!(matches!(waiting, Err(CouponError::Waiting(_))), "{waiting:?}");
     let stopping = Stopping::default();
-    let line = Line::new(coupons.clone(), instance.settings.clone()).expect("a worker");
+    let line = QueueWorker::new(coupons.clone(), instance.settings.clone()).expect("a worker");
     let working = tokio::spawn(line.run(stopping.clone()));
     assert!(
         matches!(instance.draw("e1", "p1").await, Err(CouponError::Waiting(_))),

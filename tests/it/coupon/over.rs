@@ -2,7 +2,7 @@
 
 use jackpot::coupon::coupons::DrawAnswer;
 use jackpot::coupon::error::CouponError;
-use jackpot::coupon::line::Line;
+use jackpot::coupon::queue_worker::QueueWorker;
 use jackpot::coupon::scripts::Mode;
 use jackpot::coupon::status::Status;
 use jackpot::settings;
@@ -29,7 +29,7 @@ async fn what_is_over_is_dropped_once_the_ledger_has_it_and_takes_nobody_any_mor
         .raw(&["HSET", &format!("cp:{{{prize}}}:state"), "retention", "0"])
         .await;
     let stopping = Stopping::default();
-    let worker = Line::new(coupons.clone(), settings).expect("a worker");
+    let worker = QueueWorker::new(coupons.clone(), settings).expect("a worker");
     let working = tokio::spawn(worker.run(stopping.clone()));
     let known = coupons.registry.known(prize);
     let looked = instance.calls("coupon_view");

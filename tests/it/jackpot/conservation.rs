@@ -104,7 +104,7 @@ impl Case<'_> {
         self.newer.get(&id).or_else(|| self.older.get(&id))
     }
 
-    fn learn(&mut self, id: u8, record: Record) {
+    fn observe(&mut self, id: u8, record: Record) {
         let place = if self.older.contains_key(&id) {
             &mut self.older
         } else {
@@ -122,7 +122,7 @@ impl Case<'_> {
                 assert_eq!(ended.is_some(), self.known(*id).is_some());
                 if let Some(record) = ended {
                     assert!(!matches!(record.state, State::Pending { .. }));
-                    self.learn(*id, record);
+                    self.observe(*id, record);
                 }
             }
             Step::Adjust(tier, amount) => self.adjust(*tier, *amount).await,
@@ -208,7 +208,7 @@ impl Case<'_> {
         } else {
             self.expect_outcome(&record, rank);
         }
-        self.learn(id, record);
+        self.observe(id, record);
     }
 
     async fn adjust(&mut self, tier: usize, amount: i64) {

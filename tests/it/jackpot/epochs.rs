@@ -28,23 +28,23 @@ on_both_databases!(
 /// since.
 async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let (jackpot, id) = (&fixture, &fixture.id);
-    jackpot.take("kept", 0).await;
+    let id = &fixture.id;
+    fixture.take("kept", 0).await;
     fixture.project().await;
     for _ in 0..3 {
-        jackpot
+        fixture
             .operate
             .end_epoch(id, "a test".to_owned(), &operator())
             .await
             .expect("done");
     }
-    let before = jackpot.operate.epochs(id).await.expect("readable");
+    let before = fixture.operate.epochs(id).await.expect("readable");
     let known: BTreeSet<_> = before.iter().map(|epoch| epoch.opening.commitment.clone()).collect();
     assert_eq!((before.len(), known.len()), (4, 4));
     for restores in 1..=3_u64 {
         fixture.wipe().await;
         fixture.heal().await;
-        let (_, view) = jackpot.fresh().await;
+        let (_, view) = fixture.fresh().await;
         assert!(
             !known.contains(&view.commitment),
             "epoch {} is open again, and its seed is public",
@@ -52,14 +52,14 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
         );
         assert_eq!(view.restores, restores);
         assert!(view.epoch > 1_700_000_000, "{}", view.epoch);
-        assert_eq!(jackpot.take(&format!("new{restores}"), 0).await.epoch, view.epoch);
-        let epochs = jackpot.operate.epochs(id).await.expect("readable");
+        assert_eq!(fixture.take(&format!("new{restores}"), 0).await.epoch, view.epoch);
+        let epochs = fixture.operate.epochs(id).await.expect("readable");
         let open = epochs.iter().filter(|epoch| epoch.closed_ms.is_none());
         assert_eq!(open.map(|epoch| epoch.epoch).collect::<Vec<_>>(), [view.epoch]);
         assert!(epochs.is_sorted_by(|a, b| a.epoch < b.epoch));
         fixture.project().await;
     }
-    jackpot
+    fixture
         .operate
         .end_epoch(id, "a test".to_owned(), &operator())
         .await
@@ -74,7 +74,7 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
     assert_eq!(open.epoch, closed[3].epoch + 1);
     assert_eq!(epochs.seed(open.epoch), None);
     for epoch in closed {
-        let seed = epoch.opening.seed(&jackpot.operate.views.secrets, id, epoch.epoch);
+        let seed = epoch.opening.seed(&fixture.operate.views.secrets, id, epoch.epoch);
         let seed = seed.expect("its secret is known");
         assert_eq!(seed.commitment(), epoch.opening.commitment);
         assert_eq!(epochs.seed(epoch.epoch), Some(&*seed.reveal()), "epoch {}", epoch.epoch);
@@ -83,20 +83,20 @@ async fn a_restore_never_opens_an_epoch_whose_seed_is_known(db: LedgerDb) {
 
 async fn an_entry_that_was_pending_at_a_restore_is_finished_under_its_own_epoch(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let (jackpot, id) = (&fixture, &fixture.id);
-    assert!(matches!(jackpot.take("owed", 1).await.state, State::Pending { .. }));
+    let id = &fixture.id;
+    assert!(matches!(fixture.take("owed", 1).await.state, State::Pending { .. }));
     fixture.project().await;
-    let (_, before) = jackpot.fresh().await;
+    let (_, before) = fixture.fresh().await;
     fixture.wipe().await;
     fixture.heal().await;
     fixture.project().await;
-    let (_, view) = jackpot.fresh().await;
-    let again = jackpot.enter(&[entry("owed", 1)]).await;
+    let (_, view) = fixture.fresh().await;
+    let again = fixture.enter(&[entry("owed", 1)]).await;
     let [EntryReply::Seen(record)] = &again.replies[..] else {
         panic!("{again:?}")
     };
     assert_eq!(record.epoch, 1);
-    let seed = jackpot.operate.views.seed_of(id, &view, 1).await.expect("known");
+    let seed = fixture.operate.views.seed_of(id, &view, 1).await.expect("known");
     assert_eq!(seed.commitment(), before.commitment);
     let epochs = jackpot::jackpot::kept::epochs(&fixture.ledger.sql, id)
         .await
@@ -105,7 +105,7 @@ async fn an_entry_that_was_pending_at_a_restore_is_finished_under_its_own_epoch(
         epochs.all[0].closed_ms.is_some() && epochs.seed(1).is_none(),
         "its seed is still needed"
     );
-    assert!(jackpot.finish("owed", 1).await.done_now);
+    assert!(fixture.finish("owed", 1).await.done_now);
     fixture.project().await;
     let epochs = jackpot::jackpot::kept::epochs(&fixture.ledger.sql, id)
         .await
@@ -122,21 +122,20 @@ fn paid(fixture: &JackpotFixture, entry_id: &str, record: &Record) -> String {
 
 async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let jackpot = &fixture;
-    jackpot.fund("f", 1_000).await;
-    let kept = jackpot.take("kept", 3).await;
+    fixture.fund("f", 1_000).await;
+    let kept = fixture.take("kept", 3).await;
     fixture.project().await;
-    let lost = jackpot.take("later", 3).await;
+    let lost = fixture.take("later", 3).await;
     fixture.wipe().await;
     fixture.heal().await;
-    let again = jackpot.enter(&[entry("kept", 3)]).await;
+    let again = fixture.enter(&[entry("kept", 3)]).await;
     let [EntryReply::Seen(repeated)] = &again.replies[..] else {
         panic!("{again:?}")
     };
     assert_eq!(*repeated, kept, "a repeat is answered as before");
-    let anew = jackpot.take("later", 3).await;
+    let anew = fixture.take("later", 3).await;
     assert_eq!(anew.sequence, lost.sequence);
-    let ids = [("kept", &kept), ("later", &lost), ("later", &anew)].map(|(id, record)| paid(jackpot, id, record));
+    let ids = [("kept", &kept), ("later", &lost), ("later", &anew)].map(|(id, record)| paid(&fixture, id, record));
     assert_ne!(
         ids[1], ids[2],
         "the same entry, sequence and claim order, in another history"
@@ -147,7 +146,7 @@ async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
     for row in &rows {
         let receipt = fixture.receipt(&row[0]).await;
         assert!(
-            row[2].starts_with(&format!("jackpot:{}:{}:", jackpot.id, row[1])),
+            row[2].starts_with(&format!("jackpot:{}:{}:", fixture.id, row[1])),
             "{row:?}"
         );
         assert!(row[2].ends_with(":0"), "{row:?}");
@@ -162,18 +161,18 @@ async fn a_payout_of_a_lost_future_keeps_its_id_to_itself(db: LedgerDb) {
 /// An event of another history stops the stream, as the same number with another content does.
 async fn an_event_of_another_history_stops_the_stream(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let (jackpot, id) = (&fixture, &fixture.id);
-    jackpot.take("one", 0).await;
+    let id = &fixture.id;
+    fixture.take("one", 0).await;
     fixture.project().await;
-    let known = jackpot.operate.views.registry.known(id);
+    let known = fixture.operate.views.registry.known(id);
     let mut other = by_hand::set(&known.keys.state, "history", "00000000000000ff");
-    jackpot.raw::<()>(&mut other).await;
-    jackpot.take("two", 0).await;
+    fixture.raw::<()>(&mut other).await;
+    fixture.take("two", 0).await;
     fixture.project().await;
     assert_eq!(fixture.n().await, 2);
-    let stopped = fixture.place_of(id, "stopped").await;
+    let stopped = fixture.place("stopped").await;
     assert!(stopped.contains("it belongs to another history"), "{stopped}");
-    let suspended = jackpot.snapshot().await.status;
+    let suspended = fixture.snapshot().await.status;
     assert_eq!(suspended.as_str(), "suspended");
 }
 

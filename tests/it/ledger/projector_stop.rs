@@ -1,7 +1,5 @@
 //! An event that cannot be applied stops its stream, loudly, and no other one.
 
-use std::collections::BTreeMap;
-
 use jackpot::jackpot::scripts::Refusal;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::restore::Replace;
@@ -10,6 +8,7 @@ use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, operator};
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::support::fixture::Stream;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -24,21 +23,6 @@ on_both_databases!(
     damaged_rows_do,
     another_redis_for_a_moment_stops_nothing_for_good,
 );
-
-type Stream = Vec<(String, BTreeMap<String, String>)>;
-
-/// Rewrites the stream with changed events.
-async fn rewrite(fixture: &JackpotFixture, change: impl FnOnce(&mut Stream)) {
-    let key = &fixture.keys.events;
-    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
-    change(&mut events);
-    fixture.raw::<()>(redis::cmd("DEL").arg(key)).await;
-    for (id, fields) in events {
-        fixture
-            .raw::<String>(redis::cmd("XADD").arg(key).arg(id).arg(fields))
-            .await;
-    }
-}
 
 fn set(events: &mut Stream, at: usize, field: &str, value: &str) {
     events[at].1.insert(field.to_owned(), value.to_owned());
@@ -103,29 +87,30 @@ async fn an_event_that_is_missing_stops_the_stream(db: LedgerDb) {
 
 async fn one_that_is_unreadable_does(db: LedgerDb) {
     let (fixture, good) = two(db, false).await;
-    rewrite(&fixture, |events| set(events, 2, "type", "rubbish")).await;
+    fixture.rewrite(|events| set(events, 2, "type", "rubbish")).await;
     assert_stopped(&fixture, &good, 2, "event 3: field 'type'").await;
 }
 
 async fn one_that_makes_money_does(db: LedgerDb) {
     let (fixture, good) = two(db, false).await;
-    rewrite(&fixture, |events| {
-        set(events, 3, "meters", "grand pool:2 contributed:1;");
-    })
-    .await;
+    fixture
+        .rewrite(|events| {
+            set(events, 3, "meters", "grand pool:2 contributed:1;");
+        })
+        .await;
     assert_stopped(&fixture, &good, 3, "do not sum to zero: 1000000 millionths").await;
 }
 
 async fn a_stream_that_was_deleted_does(db: LedgerDb) {
     let (fixture, good) = two(db, true).await;
     fixture.take("lost", 0).await;
-    rewrite(&fixture, Vec::clear).await;
+    fixture.rewrite(Vec::clear).await;
     assert_stopped(&fixture, &good, 5, "has none after event 5").await;
 }
 
 async fn another_event_under_the_last_number_does(db: LedgerDb) {
     let (fixture, good) = two(db, true).await;
-    rewrite(&fixture, |events| set(events, 4, "at", "1700000000000")).await;
+    fixture.rewrite(|events| set(events, 4, "at", "1700000000000")).await;
     assert_stopped(
         &fixture,
         &good,
@@ -140,7 +125,7 @@ async fn another_history_that_has_gone_on_does(db: LedgerDb) {
     let (fixture, good) = two(db, true).await;
     let mut reading = fixture.own_projector();
     reading.catch_up().await;
-    rewrite(&fixture, |events| set(events, 4, "block", "other p 100 -")).await;
+    fixture.rewrite(|events| set(events, 4, "block", "other p 100 -")).await;
     fixture.take("more", 0).await;
     reading.finish().await;
     assert_eq!(fixture.n().await, 5);
@@ -175,7 +160,7 @@ async fn another_redis_for_a_moment_stops_nothing_for_good(db: LedgerDb) {
     for (key, kept) in &right {
         fixture.raw::<u64>(redis::cmd("COPY").arg(key).arg(kept)).await;
     }
-    rewrite(&fixture, |events| set(events, 4, "at", "1700000000000")).await;
+    fixture.rewrite(|events| set(events, 4, "at", "1700000000000")).await;
     // This is another instance than the one below: it has seen an event of the other Redis.
     fixture.projector().finish().await;
     assert!(fixture.place("stopped").await.contains("another one"));

@@ -1,7 +1,5 @@
 //! The way out of a stuck stream of a coupon or a room.
 
-use std::collections::BTreeMap;
-
 use jackpot::coupon::ledger::books::Books;
 use jackpot::coupon::ledger::event::Event;
 use jackpot::ledger::Ledger;
@@ -16,14 +14,13 @@ use serde_json::json;
 use crate::coupon::ledger::fixture::{self as coupons, CouponLedger};
 use crate::jackpot::fixture::operator;
 use crate::room::ledger::fixture::{self as rooms, RoomLedger};
+use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(a_room_goes_on_behind_an_event_that_nobody_can_read);
 
-type Stream = Vec<(String, BTreeMap<String, String>)>;
-
 /// Leaves nothing of an event but its number.
-fn rubbish(fields: &mut BTreeMap<String, String>) {
+fn rubbish(fields: &mut Fields) {
     fields.clear();
     fields.insert("n".to_owned(), "\u{0}".to_owned());
 }
@@ -51,16 +48,8 @@ async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u6
 async fn coupon(db: LedgerDb, n: u64) {
     let fixture = CouponLedger::with(db, &json!({"stock": 3, "per_user": 2})).await;
     coupons::live(&fixture).await;
-    let key = fixture.keys.events.clone();
-    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
     let at = usize::try_from(n - 1).expect("small");
-    rubbish(&mut events[at].1);
-    fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
-    for (id, fields) in events {
-        fixture
-            .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
-            .await;
-    }
+    fixture.rewrite(|events| rubbish(&mut events[at].1)).await;
     fixture.project().await;
     assert_eq!(fixture.place("n").await, (n - 1).to_string());
     assert_eq!(fixture.status_held().await, "suspended");
@@ -102,17 +91,9 @@ async fn an_event_of_a_coupon_can_be_skipped_on_postgres() {
 async fn a_room_goes_on_behind_an_event_that_nobody_can_read(db: LedgerDb) {
     let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
     rooms::live(&fixture).await;
-    let key = fixture.keys.events.clone();
-    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
-    let n = events.len() as u64 - 1;
-    let at = events.len() - 2;
-    rubbish(&mut events[at].1);
-    fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
-    for (id, fields) in events {
-        fixture
-            .raw::<String>(redis::cmd("XADD").arg(&key).arg(id).arg(fields))
-            .await;
-    }
+    let at = fixture.stream().await.len() - 2;
+    let n = at as u64 + 1;
+    fixture.rewrite(|events| rubbish(&mut events[at].1)).await;
     fixture.project().await;
     assert_eq!(fixture.place("n").await, (n - 1).to_string());
     skip(&fixture.kind, &fixture.ledger, &fixture.store, &fixture.id, n).await;

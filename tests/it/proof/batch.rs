@@ -149,7 +149,8 @@ async fn all_attempts_of_a_batch_are_drawn_again() {
     };
     says(&without(",0,none,"), "left in the middle of its attempts");
     says(&without(",retry,"), "draws rank");
-    says(&without(",paid,"), "the event says otherwise");
+    // Rank 4 takes from `mini`. Without a take of all of `grand`, nothing after the new definition could be replayed.
+    says(&without(",4,paid,"), "the event says otherwise");
     says(&with(",0,none,", 1, "9"), "draws rank 0 on attempt");
     says(&with(",retry,", 2, "9"), "draws rank");
     says(&with(",retry,", 7, "999999;"), "the event says otherwise");

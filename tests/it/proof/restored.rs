@@ -22,18 +22,18 @@ async fn wipe_and_restore(fixture: &JackpotLedger) {
 /// Epochs 1, 2, and one of each of two restores.
 async fn restored_twice(db: LedgerDb) -> Story {
     let fixture = JackpotLedger::with(db, &json!({})).await;
-    let (jackpot, id) = (&fixture, &fixture.id);
-    jackpot.fund("f", 500).await;
-    jackpot.take("a", 3).await;
-    jackpot
+    let id = &fixture.id;
+    fixture.fund("f", 500).await;
+    fixture.take("a", 3).await;
+    fixture
         .operate
         .end_epoch(id, "a test".to_owned(), &operator())
         .await
         .expect("done");
-    jackpot.take("b", 3).await;
+    fixture.take("b", 3).await;
     for entry_id in ["c", "d"] {
         wipe_and_restore(&fixture).await;
-        jackpot.take(entry_id, 3).await;
+        fixture.take(entry_id, 3).await;
     }
     fixture.project().await;
     let rows = fixture
@@ -44,7 +44,7 @@ async fn restored_twice(db: LedgerDb) -> Story {
     let parsed = rows.iter().map(|row| serde_json::from_str(&row[0]).expect("JSON"));
     let mut events: Vec<BTreeMap<String, String>> = parsed.collect();
     events.sort_by_key(|fields| fields["n"].parse::<u64>().expect("a number"));
-    let mut story = export_of(jackpot, events).await;
+    let mut story = export_of(&fixture, events).await;
     // Ranks were given, not drawn. Without seeds the draws are not checked.
     for line in &mut story.lines {
         if line["kind"] == "epoch" {

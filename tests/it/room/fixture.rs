@@ -90,12 +90,12 @@ impl RoomFixture {
             request_id: "r",
         };
         let put = scripts::define(&self.store, &self.keys, Mark::ZERO, &wish, &order.commitment).await;
-        self.learn_order().await;
+        self.read_order().await;
         put.map(|(_, defined)| defined)
     }
 
     /// Reads the order that the room has now; later joins use it.
-    pub async fn learn_order(&self) {
+    pub async fn read_order(&self) {
         let nonce: Option<String> = self.field("order_nonce").await;
         *self.nonce.lock().expect("whole") = nonce.unwrap_or_default();
     }

@@ -62,8 +62,7 @@ impl Scenario {
     /// violated.
     pub async fn violated(&self, service: &Service, line: &str, (path, body): (&str, Value), rules: &[&str]) {
         let directory = tempfile::tempdir().expect("a directory");
-        let key = fs::read_to_string(service.data_dir().join("operator.key")).expect("an operator's key");
-        let line = format!("--url {} --key {} {line}", service.url(""), key.trim());
+        let line = format!("--url {} --key {} {line}", service.url(""), service.operator_key());
         let run = self
             .command(directory.path(), &line)
             .stdout(Stdio::piped())

@@ -202,14 +202,8 @@ async fn a_full_server_refuses_writes_but_not_what_frees_memory() {
 #[tokio::test]
 async fn a_replicated_answer_waits_for_the_replica() {
     let primary = Server::start(&SAFE).ready();
-    let port = primary.port.to_string();
-    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let replica = primary.replica().await;
     let mut beside = primary.connection();
-    eventually("the replica is connected", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
     let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
     settings.durability = Durability::Replicated;
     let (store, _dir) = open(&settings).await;
@@ -256,14 +250,8 @@ async fn a_replicated_answer_waits_for_the_replica() {
 #[tokio::test]
 async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
     let primary = Server::start(&SAFE).ready();
-    let port = primary.port.to_string();
-    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let replica = primary.replica().await;
     let mut beside = primary.connection();
-    eventually("the replica is connected", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
     let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
     settings.durability = Durability::Replicated;
     settings.response_timeout_ms = 500;
@@ -310,14 +298,8 @@ async fn what_was_applied_is_not_sent_again_while_no_replica_confirms_it() {
 #[tokio::test]
 async fn what_was_applied_in_another_history_is_sent_again() {
     let primary = Server::start(&[&SAFE[..], &["--enable-debug-command", "yes"]].concat()).ready();
-    let port = primary.port.to_string();
-    let replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
+    let replica = primary.replica().await;
     let mut beside = primary.connection();
-    eventually("the replica is connected", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
     let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
     settings.durability = Durability::Replicated;
     let (store, _dir) = open(&settings).await;

@@ -47,14 +47,7 @@ async fn a_replica_and_a_cluster_node_are_refused_in_standalone_mode() {
 #[tokio::test]
 async fn replicas_need_replicated_durability() {
     let primary = Server::start(&SAFE).ready();
-    let port = primary.port.to_string();
-    let _replica = Server::start(&["--replicaof", "127.0.0.1", &port]).ready();
-    let mut beside = primary.connection();
-    eventually("the replica is connected", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
+    let _replica = primary.replica().await;
     let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
     assert!(refusal(&settings).await.contains("redis.durability = \"replicated\""));
     settings.durability = Durability::Replicated;

@@ -151,13 +151,7 @@ fn the_connections_of_stores_that_are_gone_do_not_pile_up() {
 #[tokio::test]
 async fn a_replicated_answer_waits_for_the_replica() {
     let primary = Server::start(&SAFE).ready();
-    let replica = Server::start(&["--replicaof", "127.0.0.1", &primary.port.to_string()]).ready();
-    let mut beside = primary.connection();
-    eventually("the replica is connected", || {
-        let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
-        async move { (count == 1).then_some(()) }
-    })
-    .await;
+    let replica = primary.replica().await;
     let mut settings = settings(RedisMode::Standalone, &[primary.url()]);
     settings.durability = Durability::Replicated;
     // WAIT ends well before the answer's own limit, also on a loaded machine.

@@ -63,6 +63,18 @@ impl Server {
         }
     }
 
+    /// A replica of this server, once it is connected.
+    pub async fn replica(&self) -> Self {
+        let replica = Self::start(&["--replicaof", "127.0.0.1", &self.port.to_string()]).ready();
+        let mut beside = self.connection();
+        eventually("the replica is connected", || {
+            let count: i64 = redis::cmd("WAIT").arg(1).arg(50).query(&mut beside).unwrap();
+            async move { (count == 1).then_some(()) }
+        })
+        .await;
+        replica
+    }
+
     /// Waits until it takes connections.
     pub fn ready(self) -> Self {
         self.serving

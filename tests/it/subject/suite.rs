@@ -208,7 +208,7 @@ pub async fn puts_keep_their_preconditions<C: Case>(db: LedgerDb) {
 
 /// What callers got acknowledged before a kill.
 #[derive(Default)]
-struct Told {
+struct Answered {
     /// Numbers of requests so far.
     sent: AtomicU64,
     /// Events that were acknowledged.
@@ -218,9 +218,9 @@ struct Told {
 }
 
 /// Sends events, and a PUT now and then, until an answer does not come.
-async fn call_until_cut<C: Case>(caller: Caller, told: Arc<Told>) {
+async fn call_until_cut<C: Case>(caller: Caller, answered: Arc<Answered>) {
     loop {
-        let number = told.sent.fetch_add(1, Ordering::Relaxed);
+        let number = answered.sent.fetch_add(1, Ordering::Relaxed);
         if number.is_multiple_of(PUT_EVERY) {
             let body = C::definition("a", number + 1);
             let Ok(answer) = caller.put(&path::<C>("a"), &body).await else {
@@ -232,7 +232,8 @@ async fn call_until_cut<C: Case>(caller: Caller, told: Arc<Told>) {
                 .expect("text")
                 .trim_matches('"')
                 .to_owned();
-            told.version
+            answered
+                .version
                 .fetch_max(tag.parse().expect("a version"), Ordering::Relaxed);
         } else {
             let (path, body) = C::event("a", number);
@@ -240,7 +241,7 @@ async fn call_until_cut<C: Case>(caller: Caller, told: Arc<Told>) {
                 return;
             };
             assert!(answer.status.is_success(), "{}", answer.text);
-            told.events.fetch_add(1, Ordering::Relaxed);
+            answered.events.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -249,14 +250,14 @@ async fn call_until_cut<C: Case>(caller: Caller, told: Arc<Told>) {
 pub async fn a_kill_loses_nothing_acknowledged<C: Case>(db: LedgerDb) {
     let mut service = start::<C>(&db, &[]).await;
     assert_eq!(put::<C>(&service, "a", 0, None).await.0, StatusCode::CREATED);
-    let told = Arc::new(Told::default());
+    let answered = Arc::new(Answered::default());
     for kill in 1..=KILLS {
         let mut callers = JoinSet::new();
         for _ in 0..CALLERS {
-            callers.spawn(call_until_cut::<C>(service.caller(), Arc::clone(&told)));
+            callers.spawn(call_until_cut::<C>(service.caller(), Arc::clone(&answered)));
         }
         eventually(PATIENCE, "requests are acknowledged", async || {
-            (told.sent.load(Ordering::Relaxed) >= kill * BEFORE_A_KILL).then_some(())
+            (answered.sent.load(Ordering::Relaxed) >= kill * BEFORE_A_KILL).then_some(())
         })
         .await;
         service.kill9();
@@ -265,13 +266,13 @@ pub async fn a_kill_loses_nothing_acknowledged<C: Case>(db: LedgerDb) {
         }
         service.restart().await;
         let subject = service.get(&path::<C>("a")).await.body;
-        let (least, count) = (told.events.load(Ordering::Relaxed), C::count(&subject));
+        let (least, count) = (answered.events.load(Ordering::Relaxed), C::count(&subject));
         assert!(
             (least..=least + kill * CALLERS).contains(&count),
             "{least} events were acknowledged, {count} are there: {subject}"
         );
         let version = subject["version"].as_u64().expect("a version");
-        let acknowledged = told.version.load(Ordering::Relaxed);
+        let acknowledged = answered.version.load(Ordering::Relaxed);
         assert!(
             (acknowledged..=acknowledged + CALLERS).contains(&version),
             "version {acknowledged} was acknowledged, {version} is there"

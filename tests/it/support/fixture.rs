@@ -21,6 +21,9 @@ use crate::jackpot::by_hand;
 /// Fields of an event.
 pub type Fields = BTreeMap<String, String>;
 
+/// Entries of a stream: id and fields.
+pub type Stream = Vec<(String, Fields)>;
+
 /// What differs between capabilities. A value is what the fixture has for one of them.
 pub trait Capability: Sized {
     /// An event, as tests compare it.
@@ -147,8 +150,20 @@ impl<C: Capability> Fixture<C> {
     /// The fields of every event, as the stream holds them.
     pub async fn stream(&self) -> Vec<Fields> {
         let key = self.stream_keys().events;
-        let all: Vec<(String, Fields)> = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+        let all: Stream = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
         all.into_iter().map(|(_, fields)| fields).collect()
+    }
+
+    /// Rewrites the stream, whose entries keep their ids.
+    pub async fn rewrite(&self, change: impl FnOnce(&mut Stream)) {
+        let key = self.stream_keys().events;
+        let mut events: Stream = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+        change(&mut events);
+        self.raw::<()>(redis::cmd("DEL").arg(key)).await;
+        for (id, fields) in events {
+            self.raw::<String>(redis::cmd("XADD").arg(key).arg(id).arg(fields))
+                .await;
+        }
     }
 
     pub async fn events(&self) -> Vec<C::Event> {

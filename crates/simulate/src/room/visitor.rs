@@ -99,7 +99,7 @@ impl Visitor {
                 },
             });
             if first.is_none() {
-                first = Some(self.hear(said, times)?);
+                first = Some(self.observe(said, times)?);
             }
         }
         Ok(first.expect("at least one"))
@@ -137,7 +137,7 @@ impl Visitor {
             // A listener counts as present.
             self.due_us = None;
             let now_us = self.crowd.course().micros();
-            let place = self.hear(said, Times::of(now_us, now_us, false))?;
+            let place = self.observe(said, Times::of(now_us, now_us, false))?;
             if !matches!(place, Place::Waiting(_)) {
                 return Ok(place);
             }
@@ -214,7 +214,7 @@ impl Visitor {
             .call(method, &path, None, |answered| answered.status.is_success())
             .await?;
         let said = answer::read(&answered.body).map_err(|error| wrong(what, &error))?;
-        self.hear(said, times)
+        self.observe(said, times)
     }
 
     fn ticket(&self) -> &str {
@@ -242,7 +242,7 @@ impl Visitor {
     }
 
     /// Remembers the answer.
-    fn hear(&mut self, said: Said, times: Times) -> Result<Place, Stop> {
+    fn observe(&mut self, said: Said, times: Times) -> Result<Place, Stop> {
         let visit = &mut self.visit;
         if visit.ticket() != Some(&said.ticket) {
             return Err(wrong("an answer", &format!("it is of the ticket {}", said.ticket)));
@@ -333,24 +333,24 @@ mod tests {
             ticket: "t".into(),
             position: Some(9),
         });
-        hear(&mut visitor, Times::of(0, 0, false));
+        observe(&mut visitor, Times::of(0, 0, false));
         visitor
     }
 
-    fn hear(visitor: &mut Visitor, times: Times) {
+    fn observe(visitor: &mut Visitor, times: Times) {
         let place = Place::Waiting(Wait {
             position: 9,
             poll_after_s: 1.0,
         });
         let ticket = "t".into();
-        assert!(visitor.hear(Said { ticket, place }, times).is_ok());
+        assert!(visitor.observe(Said { ticket, place }, times).is_ok());
     }
 
     #[test]
     fn a_service_that_is_slow_does_not_make_its_user_late_but_a_kill_does() {
         for (may_have_been_killed, late_us) in [(false, 5), (true, 3_000_000)] {
             let mut visitor = visitor();
-            hear(&mut visitor, Times::of(1_000_005, 4_000_000, may_have_been_killed));
+            observe(&mut visitor, Times::of(1_000_005, 4_000_000, may_have_been_killed));
             assert_eq!(visitor.visit.late_us, late_us);
             assert_eq!(
                 visitor.due_us,

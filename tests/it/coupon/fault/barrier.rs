@@ -34,9 +34,9 @@ async fn a_stampede_with_kills_gets_exactly_the_stock() {
     for pid in service.redis_pids() {
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a Redis of its own");
     }
-    let told = crowd.told().await;
-    assert_eq!(told.len(), USERS * EACH);
-    assert_sold_out(&client, "rush", STOCK, &told).await;
+    let answers = crowd.answers().await;
+    assert_eq!(answers.len(), USERS * EACH);
+    assert_sold_out(&client, "rush", STOCK, &answers).await;
 }
 
 /// The queue is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on
@@ -93,19 +93,19 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
             }
         }
     };
-    let told: Vec<Answered> = stream::iter(requests(USERS, EACH))
+    let answers: Vec<Answered> = stream::iter(requests(USERS, EACH))
         .map(look)
         .buffered(WORKERS)
         .collect()
         .await;
-    assert_sold_out(&client, "line", STOCK, &told).await;
+    assert_sold_out(&client, "line", STOCK, &answers).await;
     let places: BTreeMap<&String, u64> = arrivals
         .iter()
         .map(|(place, request_id)| (request_id, *place))
         .collect();
-    let mut served: Vec<_> = told.iter().filter(|told| told.result == "issued").collect();
-    served.sort_by_key(|told| told.body["sequence"].as_u64());
-    let order: Vec<u64> = served.iter().map(|told| places[&told.request_id]).collect();
+    let mut served: Vec<_> = answers.iter().filter(|answer| answer.result == "issued").collect();
+    served.sort_by_key(|answer| answer.body["sequence"].as_u64());
+    let order: Vec<u64> = served.iter().map(|answer| places[&answer.request_id]).collect();
     assert!(order.is_sorted(), "the first that came are the first that got one");
 }
 
@@ -184,10 +184,10 @@ async fn issues_and_voids_race_and_the_stock_holds_throughout() {
                     return voided;
                 }
                 // There are few users, so that issues of the same user race too.
-                let told = client
+                let answers = client
                     .ask("race", &format!("r{n}"), &format!("u{}", (n * 7 + worker) % 60))
                     .await;
-                if told.result == "issued" {
+                if answers.result == "issued" {
                     let path = format!("/v1/coupons/race/issues/r{n}");
                     let (status, body) = client.call(Method::DELETE, &path, None, true).await;
                     assert_eq!(status, StatusCode::OK, "{body}");

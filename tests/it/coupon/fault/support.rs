@@ -40,10 +40,9 @@ pub struct Answered {
 
 impl Client {
     pub fn of(service: &Service) -> Self {
-        let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("an operator's key");
         Self {
             base: service.url(""),
-            key: key.trim().to_owned(),
+            key: service.operator_key().to_owned(),
             http: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
         }
     }
@@ -155,7 +154,7 @@ impl Client {
 
 /// Requests of users, several of each, by workers that all begin at one instant.
 pub struct Crowd {
-    told: JoinSet<Vec<Answered>>,
+    answers: JoinSet<Vec<Answered>>,
     answered: Arc<watch::Sender<usize>>,
 }
 
@@ -163,21 +162,21 @@ impl Crowd {
     pub fn new(client: &Client, coupon: &str, requests: Vec<(String, String)>, workers: usize) -> Self {
         let (barrier, next) = (Arc::new(Barrier::new(workers)), Arc::new(AtomicUsize::new(0)));
         let (requests, answered) = (Arc::new(requests), Arc::new(watch::Sender::new(0)));
-        let mut told = JoinSet::new();
+        let mut answers = JoinSet::new();
         for _ in 0..workers {
             let (client, coupon, barrier) = (client.clone(), coupon.to_owned(), Arc::clone(&barrier));
             let (next, requests, answered) = (Arc::clone(&next), Arc::clone(&requests), Arc::clone(&answered));
-            told.spawn(async move {
+            answers.spawn(async move {
                 barrier.wait().await;
-                let mut told = Vec::new();
+                let mut answers = Vec::new();
                 while let Some((request_id, user)) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    told.push(client.ask(&coupon, request_id, user).await);
+                    answers.push(client.ask(&coupon, request_id, user).await);
                     answered.send_modify(|answered| *answered += 1);
                 }
-                told
+                answers
             });
         }
-        Self { told, answered }
+        Self { answers, answered }
     }
 
     pub async fn until_answered(&self, count: usize) {
@@ -190,8 +189,8 @@ impl Crowd {
             .expect("the crowd is there");
     }
 
-    pub async fn told(self) -> Vec<Answered> {
-        self.told.join_all().await.into_iter().flatten().collect()
+    pub async fn answers(self) -> Vec<Answered> {
+        self.answers.join_all().await.into_iter().flatten().collect()
     }
 }
 
@@ -203,14 +202,14 @@ pub fn requests(users: usize, each: usize) -> Vec<(String, String)> {
 
 /// Exactly the stock was issued, to as many users, in the order of the ledger. All others got the reason for their
 /// refusal.
-pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: &[Answered]) {
+pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, answers: &[Answered]) {
     let shown = client.get(&format!("/v1/coupons/{coupon}")).await;
     let counts = ["stock", "issued", "voided", "remaining", "queued", "dead"].map(|name| shown[name].as_u64());
     assert_eq!(counts, [stock as u64, stock as u64, 0, 0, 0, 0].map(Some), "{shown}");
-    let issued: BTreeMap<u64, &Answered> = told
+    let issued: BTreeMap<u64, &Answered> = answers
         .iter()
-        .filter(|told| told.result == "issued")
-        .map(|told| (told.body["sequence"].as_u64().expect("a sequence"), told))
+        .filter(|answer| answer.result == "issued")
+        .map(|answers| (answers.body["sequence"].as_u64().expect("a sequence"), answers))
         .collect();
     assert_eq!(
         issued.keys().copied().collect::<Vec<_>>(),
@@ -218,21 +217,21 @@ pub async fn assert_sold_out(client: &Client, coupon: &str, stock: usize, told: 
     );
     let owners: BTreeMap<&str, u64> = issued
         .iter()
-        .map(|(sequence, told)| (told.user.as_str(), *sequence))
+        .map(|(sequence, answers)| (answers.user.as_str(), *sequence))
         .collect();
     assert_eq!(owners.len(), stock, "no user has two");
-    for told in told {
-        let expected = match (owners.get(told.user.as_str()), told.result.as_str()) {
+    for answers in answers {
+        let expected = match (owners.get(answers.user.as_str()), answers.result.as_str()) {
             (Some(_), "issued" | "already-issued") | (None, "out-of-stock") => true,
             // A user with a unit never gets `out-of-stock`, and a user without one never gets `already-issued`.
             _ => false,
         };
-        assert!(expected, "{told:?}");
+        assert!(expected, "{answers:?}");
     }
     let rows = client.issues(coupon, stock).await;
-    for (row, (sequence, told)) in rows.iter().zip(&issued) {
+    for (row, (sequence, answers)) in rows.iter().zip(&issued) {
         assert_eq!(row["sequence"].as_u64(), Some(*sequence));
-        let same = ["request_id", "user_id", "code"].map(|name| row[name] == told.body[name]);
-        assert_eq!(same, [true; 3], "{row} {told:?}");
+        let same = ["request_id", "user_id", "code"].map(|name| row[name] == answers.body[name]);
+        assert_eq!(same, [true; 3], "{row} {answers:?}");
     }
 }

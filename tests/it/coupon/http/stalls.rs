@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{interval, timeout};
 
-use super::support::{create, operator_key, send};
+use super::support::{create, send};
 use crate::fault::support::PATIENCE;
 use crate::support::given;
 use crate::support::service::Service;
@@ -113,7 +113,7 @@ async fn upload(
 async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
     let service = Service::start().await;
     create(&service, "stalled", 100, &json!({})).await;
-    let (one, other) = (operator_key(&service), another_key(&service, "other").await);
+    let (one, other) = (service.operator_key().to_owned(), another_key(&service, "other").await);
     let mut stalled = Vec::new();
     for n in 0..OF_KEY {
         let mut connection = begin(&service, "stalled", &one).await;
@@ -164,7 +164,7 @@ async fn stalled_uploads_of_one_key_leave_those_of_another_at_work() {
 async fn heavy_a_list_that_drips_is_ended() {
     let service = Service::start().await;
     create(&service, "drips", 100, &json!({})).await;
-    let connection = begin(&service, "drips", &operator_key(&service)).await;
+    let connection = begin(&service, "drips", service.operator_key()).await;
     let (mut reader, mut writer) = connection.into_split();
     let dripping = async {
         writer.write_all(b"1\r\n \r\n").await.expect("sent");
@@ -194,11 +194,11 @@ async fn heavy_a_list_that_drips_is_ended() {
 async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let service = Service::start().await;
     create(&service, "unread", 100, &json!({})).await;
-    let key = operator_key(&service);
+    let key = service.operator_key();
     let list = "x\n".repeat(120_000);
     let mut unread = Vec::new();
     for _ in 0..OF_KEY {
-        let connection = begin(&service, "unread", &key).await;
+        let connection = begin(&service, "unread", key).await;
         let (reader, mut writer) = connection.into_split();
         let list = list.clone();
         let sending = tokio::spawn(async move {
@@ -213,7 +213,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
         unread.push((reader, sending));
     }
     eventually(PATIENCE, "the key has no place left", async || {
-        let (status, ..) = upload(&service, "unread", &key, "x\n").await;
+        let (status, ..) = upload(&service, "unread", key, "x\n").await;
         (status == StatusCode::TOO_MANY_REQUESTS).then_some(())
     })
     .await;
@@ -221,7 +221,7 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let mut newcomers = Vec::new();
     for n in 0..OF_KEY {
         let newcomer = eventually(PATIENCE, "those that read nothing are given up", async || {
-            let mut newcomer = begin(&service, "unread", &key).await;
+            let mut newcomer = begin(&service, "unread", key).await;
             piece(&mut newcomer, &wish(n)).await.ok()?;
             let head = read_until(&mut newcomer, "\r\n").await;
             head.starts_with("HTTP/1.1 200").then_some(newcomer)
@@ -259,7 +259,7 @@ async fn batches_that_are_announced_and_not_sent_hold_up_no_other_key() {
         service.put("/v1/jackpots/batches", jackpot).await.status,
         StatusCode::CREATED
     );
-    let (one, other) = (operator_key(&service), another_key(&service, "other").await);
+    let (one, other) = (service.operator_key().to_owned(), another_key(&service, "other").await);
     let mut stalled = Vec::new();
     for _ in 0..110 {
         let mut connection = connect(&service).await;

@@ -3,13 +3,13 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::support::{ask, create, hold, join, operator_key, release, service_and_redis};
+use super::support::{ask, create, hold, join, release, service_and_redis};
 use crate::support::http_client;
 use crate::support::service::Service;
 
 async fn open(service: &Service, id: &str, request: &str) -> reqwest::Response {
     let url = service.url(&format!("/v1/coupons/{id}/issues/{request}/stream"));
-    let key = operator_key(service);
+    let key = service.operator_key();
     http_client().get(url).bearer_auth(key).send().await.expect("an answer")
 }
 

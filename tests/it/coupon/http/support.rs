@@ -54,12 +54,6 @@ pub async fn void(service: &Service, id: &str, request: &str) -> Answer {
     service.call(Method::DELETE, &path, None).await
 }
 
-/// The operator's key of a service.
-pub fn operator_key(service: &Service) -> String {
-    let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("a key");
-    key.trim().to_owned()
-}
-
 /// A request with these headers, and a body as it is.
 pub async fn send(
     service: &Service,
@@ -70,7 +64,7 @@ pub async fn send(
 ) -> (StatusCode, HeaderMap, String) {
     let request = http_client()
         .request(method, service.url(path))
-        .bearer_auth(operator_key(service));
+        .bearer_auth(service.operator_key());
     let request = headers
         .iter()
         .fold(request, |request, (name, value)| request.header(*name, *value));
@@ -90,7 +84,7 @@ pub async fn send_in_pieces(
     let address = service.url("").replace("http://", "");
     let connection = TcpStream::connect(&address).await.expect("the service accepts");
     let (mut reader, mut writer) = connection.into_split();
-    let key = operator_key(service);
+    let key = service.operator_key();
     let mut head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n");
     for (name, value) in headers {
         write!(head, "{name}: {value}\r\n").expect("a string takes it");

@@ -33,11 +33,7 @@ fn all_win(id: &str) -> Value {
 async fn raw(service: &Service, body: String) -> (StatusCode, Value) {
     let request = crate::support::http_client()
         .post(service.url("/v1/jackpots/wrong/entry-batches"))
-        .bearer_auth(
-            std::fs::read_to_string(service.data_dir().join("operator.key"))
-                .expect("a key")
-                .trim(),
-        )
+        .bearer_auth(service.operator_key())
         .header("content-type", "application/json")
         .body(body);
     let answer = request.send().await.expect("an answer");

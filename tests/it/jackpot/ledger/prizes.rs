@@ -32,7 +32,7 @@ async fn fixture(db: LedgerDb) -> JackpotLedger {
 }
 
 async fn played(fixture: &JackpotLedger) -> Vec<Played> {
-    let play = play(&fixture, u64::MAX);
+    let play = play(fixture, u64::MAX);
     let mut all = Vec::new();
     for i in 1..=ENTRIES {
         let entry = Id::parse(&format!("e{i}")).expect("an id");

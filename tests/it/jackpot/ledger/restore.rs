@@ -54,19 +54,15 @@ async fn state(fixture: &JackpotLedger) -> BTreeMap<String, String> {
 /// The jackpot was restored `restores` times, and everything works as if nothing had happened.
 async fn assert_whole(fixture: &JackpotLedger, restores: u64) {
     fixture.assert_complete().await;
-    let jackpot = &fixture;
-    assert_eq!(jackpot.snapshot().await.mark.restores(), restores);
-    assert_eq!(fixture.place_of(&jackpot.id, "restores").await, restores.to_string());
-    assert_eq!(
-        fixture.metric_of(&jackpot.id, "ledger_restores_total"),
-        restores.to_string()
-    );
+    assert_eq!(fixture.snapshot().await.mark.restores(), restores);
+    assert_eq!(fixture.place("restores").await, restores.to_string());
+    assert_eq!(fixture.metric("ledger_restores_total"), restores.to_string());
     let audited = fixture.table("audit", "action").await;
     assert_eq!(
         audited.iter().filter(|row| row[0] == "restore").count() as u64,
         restores
     );
-    let again = jackpot.enter(&[entry("new", 0)]).await;
+    let again = fixture.enter(&[entry("new", 0)]).await;
     assert!(
         matches!(again.replies[0], EntryReply::Taken(_) | EntryReply::Seen(_)),
         "{again:?}"

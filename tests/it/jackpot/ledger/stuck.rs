@@ -1,7 +1,5 @@
 //! The way out of a stream that an event stops. Nothing that was answered is forgotten or paid again.
 
-use std::collections::BTreeMap;
-
 use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::projector::Jackpots;
@@ -28,8 +26,6 @@ on_both_databases!(
     an_event_that_the_database_refuses_is_found_among_others,
     only_the_stuck_event_is_skipped,
 );
-
-type Stream = Vec<(String, BTreeMap<String, String>)>;
 
 /// Entries of the story, and what they drew in the end.
 const ENTRIES: [(&str, u32); 9] = [
@@ -84,18 +80,6 @@ async fn loser(fixture: &JackpotFixture, id: &str) -> EnterEntry {
     let mut entry = entry(id, 0);
     entry.sent.client_seed = seeds.find(draws_nothing);
     entry
-}
-
-async fn rewrite(fixture: &JackpotFixture, change: impl FnOnce(&mut Stream)) {
-    let key = &fixture.keys.events;
-    let mut events: Stream = fixture.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
-    change(&mut events);
-    fixture.raw::<()>(redis::cmd("DEL").arg(key)).await;
-    for (id, fields) in events {
-        fixture
-            .raw::<String>(redis::cmd("XADD").arg(key).arg(id).arg(fields))
-            .await;
-    }
 }
 
 async fn place(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> (u64, String) {
@@ -222,16 +206,17 @@ async fn whatever_event_is_unreadable_or_missing_can_be_skipped_and_nothing_it_d
         for missing in [false, true] {
             let jackpot = story(&fixture).await;
             let at = usize::try_from(n - 1).expect("small");
-            rewrite(&jackpot, |events| {
-                if missing {
-                    events.remove(at);
-                } else {
-                    events[at].1 = [("n", "\u{0}"), ("rubbish", "\u{1b}[1m")]
-                        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                        .into();
-                }
-            })
-            .await;
+            jackpot
+                .rewrite(|events| {
+                    if missing {
+                        events.remove(at);
+                    } else {
+                        events[at].1 = [("n", "\u{0}"), ("rubbish", "\u{1b}[1m")]
+                            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                            .into();
+                    }
+                })
+                .await;
             stuck.push((jackpot, n, missing));
         }
     }
@@ -285,10 +270,11 @@ async fn parts_of_an_event_that_can_be_read_give_receipts(db: LedgerDb) {
         (9, "entry", "another"),
     ] {
         let jackpot = story(&fixture).await;
-        rewrite(&jackpot, |events| {
-            events[n - 1].1.insert(field.to_owned(), value.to_owned());
-        })
-        .await;
+        jackpot
+            .rewrite(|events| {
+                events[n - 1].1.insert(field.to_owned(), value.to_owned());
+            })
+            .await;
         fixture.project().await;
         assert_eq!(place(&fixture, &jackpot).await.0, n as u64 - 1, "{field}");
         let lines = skip(&fixture, &jackpot, n as u64).await;
@@ -403,11 +389,12 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     assert_eq!(fixture.everything().await, before);
     // The plan of a holder that lost its lease changes nothing.
     jackpot.enter(&[entry("w9", 3)]).await;
-    rewrite(&jackpot, |events| {
-        let last = events.len() - 1;
-        events[last].1.insert("type".to_owned(), "rubbish".to_owned());
-    })
-    .await;
+    jackpot
+        .rewrite(|events| {
+            let last = events.len() - 1;
+            events[last].1.insert("type".to_owned(), "rubbish".to_owned());
+        })
+        .await;
     let (_, token) = lease(&fixture, &jackpot).await;
     let (found, plan) = plan(&fixture, &jackpot, token).await;
     let at = place(&fixture, &jackpot).await.0;

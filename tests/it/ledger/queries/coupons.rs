@@ -137,7 +137,7 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
             voided: 1,
             ..CouponBooks::default()
         };
-        let report = with_rows(compare(&Side::told(&ledger), &ledger), issued, 1);
+        let report = with_rows(compare(&Side::of_books(&ledger), &ledger), issued, 1);
         let (json, clean) = (serde_json::to_string(&report).unwrap(), i64::from(report.clean));
         books.run("DELETE FROM reconciliations").await;
         books

@@ -3,14 +3,14 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::support::{create, definition, joined, keys, look, operator_key};
+use super::support::{create, definition, joined, keys, look};
 use crate::support::http_client;
 use crate::support::service::Service;
 
 async fn put(service: &Service, id: &str, condition: (&str, &str), body: &Value) -> (u16, String, Value) {
     let answer = http_client()
         .request(Method::PUT, service.url(&format!("/v1/rooms/{id}")))
-        .bearer_auth(operator_key(service))
+        .bearer_auth(service.operator_key())
         .header(condition.0, condition.1)
         .json(body)
         .send()

@@ -7,7 +7,7 @@ use jackpot::signing::SigningKeys;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::support::{create, enter, jackpot, joined, leave, operator_key, problem, renew, said};
+use super::support::{create, enter, jackpot, joined, leave, problem, renew, said};
 use crate::fault::support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
@@ -48,7 +48,7 @@ async fn only_the_pass_of_this_player_for_this_room_lets_play() {
     // With two of them it would be unclear which counts.
     let twice = http_client()
         .post(service.url("/v1/jackpots/behind/entries"))
-        .bearer_auth(operator_key(&service))
+        .bearer_auth(service.operator_key())
         .header("X-Room-Pass", text)
         .header("X-Room-Pass", text)
         .json(&json!({"entry_id": "e1", "player_id": "ann", "stake": 1}))

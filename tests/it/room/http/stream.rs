@@ -3,14 +3,14 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::support::{create, joined, leave, look, operator_key, path};
+use super::support::{create, joined, leave, look, path};
 use crate::fault::support::PATIENCE;
 use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
 async fn open(service: &Service, id: &str, ticket: &Value) -> reqwest::Response {
     let url = service.url(&format!("{}/stream", path(id, ticket)));
-    let key = operator_key(service);
+    let key = service.operator_key();
     http_client().get(url).bearer_auth(key).send().await.expect("an answer")
 }
 

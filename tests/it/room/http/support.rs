@@ -105,7 +105,7 @@ pub async fn jackpot(service: &Service, id: &str, room: &Value) -> Answer {
 pub async fn enter(service: &Service, jackpot: &str, entry: &str, player: &str, pass: &Value) -> (u16, String, bool) {
     let request = http_client()
         .post(service.url(&format!("/v1/jackpots/{jackpot}/entries")))
-        .bearer_auth(operator_key(service))
+        .bearer_auth(service.operator_key())
         .json(&json!({"entry_id": entry, "player_id": player, "stake": 1}));
     let request = match pass.as_str() {
         Some(pass) => request.header("X-Room-Pass", pass),
@@ -118,10 +118,4 @@ pub async fn enter(service: &Service, jackpot: &str, entry: &str, player: &str, 
     );
     let body: Value = answer.json().await.expect("JSON");
     (status, body["code"].as_str().unwrap_or_default().to_owned(), replayed)
-}
-
-/// The operator's key of a service.
-pub fn operator_key(service: &Service) -> String {
-    let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("a key");
-    key.trim().to_owned()
 }

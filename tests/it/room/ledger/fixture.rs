@@ -34,7 +34,7 @@ impl InLedger for Room {
     }
 
     async fn restored(fixture: &RoomFixture) {
-        fixture.learn_order().await;
+        fixture.read_order().await;
     }
 
     async fn assert_follows(fixture: &RoomLedger, events: &[Fields], held: Books) {

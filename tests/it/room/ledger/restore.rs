@@ -26,7 +26,7 @@ on_both_databases!(
 );
 
 /// The fields of the state that operators decide.
-async fn told(fixture: &RoomLedger) -> Vec<Option<String>> {
+async fn shown(fixture: &RoomLedger) -> Vec<Option<String>> {
     let fields = "json version status puts capacity session waiting_timeout rate opens_at \
                   collected_sha256";
     let mut read = redis::cmd("HMGET");
@@ -45,11 +45,11 @@ async fn a_redis_that_lost_all_is_rebuilt_as_operators_had_it(db: LedgerDb) {
         let change = json!({"opens_at": "2098-01-01T00:00:00Z", "admissions_per_minute": 7, "capacity": restores});
         fixture.define(&change).await;
         fixture.project().await;
-        let (before, order) = (told(&fixture).await, fixture.snapshot().await.values.order);
+        let (before, order) = (shown(&fixture).await, fixture.snapshot().await.values.order);
         fixture.joined(["u1"]).await;
         fixture.wipe().await;
         fixture.heal().await;
-        assert_eq!(told(&fixture).await, before);
+        assert_eq!(shown(&fixture).await, before);
         fixture.assert_complete().await;
         let restored = fixture.snapshot().await;
         // A reader of the seed that was published in the lost time knows nothing of this one.
@@ -175,10 +175,10 @@ async fn an_older_copy_is_brought_up_to_date(db: LedgerDb) {
     let older = fixture.dump().await;
     fixture.define(&json!({"capacity": 1})).await;
     fixture.heal().await;
-    let before = told(&fixture).await;
+    let before = shown(&fixture).await;
     fixture.put_back(&older).await;
     fixture.heal().await;
-    assert_eq!(told(&fixture).await, before);
+    assert_eq!(shown(&fixture).await, before);
     fixture.assert_complete().await;
     assert!(!fixture.kind.registry.known(&fixture.id).is_lost());
     let visited = fixture.tick().await;
@@ -226,14 +226,14 @@ async fn a_restore_that_died_is_ended_by_the_next(db: LedgerDb) {
     let fixture = RoomLedger::with(db, &json!({"opens_at": "2099-01-01T00:00:00Z"})).await;
     live(&fixture).await;
     fixture.project().await;
-    let (keys, before) = (&fixture.keys, told(&fixture).await);
+    let (keys, before) = (&fixture.keys, shown(&fixture).await);
     fixture.wipe().await;
     let begun = restore_begin(&fixture.store, keys.all(), "dead", None).await;
     assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
     let refused = fixture.try_visit(&[fixture.join("u9")]).await;
     assert!(matches!(refused, Err(ScriptError::Restoring)), "{refused:?}");
     fixture.heal().await;
-    assert_eq!(told(&fixture).await, before);
+    assert_eq!(shown(&fixture).await, before);
     fixture.assert_complete().await;
 }
 

@@ -32,10 +32,9 @@ async fn jackpot_behind(service: &Service, room: &str) {
 
 /// Plays once with this pass, as the site's back end would.
 async fn play(service: &Service, room: &str, player: &str, pass: &str) -> (StatusCode, Value) {
-    let key = std::fs::read_to_string(service.data_dir().join("operator.key")).expect("a key");
     let answer = http_client()
         .post(service.url(&format!("/v1/jackpots/{room}/entries")))
-        .bearer_auth(key.trim())
+        .bearer_auth(service.operator_key())
         .header("x-room-pass", pass)
         .json(&json!({"entry_id": "e-1", "player_id": player, "stake": 1}))
         .send()

@@ -18,7 +18,7 @@ use tracing::{Instrument, debug, error, info_span, warn};
 use super::coupons::Coupons;
 use super::error::CouponError;
 use super::scripts::{Retired, ScriptError};
-use super::serving::{Place, Serving, Turn};
+use super::serving::{Serving, ServingSlot, Turn};
 use super::status::Status;
 use crate::random::{self, RandomError};
 use crate::settings;
@@ -42,7 +42,7 @@ const SERVED_AT_ONCE: usize = 64;
 
 /// The worker of an instance.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct QueueWorker {
     coupons: Coupons,
     settings: settings::Coupons,
     /// This instance's token, for its leases.
@@ -51,7 +51,7 @@ pub struct Line {
     over: Arc<Mutex<HashSet<Id>>>,
 }
 
-impl Line {
+impl QueueWorker {
     pub fn new(coupons: Coupons, settings: settings::Coupons) -> Result<Self, RandomError> {
         Ok(Self {
             coupons,
@@ -167,7 +167,7 @@ impl Default for AllLines {
 }
 
 impl AllLines {
-    fn begin(&mut self, line: &Line, id: Id, stopping: &Stopping) {
+    fn begin(&mut self, line: &QueueWorker, id: Id, stopping: &Stopping) {
         if self.resting.get(&id).is_some_and(|until| *until > Instant::now()) {
             return;
         }
@@ -177,7 +177,7 @@ impl AllLines {
             return;
         }
         let serving = Serving {
-            place: Place::of(&self.places),
+            place: ServingSlot::of(&self.places),
             coupons: line.coupons.clone(),
             known: line.coupons.registry.known(&id),
             id: id.clone(),
@@ -201,7 +201,7 @@ impl AllLines {
         self.of_task.insert(task.id(), id);
     }
 
-    fn ended(&mut self, line: &Line, task: task::Id, turn: Turn, stopping: &Stopping) {
+    fn ended(&mut self, line: &QueueWorker, task: task::Id, turn: Turn, stopping: &Stopping) {
         let Some(id) = self.of_task.remove(&task) else {
             return;
         };
