@@ -1,5 +1,6 @@
 //! What a capability registers with the service: how its streams are read, its kind, start-up checks, routes with their
-//! description, and workers. `app/capabilities.rs` lists the capabilities, one line each, and gives a capability those that it uses.
+//! description, and workers. `app/capabilities.rs` lists the capabilities, one line each, and passes to each one the
+//! capabilities that it uses.
 
 use std::future::ready;
 use std::sync::Arc;

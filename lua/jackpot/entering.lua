@@ -134,8 +134,8 @@ local function settle(call, state, tiers, segment, version, at, id, winner, pool
   return keep_record(call, state, version, id, fingerprint, pools, outcome)
 end
 
--- Appends the event of the call: the first write. `values`: the fields `meters`, `block`, `skip`, `amounts` and `call`,
--- and those that only a batch has.
+-- Appends the event of the call: the first write. `values`: the fields `meters`, `block`, `skip`, `amounts` and `call`;
+-- for a batch also its own fields.
 local function append_entries(call, state, at, values)
   if #call.pendings > 0 then
     redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write

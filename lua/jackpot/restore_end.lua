@@ -79,6 +79,10 @@ local own = {
   meters = '',
   applied = '',
 }
+-- Packed and read again before the first write: a value that is missing or no number ends the script here.
+local packed = { terms = write_terms(state), meters = write_meters(state, meters) }
+read_terms(packed.terms)
+
 append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
 for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
   redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
@@ -86,6 +90,5 @@ end
 closing[#closing + 1] = state.epoch
 closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 redis.call('HSET', KEYS[4], unpack(closing))
-local packed = { terms = write_terms(state), meters = write_meters(state, meters) }
 local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts }
 return end_restore(KEYS[1], head, packed)

@@ -41,15 +41,21 @@ if kind == 'generation' then
   end
   state.gen_age = state.gen_age + math.min(math.max(at - state.gen_looked, 0), MAX_STEP)
   state.gen_looked = at
-  redis.call('HSET', KEYS[1], 'terms', write_terms(state))
+  -- A rotation resets the age, so only a call that rotates nothing writes it.
+  local function keep_age()
+    redis.call('HSET', KEYS[1], 'terms', write_terms(state))
+  end
   local wait = kept * 1000 - state.gen_age
   if wait > 0 then
+    keep_age()
     return early_reply(mark(state), { left_ms = num(wait), retention_s = num(kept) })
   end
   if redis.call('HLEN', KEYS[4]) == 0 and redis.call('HLEN', KEYS[5]) == 0 then
+    keep_age()
     return { 'idle', mark(state) }
   end
   if redis.call('ZCOUNT', KEYS[6], '-inf', num(state.gen_start)) > 0 then
+    keep_age()
     return { 'pending', mark(state) }
   end
 end

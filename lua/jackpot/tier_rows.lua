@@ -4,7 +4,8 @@
 local function tier_rows(text)
   local rows = {}
   for name, seed, cap in string.gmatch(text, '(%S+) (%d+) (%S+);') do
-    rows[#rows + 1] = { name, must(exact(seed), 'JP_ARGUMENT tiers'), cap ~= '-' and exact(cap) or false }
+    local limit = cap ~= '-' and must(exact(cap), 'JP_ARGUMENT tiers')
+    rows[#rows + 1] = { name, must(exact(seed), 'JP_ARGUMENT tiers'), limit }
   end
   return rows
 end

@@ -115,7 +115,7 @@ impl Declared {
     }
 }
 
-/// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: those that make it.
+/// The declaration of a reply with this code. `name`: its name in Lua; `scripts`: the scripts that make it.
 #[must_use]
 pub fn reply<T: Part>(scripts: &'static str, name: &'static str, code: &'static str) -> ReplyShape {
     ReplyShape {

@@ -30,7 +30,7 @@ The id in the Redis stream is `<sequence>-<n>`. How lists are written inside a f
 are declared in `src/*/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
 ";
 
-/// What is known of the events in place of those that could not be applied.
+/// The text about skipped events, before their table.
 const SKIPPED: &str = "## Skipped
 
 An operator [skipped an event](../how-to/handle-a-suspended-jackpot.md) that the ledger could not apply. The record then

@@ -325,6 +325,37 @@ async fn a_rotation_drops_many_definitions_in_steps() {
 }
 
 #[tokio::test]
+async fn a_rotation_that_finds_a_damaged_epoch_writes_nothing() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    fixture.take("e", 0).await;
+    fixture
+        .raw::<()>(redis::cmd("HDEL").arg(&fixture.keys.epochs).arg(1))
+        .await;
+    // The age of the generation would grow at a call that rotates nothing.
+    fixture
+        .raw::<()>(&mut by_hand::set(&fixture.keys.state, "gen_looked", "0"))
+        .await;
+    let before = fixture.state().await;
+    let refused = fixture.operate.rotate_by_retention(&fixture.id, 0).await;
+    let refused = refused.expect_err("its epoch is gone").to_string();
+    assert!(refused.contains("JP_DAMAGED epoch"), "{refused}");
+    assert_eq!(fixture.state().await, before);
+}
+
+#[tokio::test]
+async fn a_cap_that_is_no_number_is_refused_and_is_not_read_as_none() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let state = &fixture.keys.state;
+    let tiers: String = fixture.field("tiers").await;
+    let name = tiers.split(' ').next().expect("a tier");
+    let damaged = by_hand::set(state, "tiers", &format!("{name} 0 many;"));
+    let refused: redis::RedisResult<()> = damaged.query_async(&mut fixture.connection()).await;
+    let refused = refused.expect_err("no number").to_string();
+    assert!(refused.contains("JP_ARGUMENT"), "{refused}");
+    assert_eq!(fixture.field::<String>("tiers").await, tiers);
+}
+
+#[tokio::test]
 async fn definitions_are_kept_as_long_as_an_entry_is_remembered_under_them() {
     let fixture = JackpotFixture::with(&json!({})).await;
     let versions = async || {

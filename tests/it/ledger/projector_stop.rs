@@ -51,7 +51,7 @@ async fn assert_stopped(fixture: &JackpotLedger, good: &JackpotFixture, n: u64, 
     projector.catch_up().await;
     let stopped = fixture.place_of(id, "stopped").await;
     assert!(stopped.contains(reason), "{stopped}");
-    assert_eq!(fixture.n().await, n, "nothing behind it is written");
+    assert_eq!(fixture.n().await, n, "no event after it is written");
     assert_eq!(fixture.metric_of(id, "ledger_stopped"), "1");
     let refused = fixture.enter(&[entry("refused", 0)]).await.refusal;
     assert_eq!(refused, Some(Refusal::Suspended));
