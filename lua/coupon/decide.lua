@@ -3,11 +3,11 @@
 -- Decides a request at the instant `at`, in this order: window of time, user, stock. `stamp` is `at` as text. `held` is
 -- the user's record, false for none. Returns three values:
 --   the request's record; nil when the user's record cannot be read: then nothing is decided
---   the end of the request's line in the event, after the user
+--   the request's line in the event
 --   the user's record if it changes: the script issued a unit, or the clock was set back
 local function decide(state, at, stamp, request, user, code, held)
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
-    return not_open_request(stamp, user), ' n'
+    return not_open_request(stamp, user), not_open_line(line_head(request, user))
   end
   local count, first, kept, moved = 0, nil, '', false
   if held then
@@ -17,13 +17,14 @@ local function decide(state, at, stamp, request, user, code, held)
     end
   end
   if count >= state.per_user then
-    return already_issued_request(stamp, first, user), ' a ' .. first, moved and kept or nil
+    local line = already_issued_line(line_head(request, user), first)
+    return already_issued_request(stamp, first, user), line, moved and kept or nil
   end
   if state.seq - state.voided >= state.stock then
-    return out_of_stock_request(stamp, user), ' o'
+    return out_of_stock_request(stamp, user), out_of_stock_line(line_head(request, user))
   end
   state.seq = state.seq + 1
   local seq = num(state.seq)
   local record = issued_request(seq, stamp, code, user)
-  return record, ' i ' .. seq .. ' ' .. code, kept .. request .. ' ' .. stamp .. ';'
+  return record, issued_line(line_head(request, user), seq, code), kept .. user_issue_text(request, stamp)
 end

@@ -44,16 +44,17 @@ end
 -- Decides a new request, or puts it into the queue. Returns its record, or '? ' and its user's unreadable record.
 local function take(i, id)
   local user = ARGV[FIRST_USER + i - 1]
-  local text, tail, of_user
+  local text, asked, of_user
   if line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
     state.arrivals, line = state.arrivals + 1, line + 1
     local arrival = num(state.arrivals)
-    text, tail = queued_request(arrival, '0', '-', stamp, user), ' q ' .. arrival
+    text = queued_request(arrival, '0', '-', stamp, user)
+    asked = queued_line(line_head(id, user), arrival)
     joined[2 * queued + 1], joined[2 * queued + 2] = arrival, id
     queued = queued + 1
   else
     local of_before = written_users[user] or held_users[i]
-    text, tail, of_user = decide(state, at, stamp, id, user, ARGV[FIRST_CODE + i - 1], of_before)
+    text, asked, of_user = decide(state, at, stamp, id, user, ARGV[FIRST_CODE + i - 1], of_before)
     if not text then
       return '? ' .. of_before
     end
@@ -66,7 +67,7 @@ local function take(i, id)
   end
   records[2 * taken + 1], records[2 * taken + 2] = id, text
   taken = taken + 1
-  lines[taken] = id .. ' ' .. user .. tail
+  lines[taken] = asked
   written[id] = text
   return text
 end

@@ -1,7 +1,7 @@
 -- Shared by the scripts that read or change a request: its record, and the record of its user.
 --
 -- A request, in the hash `requests` by its id: read_request.lua and write_request.lua.
--- A user, in the hash `users` by the user's id: "request at;" of each issue that counts, oldest first. A time in the
+-- A user, in the hash `users` by the user's id: each issue that counts, oldest first (user_issue.lua). A time in the
 -- future was written before the clock was set back. It becomes now, so the window runs from there. So no user gets more
 -- than the window allows, and no user waits for the length of the jump.
 
@@ -9,10 +9,10 @@
 -- record with only these, and whether a time was later than `at` (the record then has `at` in its place). nil when the
 -- record cannot be read.
 local function count_issues(text, since, at)
-  local only, only_at = string.match(text, '^(%S+) (%d+);$') -- most users have one
+  local only, only_at = string.match(text, '^' .. USER_ISSUE .. '$') -- most users have one
   if only then
     if tonumber(only_at) > at then
-      return 1, only, only .. ' ' .. num(at) .. ';', true
+      return 1, only, user_issue_text(only, num(at)), true
     end
     if tonumber(only_at) > since then
       return 1, only, text
@@ -20,13 +20,13 @@ local function count_issues(text, since, at)
     return 0, nil, ''
   end
   local count, first, kept, length, moved = 0, nil, {}, 0, false
-  for request, issued_at in string.gmatch(text, '(%S+) (%d+);') do
+  for request, issued_at in string.gmatch(text, USER_ISSUE) do
     length = length + #request + #issued_at + 2
     if tonumber(issued_at) > since then
       count = count + 1
       first = first or request
       local later = tonumber(issued_at) > at
-      kept[count] = request .. ' ' .. (later and num(at) or issued_at) .. ';'
+      kept[count] = user_issue_text(request, later and num(at) or issued_at)
       moved = moved or later
     end
   end

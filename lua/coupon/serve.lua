@@ -84,7 +84,7 @@ end
 
 local function serve(i, id, queued)
   local held_user = written_users[queued.user] or redis.call('HGET', KEYS[3], queued.user)
-  local text, tail, of_user = decide(state, at, stamp, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
+  local text, served, of_user = decide(state, at, stamp, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
   if not text then
     stuck = true
     return false
@@ -97,7 +97,7 @@ local function serve(i, id, queued)
   end
   write_record(id, text)
   decided[id] = true
-  lines[#lines + 1] = id .. ' ' .. queued.user .. tail
+  lines[#lines + 1] = served
   gone[#gone + 1] = id
   head = head + 1
   return true
@@ -128,7 +128,7 @@ for h = head, lease > 0 and last_head or 0 do
   end
   if queued.attempts > MAX_TRIES then
     write_record(id, dead_request(queued.arrival, num(MAX_TRIES), queued.at_ms, queued.user))
-    lines[#lines + 1] = id .. ' ' .. queued.user .. ' d ' .. num(MAX_TRIES)
+    lines[#lines + 1] = dead_line(line_head(id, queued.user), num(MAX_TRIES))
     gone[#gone + 1] = id
     dead[#dead + 1] = queued.arrival
     dead[#dead + 1] = id

@@ -34,9 +34,9 @@ local issue = must(read_request(text), 'JP_DAMAGED request')
 -- The user's record without this issue. The issue may have left the window before.
 local held, kept = redis.call('HGET', KEYS[3], issue.user) or '', {}
 must(count_issues(held, -1, MAX), 'JP_DAMAGED user')
-for request, counted_at in string.gmatch(held, '(%S+) (%d+);') do
+for request, counted_at in string.gmatch(held, USER_ISSUE) do
   if request ~= id then
-    kept[#kept + 1] = request .. ' ' .. counted_at .. ';'
+    kept[#kept + 1] = user_issue_text(request, counted_at)
   end
 end
 

@@ -22,9 +22,9 @@ local refusal = fence(state)
 local adjustment_id, digest = ARGV[5], ARGV[6]
 local done = redis.call('HGET', KEYS[2], adjustment_id)
 if done then
-  local was, at = string.match(done, '^(%S+) (%d+)$')
-  if was == digest then
-    return adjusted_reply('same', mark(state), { at_ms = at })
+  local was = must(read_adjustment(done), 'JP_DAMAGED adjustment')
+  if was.digest == digest then
+    return adjusted_reply('same', mark(state), { at_ms = was.at_ms })
   end
   return { 'reused', mark(state) }
 end
@@ -73,6 +73,6 @@ append_adjust(KEYS[3], state, at, {
   applied = '',
 })
 write_pools(tiers)
-redis.call('HSET', KEYS[2], adjustment_id, digest .. ' ' .. num(at))
+redis.call('HSET', KEYS[2], adjustment_id, adjustment_text(digest, num(at)))
 write_state(KEYS[1], state)
 return adjusted_reply('ok', mark(state), { at_ms = num(at) })

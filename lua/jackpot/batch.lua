@@ -1,11 +1,7 @@
 -- Shared by the scripts that answer a batch: the record of the batch, and the records of its winners.
 --
--- The record of a batch is the field "<batch id>:", which no client can send as an id:
---   first count fingerprint epoch totals winners
--- first: sequence of the batch's first entry. totals: "tier+amount+pool" of each tier, comma-separated; amount: whole
--- units by which the tier's contributions grew; pool: its amount after the batch. winners: indexes (from 1) of all
--- entries that drew a prize, comma-separated, "-" for none. A winner has a record of its own, "<batch id>:<index>"
--- (record.lua). Other entries have none: their results follow from the event.
+-- Part of a script, after read_batch.lua. The record of a batch is the field "<batch id>:", that of a winner
+-- "<batch id>:<index>": no client can send them as ids.
 
 local AT_ONCE = 4000 -- values of one call; `unpack` fails above some 8,000
 
@@ -18,7 +14,8 @@ end
 -- The reply to a repeated batch: its record, then the records of its winners, in order.
 local function batch_reply(state, record, key, batch_id)
   local reply, ids = taken_reply(mark(state), { replayed = true, record = record }), {}
-  for index in string.gmatch(string.match(record, '(%S+)$'), '%d+') do
+  local winners = must(read_batch_record(record), 'JP_DAMAGED batch').winners
+  for index in string.gmatch(winners, '%d+') do
     ids[#ids + 1] = batch_id .. ':' .. index
   end
   call_in_parts(ids, function(from, to)

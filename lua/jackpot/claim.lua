@@ -22,7 +22,7 @@ local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
-local pending = parse_pending(text)
+local pending = read_pending_entry(text)
 if not pending or has_refused(pending, rank) then
   return settled_reply(mark(state), { done_now = false, record = text })
 end
@@ -33,15 +33,16 @@ local prize, at = parse_prize(ARGV[8]), now_ms()
 local amount, before = take(state, tiers, prize)
 local record
 if amount then
-  record = pending.head .. paid_text(pending.refusals, rank, prize, amount, state)
+  local order = num(state.order)
+  record = paid_entry(pending.head, pending.refusals, rank, prize.tier, num(amount), order, state.history)
   apply_when_settled(state, tiers, KEYS[4])
 else
-  record = pending.head .. ' p ' .. add_refusal(pending, rank, 'r') .. ' ' .. pending.tail
+  record = refused_entry(pending, rank, 'r')
 end
 
 append_claim(KEYS[5], state, at, {
   entry = entry_id,
-  claims = claim_text(pending.seq, attempt, rank, prize, amount, state, before),
+  claims = taken_claim(claim_head(pending.sequence, attempt, rank), state, prize, amount, before),
   meters = changes(state, tiers),
   applied = state.applied or '',
 })

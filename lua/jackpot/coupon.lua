@@ -28,7 +28,7 @@ local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
-local pending = parse_pending(text)
+local pending = read_pending_entry(text)
 if not pending or has_refused(pending, rank) then
   return settled_reply(mark(state), { done_now = false, record = text })
 end
@@ -36,18 +36,20 @@ end
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 -- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
 local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
+local answered = claim_head(pending.sequence, attempt, rank)
 local record
 if issued then
-  record = pending.head .. ' c ' .. table.concat({ pending.refusals, rank, coupon, ARGV[10], ARGV[11] }, ' ')
+  record = issued_entry(pending.head, pending.refusals, rank, coupon, ARGV[10], ARGV[11])
+  answered = issued_claim(answered, coupon, ARGV[10], ARGV[11])
   apply_when_settled(state, tiers, KEYS[4])
 else
-  record = pending.head .. ' p ' .. add_refusal(pending, rank, letter) .. ' ' .. pending.tail
+  record = refused_entry(pending, rank, letter)
+  answered = refused_claim(answered, coupon, answer)
 end
 
-local sequence, code = issued and ARGV[10] or '0', issued and ARGV[11] or '-'
 append_claim(KEYS[5], state, now_ms(), {
   entry = entry_id,
-  claims = table.concat({ pending.seq, attempt, rank, answer, coupon, sequence, code, '0' }, ',') .. ';',
+  claims = answered,
   meters = changes(state, tiers),
   applied = state.applied or '',
 })

@@ -7,11 +7,10 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
 --       5 number of entries, 1 to 1,000  6 name of this call, different for every call; its record is ":<name>"
---         (record.lua)
+--         (call_record.lua)
 --       7 block: "id player stake client_seed" a line, for the event
 --       8 stakes of the entries with commas, '' when all add the same, for the record of the call
---       9 amounts: "stake=pu,pm,ru,rm/...;" of each stake, for the event and for the record of the call; "*" in place
---         of the stake when every stake adds the same
+--       9 amounts (amount_row.lua), for the event and for the record of the call
 --       10.. the segment (entering.lua). Its steps are one entry each, or a run. A winner has attempt 0 alone
 --       then for each entry: id, ":<name> place fingerprint", its record if it ends up in a run; place from 1
 -- Reply {'unknown'}                the jackpot does not exist
@@ -91,7 +90,7 @@ local function take_one(i, row, winner)
   end
   if winner == '' then
     local fingerprint = string.match(ARGV[first_entry + 2 * i - 1], '%S+$')
-    keep_record(call, state, call.version, ids[i], fingerprint, pools, '')
+    keep_record(call, ids[i], entry_head(num(state.seq), state.epoch, call.version, fingerprint, pools))
     return nil
   end
   local record = settle(call, state, tiers, segment, call.version, at, ids[i], winner, pools)
@@ -128,12 +127,12 @@ local function own_row(i)
     for stake in string.gmatch(ARGV[8], '%d+') do
       stakes[#stakes + 1] = stake
     end
-    for stake, amounts in string.gmatch(ARGV[9], '([%d*]+)=([^;]+);') do
-      local row = {}
-      for amount in string.gmatch(amounts, '%d+') do
+    for text in string.gmatch(ARGV[9], '[^;]+') do
+      local of_stake, row = must(read_amount_row(text), 'JP_ARGUMENT amounts'), {}
+      for amount in string.gmatch(of_stake.amounts, '%d+') do
         row[#row + 1] = must(exact(amount), 'JP_ARGUMENT amount')
       end
-      row_of_stake[stake], row_of_stake.only = row, row
+      row_of_stake[of_stake.stake], row_of_stake.only = row, row
     end
   end
   return must(row_of_stake[stakes[i] or 'only'], 'JP_ARGUMENT amounts')
@@ -162,6 +161,10 @@ must(i == count or nil, 'JP_ARGUMENT steps')
 local runs = table.concat(call.runs)
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
+  local skipped_places = skip == '' and '-' or skip
+  local stakes_sent = ARGV[8] == '' and '-' or ARGV[8]
+  local of_call =
+    call_record_text(num(call.first), state.epoch, call.version, skipped_places, stakes_sent, ARGV[9], runs)
   append_entries(call, state, at, {
     meters = changes(state, tiers),
     block = ARGV[7],
@@ -174,8 +177,7 @@ if call.count > 0 then
     redis.call('HSET', seen_now, unpack(ARGV, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))
   end
   if #run_places > 0 then
-    local head = num(call.first) .. '|' .. state.epoch .. '.' .. call.version .. '|' .. skip
-    redis.call('HSET', seen_now, shared, head .. '|' .. ARGV[8] .. '|' .. ARGV[9] .. '|' .. runs)
+    redis.call('HSET', seen_now, shared, of_call)
   end
   if #call.records > 0 then
     redis.call('HSET', seen_now, unpack(call.records))

@@ -122,19 +122,13 @@ must(call.count == total or nil, 'JP_ARGUMENT entries')
 
 local totals, meters = {}, {}
 for t, tier in ipairs(tiers) do
-  totals[t] = tier.name .. '+' .. num(tier.contributed - contributed[tier.name]) .. '+' .. num(tier.pool)
+  totals[t] = total_text(tier.name, num(tier.contributed - contributed[tier.name]), num(tier.pool))
 end
 for g, group in ipairs(groups) do
   meters[g] = changes(state, group)
 end
-local record = table.concat({
-  num(call.first),
-  ARGV[7],
-  ARGV[6],
-  state.epoch,
-  table.concat(totals, ','),
-  #winners > 0 and table.concat(winners, ',') or '-',
-}, ' ')
+local winner_list = #winners > 0 and table.concat(winners, ',') or '-'
+local record = batch_record_text(num(call.first), ARGV[7], ARGV[6], state.epoch, table.concat(totals, ','), winner_list)
 
 append_entries(call, state, at, {
   meters = table.concat(meters),

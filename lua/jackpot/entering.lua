@@ -22,7 +22,7 @@ local function begin_call(state)
     count = 0, -- entries taken
     version = state.version, -- definition in force before it
     run_begins = true, -- whether the next entry begins a run
-    runs = {}, -- for the event: "index pool,pool_micro,contributed_micro,cap/...;", the tiers before that entry
+    runs = {}, -- for the event
     claims = {}, -- for the event
     records = {}, -- entry id, record, ...
     pendings = {}, -- sequence, entry id, ...
@@ -69,34 +69,32 @@ local function add_entries(call, state, tiers, entries, row)
   if call.run_begins then
     for t, tier in ipairs(tiers) do
       local cap = tier.cap and num(tier.cap) or '-'
-      parts[t] = num(tier.pool) .. ',' .. num(tier.pool_micro) .. ',' .. num(tier.contributed_micro) .. ',' .. cap
+      parts[t] = run_tier_text(num(tier.pool), num(tier.pool_micro), num(tier.contributed_micro), cap)
     end
-    call.runs[#call.runs + 1] = num(call.count + 1) .. ' ' .. table.concat(parts, '/') .. ';'
+    call.runs[#call.runs + 1] = run_text(num(call.count + 1), table.concat(parts, '/'))
     call.run_begins = false
   end
   state.seq, call.count = state.seq + entries, call.count + entries
   for t, tier in ipairs(tiers) do
     local a = (t - 1) * 4
     local amount = accrue(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4])
-    parts[t] = num(tier.pool) .. '+' .. num(amount)
+    parts[t] = contributed_text(num(tier.pool), num(amount))
   end
   return table.concat(parts, ',')
 end
 
--- Keeps the record of the entry taken last: "seq epoch.version fingerprint pools", then its outcome. Returns it.
-local function keep_record(call, state, version, id, fingerprint, pools, outcome)
-  local stamp = ' ' .. state.epoch .. '.' .. version .. ' '
-  local record = num(state.seq) .. stamp .. fingerprint .. ' ' .. pools .. outcome
+-- Keeps the record of an entry.
+local function keep_record(call, id, record)
   call.records[#call.records + 1] = id
   call.records[#call.records + 1] = record
-  return record
 end
 
 -- Makes the attempts of the entry taken last, which drew a prize, and keeps its record. Rank 0 ends the entry with no
 -- prize. The entry is pending when a rank is not for money, or when every attempt of the list was refused.
 local function settle(call, state, tiers, segment, version, at, id, winner, pools)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
-  local claims, seq, refused, outcome = call.claims, num(state.seq), '-', nil
+  local claims, seq, refused, record = call.claims, num(state.seq), '-', nil
+  local head = entry_head(seq, state.epoch, version, fingerprint, pools)
   if not segment.prizes then
     segment.prizes = {}
     for rank, prize in string.gmatch(segment.prizes_text, '(%d+) ([^;]+);') do
@@ -105,33 +103,35 @@ local function settle(call, state, tiers, segment, version, at, id, winner, pool
   end
   for attempt, rank in string.gmatch(attempts, '(%d+) (%d+);') do
     local prize = segment.prizes[rank]
+    local claim = claim_head(seq, attempt, rank)
     if rank == '0' then
-      claims[#claims + 1] = seq .. ',' .. attempt .. ',0,none,-,0,0,0;'
-      outcome = ' n ' .. refused
+      claims[#claims + 1] = ended_claim(claim)
+      record = ended_entry(head, refused)
     elseif not prize then
-      claims[#claims + 1] = seq .. ',' .. attempt .. ',' .. rank .. ',later,-,0,0,0;'
+      claims[#claims + 1] = later_claim(claim)
       break
     else
       local amount, before = take(state, tiers, prize)
-      claims[#claims + 1] = claim_text(seq, attempt, rank, prize, amount, state, before)
+      claims[#claims + 1] = taken_claim(claim, state, prize, amount, before)
       if amount then
         call.run_begins = true
-        outcome = paid_text(refused, rank, prize, amount, state)
+        record = paid_entry(head, refused, rank, prize.tier, num(amount), num(state.order), state.history)
       else
-        refused = (refused == '-' and '' or refused .. ',') .. rank .. 'r'
+        refused = add_refusal(refused, rank, 'r')
       end
     end
-    if outcome then
+    if record then
       break
     end
   end
-  if not outcome then
+  if not record then
     must(who ~= '' or nil, 'JP_ARGUMENT attempts')
-    outcome = ' p ' .. refused .. ' ' .. num(at) .. ' ' .. who
+    record = pending_entry(head, refused, num(at), who)
     call.pendings[#call.pendings + 1] = seq
     call.pendings[#call.pendings + 1] = id
   end
-  return keep_record(call, state, version, id, fingerprint, pools, outcome)
+  keep_record(call, id, record)
+  return record
 end
 
 -- Appends the event of the call: the first write. `values`: the fields `meters`, `block`, `skip`, `amounts` and `call`;

@@ -21,7 +21,7 @@ local text, seen = find_record(state, KEYS[2], KEYS[3], entry_id)
 if not text then
   return { 'missing', mark(state) }
 end
-local pending = parse_pending(text)
+local pending = read_pending_entry(text)
 if not pending then
   return settled_reply(mark(state), { done_now = false, record = text })
 end
@@ -30,10 +30,10 @@ redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 -- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
 local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
 apply_when_settled(state, tiers, KEYS[4])
-local record = pending.head .. ' n ' .. pending.refusals
+local record = ended_entry(pending.head, pending.refusals)
 append_finish(KEYS[5], state, now_ms(), {
   entry = entry_id,
-  seq = pending.seq,
+  seq = pending.sequence,
   attempt = ARGV[6],
   meters = changes(state, tiers),
   applied = state.applied or '',

@@ -9,15 +9,19 @@
 
 -- The sequence of a record from whole_record; nil for a damaged record.
 local function sequence_of(text)
-  local place, first, skipped = string.match(text, '^:%S+ (%d+) %S+ (%d+)|[^|]+|([%d,]*)|')
-  if not place then
+  local own, of_call = string.match(text, '^(:.+) (%S*)$')
+  if not own then
     return string.match(text, '^%d+')
   end
-  local before = 0
-  for skip in string.gmatch(skipped, '%d+') do
-    before = before + (tonumber(skip) < tonumber(place) and 1 or 0)
+  local in_run, call = read_in_run(own), read_call_record(of_call)
+  if not in_run or not call then
+    return nil
   end
-  return num(tonumber(first) + tonumber(place) - 1 - before)
+  local place, before = tonumber(in_run.place), 0
+  for skip in string.gmatch(call.skip, '%d+') do
+    before = before + (tonumber(skip) < place and 1 or 0)
+  end
+  return num(tonumber(call.first) + place - 1 - before)
 end
 
 local state, ended = known_state(KEYS[1])
@@ -29,11 +33,11 @@ local seq = record and must(sequence_of(record), 'JP_DAMAGED record')
 if not record then
   local batch_id, index = string.match(ARGV[2], '^([^:]+):([1-9]%d*)$')
   local of_batch = batch_id and find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
-  local first, count = string.match(of_batch or '', '^(%d+) (%d+) ')
-  if not first or tonumber(index) > tonumber(count) then
+  local batch = of_batch and must(read_batch_record(of_batch), 'JP_DAMAGED batch')
+  if not batch or tonumber(index) > tonumber(batch.count) then
     return { 'missing', mark(state) }
   end
-  seq = num(tonumber(first) + tonumber(index) - 1)
+  seq = num(tonumber(batch.first) + tonumber(index) - 1)
 end
 -- The first event at or after <seq>-0 raised the sequence to seq or beyond, so it is the event of this entry.
 local found = redis.call('XRANGE', KEYS[4], seq .. '-0', '+', 'COUNT', 1)[1]

@@ -17,7 +17,8 @@ local found = redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. ARGV[2], '+inf', 'WITH
 local entries, last = {}, nil
 for i = 1, #found, 2 do
   local record = find_record(state, KEYS[2], KEYS[3], found[i])
-  local entered = record and string.match(record, '^%S+ %S+ %S+ %S+ p %S+ (%d+) ')
+  local entry = record and read_pending_entry(record)
+  local entered = entry and entry.entered_ms
   -- A record that is not pending is damage. The reply has it, because it blocks the rotation.
   local old = not entered or tonumber(entered) <= at - age or tonumber(entered) > at
   if old then

@@ -1,23 +1,15 @@
 -- Shared by the scripts that finish pending entries.
 --
--- Part of a script, after find_record.lua and tiers.lua.
-
--- The parts of a pending record; nil when the entry has its outcome.
-local function parse_pending(text)
-  local head, refusals, tail = string.match(text, '^(%S+ %S+ %S+ %S+) p (%S+) (.+)$')
-  if not head then
-    return nil
-  end
-  return { head = head, seq = string.match(head, '^%d+'), refusals = refusals, tail = tail }
-end
+-- Part of a script, after read_pending.lua, find_record.lua and tiers.lua.
 
 local function has_refused(pending, rank)
   return string.find(',' .. pending.refusals, ',' .. rank .. '%a') ~= nil
 end
 
-local function add_refusal(pending, rank, letter)
-  local list = pending.refusals == '-' and '' or pending.refusals .. ','
-  return list .. rank .. letter
+-- The record with one more refusal: the rank and the letter of the reason.
+local function refused_entry(pending, rank, letter)
+  local refusals = add_refusal(pending.refusals, rank, letter)
+  return pending_entry(pending.head, refusals, pending.entered_ms, pending.sent)
 end
 
 -- Puts the waiting definition of a paused jackpot in force, if this call ends its last pending entry and the caps hold

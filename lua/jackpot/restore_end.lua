@@ -10,7 +10,7 @@
 --       with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
---       {'early', mark, ms} the epoch's number is a second that passes in this time: nothing was written
+--       {'early', mark, ...} (restore_end_reply.lua) nothing was written
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: no epoch is ever open again, because its seed may be public. The script closes all open epochs and opens
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
@@ -54,17 +54,16 @@ opening(ARGV[8], ARGV[9])
 local epochs = redis.call('HGETALL', KEYS[4])
 for i = 1, #epochs, 2 do
   last = math.max(last, must(exact(epochs[i]), 'JP_DAMAGED epoch'))
-  local commitment, opened, closed, nonce, secret = string.match(epochs[i + 1], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
-  must(closed, 'JP_DAMAGED epoch')
-  if closed == '-' then
+  local was_open = must(read_epoch(epochs[i + 1]), 'JP_DAMAGED epoch')
+  if was_open.closed == '-' then
     closing[#closing + 1] = epochs[i]
-    closing[#closing + 1] = epoch_text(commitment, opened, num(at), nonce, secret)
+    closing[#closing + 1] = epoch_text(was_open.commitment, was_open.opened, num(at), was_open.nonce, was_open.secret)
   end
 end
 must(epoch >= last + EPOCH_GAP or nil, 'JP_ARGUMENT epoch')
 local second = math.floor(at / 1000)
 if epoch == second or (epoch > last + EPOCH_GAP and epoch > second) then
-  return { 'early', mark(was), num((epoch + 1) * 1000 - at) }
+  return begin_later_reply(mark(was), { wait_ms = num((epoch + 1) * 1000 - at) })
 end
 local closed = state.epoch
 state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]

@@ -61,10 +61,9 @@ if kind == 'generation' then
 end
 
 local closed, commitment = state.epoch, state.commitment
-local opened = string.match(redis.call('HGET', KEYS[3], closed) or '', '^%S+ (%d+)')
-must(opened, 'JP_DAMAGED epoch')
+local was_open = must(read_epoch(redis.call('HGET', KEYS[3], closed) or ''), 'JP_DAMAGED epoch')
 opening(ARGV[11], ARGV[12])
-local closed_text = epoch_text(commitment, opened, num(at), state.nonce, state.secret)
+local closed_text = epoch_text(commitment, was_open.opened, num(at), state.nonce, state.secret)
 local kept_from = tonumber(state.gen_version) -- the remaining generation began under this definition
 state.epoch = num(tonumber(closed) + 1)
 state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]

@@ -55,15 +55,10 @@ local function take(state, tiers, prize)
   return amount, before
 end
 
--- One claim for the event: "seq,attempt,rank,result,tier,amount,order,pool before;".
-local function claim_text(seq, attempt, rank, prize, amount, state, before)
-  local result = amount and 'paid' or 'retry'
-  local order = amount and num(state.order) or '0'
-  return table.concat({ seq, attempt, rank, result, prize.tier, num(amount or 0), order, num(before) }, ',') .. ';'
-end
-
--- The end of a paid entry's record (see record.lua).
-local function paid_text(refusals, rank, prize, amount, state)
-  local payout = { refusals, rank, prize.tier, num(amount), num(state.order), state.history }
-  return ' w ' .. table.concat(payout, ' ')
+-- A claim for the event, after `take`. `head`: from claim_head.
+local function taken_claim(head, state, prize, amount, before)
+  if amount then
+    return paid_claim(head, prize.tier, num(amount), num(state.order), num(before))
+  end
+  return retry_claim(head, prize.tier, num(before))
 end

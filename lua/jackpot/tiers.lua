@@ -53,25 +53,26 @@ local function read_tiers(state, rows, first_pool, fresh, only_look)
 end
 
 -- Puts the tiers into the list of meters that write_state writes. Returns the changes since read_tiers as text for the
--- event: "tier meter:delta ...;". Call it once, before the writes.
+-- event. Call it once, before the writes.
 local function changes(state, tiers)
   local text, meters = '', state.meters
   for _, tier in ipairs(tiers) do
-    local parts, at, delta = '', tier.at, tier.pool - tier.pool_before
+    local parts, at, delta = nil, tier.at, tier.pool - tier.pool_before
     if delta ~= 0 then
-      parts = ' pool:' .. num(delta)
+      parts = meter_delta_text('pool', num(delta))
       meters[at + 1] = tier.pool
     end
     for i = FIRST_CHANGE, METERS_WIDTH do
       local field = METERS_FIELDS[i]
       delta = tier[field] - meters[at + i - 1]
       if delta ~= 0 then
-        parts = parts .. ' ' .. field .. ':' .. num(delta)
+        local part = meter_delta_text(field, num(delta))
+        parts = parts and parts .. ',' .. part or part
         meters[at + i - 1] = tier[field]
       end
     end
-    if parts ~= '' then
-      text = text .. tier.name .. parts .. ';'
+    if parts then
+      text = text .. tier_changes_text(tier.name, parts)
     end
   end
   return text

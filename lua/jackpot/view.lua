@@ -4,10 +4,8 @@
 --       7.. pool of each tier of the definition ARGV[2]
 -- ARGV  1 known mark  2 version the caller knows, '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'stale', mark, version, tiers}  the caller named the pools of another version: call again with these
---       {'ok', mark, now ms, definition (JSON), waiting definition (JSON) or '', state and counts (state.lua) as name,
---        value, ..., '|', then for each tier name, pool, reserve, overflow, pool_micro, reserve_micro, contributed,
---        contributed_micro, funded, paid, wins, pool_written}
+--       {'stale', mark, ...}  the caller named the pools of another version: call again with these (view_reply.lua)
+--       {'ok', mark, the jackpot, the meters of each tier, each value of the state and each count} (view_reply.lua)
 -- Invariants: changes nothing.
 -- Cost: O(tiers).
 
@@ -16,26 +14,25 @@ if not state then
   return ended
 end
 if state.version ~= ARGV[2] then
-  return { 'stale', mark(state), state.version, tier_text(state.tiers) }
+  return other_version_reply(mark(state), { version = state.version, tiers = tier_text(state.tiers) })
 end
 local waiting = state.next ~= '' and redis.call('HGET', KEYS[2], state.next) or ''
-local out = {
-  'ok',
-  mark(state),
-  num(now_ms()),
-  redis.call('HGET', KEYS[2], state.version),
-  waiting,
-}
-for _, value in ipairs(held_values(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])) do
-  out[#out + 1] = value
-end
-out[#out + 1] = '|'
-for _, tier in ipairs(read_tiers(state, state.tiers, 7, nil, true)) do
-  out[#out + 1] = tier.name
-  out[#out + 1] = num(tier.pool)
+local tiers = read_tiers(state, state.tiers, 7, nil, true)
+local reply = viewed_reply(mark(state), {
+  now_ms = num(now_ms()),
+  definition = redis.call('HGET', KEYS[2], state.version),
+  waiting = waiting,
+  tiers = num(#tiers),
+})
+for _, tier in ipairs(tiers) do
+  local row = { name = tier.name, pool = num(tier.pool), pool_written = num(tier.written) }
   for i = FIRST_CHANGE, METERS_WIDTH do
-    out[#out + 1] = num(tier[METERS_FIELDS[i]])
+    row[METERS_FIELDS[i]] = num(tier[METERS_FIELDS[i]])
   end
-  out[#out + 1] = num(tier.written)
+  append_tier_meters(reply, row)
 end
-return out
+local held = held_values(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])
+for i = 1, #held, 2 do
+  append_held(reply, { name = held[i], value = held[i + 1] })
+end
+return reply

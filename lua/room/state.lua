@@ -130,19 +130,3 @@ local function lost_until(at, state)
   local counts = state.rate and RATE_MS + 1 or 0
   return math.max(whole_second(at + math.max(state.session, counts)), state.passes_until)
 end
-
--- The fields that decide who may be in, and when, as text for a checkpoint.
-local function decides(state, commitment)
-  return table.concat({
-    state.status,
-    num(state.version),
-    num(state.capacity),
-    num(state.session),
-    num(state.waiting_timeout),
-    state.rate and num(state.rate) or '-',
-    num(state.opens),
-    num(state.passes_until),
-    commitment,
-    state.collected_sha256 == '' and '-' or state.collected_sha256,
-  }, ' ')
-end

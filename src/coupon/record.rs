@@ -112,6 +112,16 @@ impl State {
     }
 }
 
+jackpot_core::words! {
+    /// An issue that counts for a user. The hash `users` has those of a user by the user's id, oldest first.
+    pub struct UserIssue as "user_issue" by ' ' each ';' {
+        /// Id of the request.
+        pub request: String,
+        /// When the unit was issued, ms of Redis' clock.
+        pub at_ms: i64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jackpot_core::unreadable::Unreadable;

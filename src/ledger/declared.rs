@@ -7,7 +7,7 @@
 use std::ops::Deref;
 
 use jackpot_core::ids::Id;
-use jackpot_core::wire::{EventShape, Field, FieldShape, unit_of};
+use jackpot_core::wire::{EventShape, Field, FieldShape, Item, unit_of};
 
 use super::events::{Fields, Unreadable};
 
@@ -51,6 +51,16 @@ impl<T: Field> EventPart for Option<T> {
             None | Some("") => Ok(None),
             Some(text) => T::read(text).map(Some).ok_or_else(|| fields.wrong(name)),
         }
+    }
+}
+
+impl<T: Item> EventPart for Vec<T> {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::new::<Self>(name, doc)]
+    }
+
+    fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
+        fields.read(name, <Self as Field>::read)
     }
 }
 

@@ -95,20 +95,6 @@ impl Reply {
         self.rest.iter().cloned().map(text).collect()
     }
 
-    /// The i-th value, as text.
-    pub fn text(&self, i: usize) -> Result<String, ScriptError> {
-        self.rest
-            .get(i)
-            .cloned()
-            .and_then(text)
-            .ok_or_else(|| self.unexpected())
-    }
-
-    /// The i-th value, as a number.
-    pub fn number<T: std::str::FromStr>(&self, i: usize) -> Result<T, ScriptError> {
-        self.text(i)?.parse().map_err(|_| self.unexpected())
-    }
-
     /// The error for a reply in another form.
     pub fn unexpected(&self) -> ScriptError {
         ScriptError::Reply {

@@ -112,6 +112,14 @@ pub async fn restore_records(
     }
 }
 
+reply! {
+    /// `early`: the number of the new epoch is a second that has not passed. Nothing was written.
+    pub struct Early {
+        /// When it has passed.
+        pub wait_ms: u64,
+    }
+}
+
 /// Calls the script that ends a restore.
 pub async fn restore_end(store: &Store, script: &'static Script, call: Call<'_>) -> Result<RestoreEnded, ScriptError> {
     let reply = run(store, script, call, Mark::ZERO).await?;
@@ -119,7 +127,7 @@ pub async fn restore_end(store: &Store, script: &'static Script, call: Call<'_>)
         "ok" | "same" => Ok(RestoreEnded::Done(reply.mark())),
         "other" => Ok(RestoreEnded::Other),
         "incomplete" => Ok(RestoreEnded::Incomplete),
-        "early" => Ok(RestoreEnded::Early(reply.number(0)?)),
+        "early" => Ok(RestoreEnded::Early(reply.read::<Early>()?.values.wait_ms)),
         _ => Err(reply.unexpected()),
     }
 }

@@ -10,10 +10,10 @@
 --   count: How many entries the call took.
 --   block: One entry a line, `*` for no seed. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.
 --   skip: Lines of the block, from 1, that this call did not take: taken before, or refused; nothing for a batch.
---   amounts: What an entry adds, by stake; one group a tier. `*` in place of the stake: the contribution is fixed.
---     Between two definitions (`split`): `|`.
---   runs: Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry, `-`
---     for no cap. The first taken entry has index 1.
+--   amounts: What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. Between two
+--     definitions (`split`): `|`.
+--   runs: Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry. The
+--     first taken entry has index 1.
 --   batch: Its id. Only for a batch.
 --   split: Index, from 1, of the first entry drawn under the definition in `applied`, if that came into force within
 --     the batch. Only for a batch.

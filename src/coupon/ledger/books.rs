@@ -213,7 +213,7 @@ impl Books {
 
     /// Applies a request as it arrives.
     fn asked(&mut self, line: &Line) -> Result<(), FoldError> {
-        if let What::Queued(arrival) = line.what {
+        if let What::Queued { arrival } = line.what {
             expect(
                 self.n,
                 arrival == self.arrivals + 1,
@@ -230,7 +230,7 @@ impl Books {
     /// Applies a request that was in the queue.
     fn served(&mut self, line: &Line) -> Result<(), FoldError> {
         self.queued = self.less(self.queued, "more requests leave the queue than are in it")?;
-        if matches!(line.what, What::Dead(_)) {
+        if matches!(line.what, What::Dead { .. }) {
             self.dead += 1;
             return Ok(());
         }
@@ -248,10 +248,10 @@ impl Books {
                 expect(self.n, self.out() < self.stock, "more is out than the stock")?;
                 self.sequence = *sequence;
             }
-            What::AlreadyIssued(_) => self.refused.already_issued += 1,
+            What::AlreadyIssued { .. } => self.refused.already_issued += 1,
             What::OutOfStock => self.refused.out_of_stock += 1,
             What::NotOpen => self.refused.not_open += 1,
-            What::Queued(_) | What::Dead(_) => expect(self.n, false, "it is not decided")?,
+            What::Queued { .. } | What::Dead { .. } => expect(self.n, false, "it is not decided")?,
         }
         Ok(())
     }

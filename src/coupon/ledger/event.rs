@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use jackpot_core::ids::Id;
+use jackpot_core::record;
 use jackpot_core::wire::FieldShape;
 
 use super::carried::CarriedCoupon;
@@ -38,14 +39,14 @@ events! {
         /// Requests were decided as they came, or joined the queue.
         "issue" Issue {
             /// One request a line.
-            lines as "block": Vec<Line> = "`request user i sequence code` (issued), `request user a first_request` (already issued), `request user o` (out of stock), `request user n` (not open) or `request user q arrival` (joined the queue)" parse_asked,
+            lines as "block": Vec<Line> = "a `Line` a line, without `d`" parse_asked,
             /// How many users got their first record.
             users: Option<u64>,
         },
         /// Requests of the queue were decided, or became dead letters.
         "serve" Serve {
             /// One request a line.
-            lines as "block": Vec<Line> = "as of `issue`, without `q`; then `request user d attempts` for each dead letter" parse_served,
+            lines as "block": Vec<Line> = "a `Line` a line, without `q`" parse_served,
             /// How many users got their first record.
             users: Option<u64>,
         },
@@ -128,34 +129,43 @@ impl Deref for Define {
     }
 }
 
-/// The result for one request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Id of the request.
-    pub request: String,
-    pub user: Id,
-    pub what: What,
-}
-
-/// The result for a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// The request got a unit.
-    Issued {
-        /// Number of the issue.
-        sequence: u64,
-        code: Code,
-    },
-    /// The user already had the most units per user. With the request of the oldest one.
-    AlreadyIssued(String),
-    /// No unit was left.
-    OutOfStock,
-    /// The coupon had not started, or was over.
-    NotOpen,
-    /// The request joined the queue with this number. Only in an `issue` event.
-    Queued(u64),
-    /// The queue took the request this many times without serving it. Only in a `serve` event.
-    Dead(u32),
+record! {
+    /// A request in an event: what came of it.
+    pub struct Line as "line" {
+        /// Its id.
+        pub request: String,
+        /// Its user.
+        pub user: Id,
+    }
+    /// The result for a request.
+    pub what: pub enum What {
+        /// The request got a unit.
+        "i" Issued {
+            /// Number of the issue.
+            sequence: u64,
+            /// The unit's code.
+            code: Code,
+        }
+        /// The user already had the most units per user.
+        "a" AlreadyIssued {
+            /// The request of the oldest one.
+            first: String,
+        }
+        /// No unit was left.
+        "o" OutOfStock
+        /// The coupon had not started, or was over.
+        "n" NotOpen
+        /// The request joined the queue. Only in an `issue` event.
+        "q" Queued {
+            /// Its number in the queue.
+            arrival: u64,
+        }
+        /// The queue took the request too often without serving it. Only in a `serve` event.
+        "d" Dead {
+            /// How often.
+            attempts: u32,
+        }
+    }
 }
 
 event_fields! {
@@ -181,16 +191,19 @@ impl Event {
 }
 
 fn parse_asked(block: &str) -> Option<Vec<Line>> {
-    parse_block(block, |what| !matches!(what, What::Dead(_)))
+    parse_block(block, |what| !matches!(what, What::Dead { .. }))
 }
 
 fn parse_served(block: &str) -> Option<Vec<Line>> {
-    parse_block(block, |what| !matches!(what, What::Queued(_)))
+    parse_block(block, |what| !matches!(what, What::Queued { .. }))
 }
 
 /// Reads one request per line; at least one.
 fn parse_block(block: &str, fits: impl Fn(&What) -> bool) -> Option<Vec<Line>> {
-    let lines = block.split('\n').map(parse_line).collect::<Option<Vec<_>>>()?;
+    let lines = block
+        .split('\n')
+        .map(|line| Line::parse(line).ok())
+        .collect::<Option<Vec<_>>>()?;
     lines.iter().all(|line| fits(&line.what)).then_some(lines)
 }
 
@@ -206,27 +219,4 @@ impl EventPart for LastOfUser {
     fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
         Ok(Self(fields.optional::<i64>(name)? == Some(-1)))
     }
-}
-
-/// Reads `request user i seq code` and the like.
-pub(crate) fn parse_line(text: &str) -> Option<Line> {
-    let parts: Vec<_> = text.split(' ').collect();
-    let (head, rest) = parts.split_at_checked(2)?;
-    let what = match rest {
-        ["i", sequence, code] => What::Issued {
-            sequence: sequence.parse().ok()?,
-            code: Code::parse(code).ok()?,
-        },
-        ["a", first] if !first.is_empty() => What::AlreadyIssued((*first).to_owned()),
-        ["o"] => What::OutOfStock,
-        ["n"] => What::NotOpen,
-        ["q", arrival] => What::Queued(arrival.parse().ok()?),
-        ["d", attempts] => What::Dead(attempts.parse().ok()?),
-        _ => return None,
-    };
-    Some(Line {
-        request: Some(head[0].to_owned()).filter(|request| !request.is_empty())?,
-        user: Id::parse(head[1]).ok()?,
-        what,
-    })
 }

@@ -28,7 +28,7 @@ impl Waiting {
                 for line in lines {
                     let at_ms = event.at_ms;
                     let state = match &line.what {
-                        What::Queued(arrival) => {
+                        What::Queued { arrival } => {
                             let queued = State::Queued {
                                 arrival: *arrival,
                                 attempts: 0,
@@ -38,7 +38,7 @@ impl Waiting {
                             self.keep(&line.request, &line.user, queued);
                             continue;
                         }
-                        What::Dead(attempts) => {
+                        What::Dead { attempts } => {
                             let (arrival, at_ms) = self.take(event, &line.request)?;
                             let dead = State::Dead {
                                 arrival,
@@ -49,7 +49,7 @@ impl Waiting {
                             continue;
                         }
                         What::Issued { .. } => None,
-                        What::AlreadyIssued(first) => Some(State::AlreadyIssued {
+                        What::AlreadyIssued { first } => Some(State::AlreadyIssued {
                             at_ms,
                             first: first.clone(),
                         }),

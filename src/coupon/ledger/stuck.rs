@@ -264,12 +264,12 @@ impl Evidence {
 
     fn line(&mut self, line: Line) {
         match line.what {
-            What::Queued(_) => {
+            What::Queued { .. } => {
                 self.moved.arrivals += 1;
                 self.moved.queued += 1;
                 self.queued.insert(line.request);
             }
-            What::Dead(_) => {
+            What::Dead { .. } => {
                 self.moved.dead += 1;
                 self.dead.insert(line.request);
             }

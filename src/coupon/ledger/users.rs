@@ -1,9 +1,13 @@
 //! Rebuilds the records of users in Redis: which issues count for a user. Pure.
 //!
-//! A record is "request at;" of each issue that counts, the oldest first. An issue to a user drops the earlier issues
+//! A record is a [`UserIssue`] for each issue that counts, the oldest first. An issue to a user drops the earlier issues
 //! that its window had released by then (`count_issues` in `lua/coupon/record.lua`). A void drops its own issue;
 //! nothing else changes the record. So a user's record follows from the user's issues, and from the windows that were
 //! in force.
+
+use jackpot_core::wire::Field;
+
+use crate::coupon::record::UserIssue;
 
 /// An issue of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +56,11 @@ pub fn record(issues: &[Issued], windows: &Windows) -> Option<String> {
             kept.retain(|held| held.request != issue.request);
         }
     }
-    let text = |issue: &&Issued| format!("{} {};", issue.request, issue.at_ms);
-    (!kept.is_empty()).then(|| kept.iter().map(text).collect())
+    let one = |issue: &Issued| UserIssue {
+        request: issue.request.clone(),
+        at_ms: issue.at_ms,
+    };
+    (!kept.is_empty()).then(|| kept.into_iter().map(one).collect::<Vec<_>>().text())
 }
 
 #[cfg(test)]

@@ -53,7 +53,9 @@ static ISSUE: LazyLock<Script> = script!(
     "read_request",
     "write_request",
     "answered_reply",
+    "user_issue",
     "record",
+    "lines",
     "decide",
     "event/issue",
     "issue"
@@ -65,7 +67,9 @@ static ISSUE_OWED: LazyLock<Script> = script!(
     "read_request",
     "write_request",
     "answered_reply",
+    "user_issue",
     "record",
+    "lines",
     "decide",
     "event/issue",
     "issue"
@@ -77,7 +81,9 @@ static SERVE: LazyLock<Script> = script!(
     "read_request",
     "write_request",
     "answered_reply",
+    "user_issue",
     "record",
+    "lines",
     "decide",
     "event/serve",
     "serve_reply",
@@ -90,6 +96,7 @@ static VOID: LazyLock<Script> = script!(
     "read_request",
     "write_request",
     "answered_reply",
+    "user_issue",
     "record",
     "event/void",
     "void"
@@ -101,6 +108,7 @@ static REDRIVE: LazyLock<Script> = script!(
     "read_request",
     "write_request",
     "answered_reply",
+    "user_issue",
     "record",
     "event/redrive",
     "redrive"
@@ -111,6 +119,7 @@ static LOOKUP: LazyLock<Script> = script!(
     "state",
     "read_request",
     "answered_reply",
+    "user_issue",
     "record",
     "lookup"
 );

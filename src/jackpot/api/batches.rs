@@ -127,10 +127,10 @@ fn stopping() -> Problem {
 }
 
 fn answer_text(jackpot_id: &Id, batch: &Batch, played: &BatchPlayed) -> serde_json::Result<Vec<u8>> {
-    let contributions = played.record.totals.iter().map(|(tier, added)| ContributionBody {
-        tier: tier.clone(),
-        amount: added.amount,
-        pool: added.pool,
+    let contributions = played.record.totals.iter().map(|total| ContributionBody {
+        tier: total.tier.clone(),
+        amount: total.amount,
+        pool: total.pool,
     });
     let winners = played.winners.iter().map(|won| {
         let entry_id = batch.batch_id.entry_id(won.index);

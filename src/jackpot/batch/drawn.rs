@@ -203,7 +203,7 @@ mod tests {
                 } else {
                     refusals.join(",")
                 };
-                let record = Record::parse(&format!("1 1.1 f 1+1 p {list} 5 p 1 *")).expect("readable");
+                let record = Record::parse(&format!("1 1 1 f 1+1 p {list} 5 p 1 *")).expect("readable");
                 match next_step(&format!("b:{position}"), None, &record, &definition, &seed).expect("agrees") {
                     Next::Claim { attempt, rank } => {
                         refusals.push(format!("{rank}r"));

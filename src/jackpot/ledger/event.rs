@@ -12,7 +12,8 @@ use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
-use jackpot_core::wire::FieldShape;
+use jackpot_core::wire::{FieldShape, Signed};
+use jackpot_core::{record, words};
 
 use super::carried::Carried;
 use crate::jackpot::view::Status;
@@ -56,11 +57,31 @@ pub struct MeterChange {
     pub delta: i64,
 }
 
+words! {
+    /// The changes of a tier's meters.
+    pub struct TierChanges as "tier_changes" by ' ' each ';' {
+        /// The tier.
+        pub tier: Id,
+        /// Of each meter that changed.
+        pub changes: Vec<MeterDelta>,
+    }
+}
+
+words! {
+    /// The change of a meter.
+    pub struct MeterDelta as "meter_delta" by ':' list ',' {
+        /// The meter.
+        pub meter: String,
+        /// Minor units, or millionths (`*_micro`).
+        pub delta: Signed,
+    }
+}
+
 event_fields! {
     /// What every event of a jackpot has.
     pub struct Common {
         /// The change of each meter.
-        pub changes as "meters": Vec<MeterChange> = "`tier meter:delta ...;` for each tier" parse::parse_changes,
+        pub changes as "meters": Vec<TierChanges>,
         /// Version of the definition that came into force with the event.
         pub applied: Option<u64>,
     }
@@ -89,7 +110,7 @@ events! {
             /// Id of the entry.
             entry_id as "entry": String,
             /// The claim.
-            claim as "claims": Claim = "one claim as in `enter`. For a coupon the result is `issued`, followed by coupon, sequence and code, or `out-of-stock`, `already-issued`, `not-open`, followed by the coupon" parse::only_claim,
+            claim as "claims": Claim = "a `Claim`, then `;`" parse::only_claim,
         },
         /// A pending entry ended with no prize.
         "finish" Finish {
@@ -155,7 +176,7 @@ events! {
             /// `generation` when the older generation of records was dropped too.
             dropped as "kind": bool = "`epoch` or `generation`" parse::is_generation,
             /// Versions of definitions that no record needs any more.
-            pruned: Vec<u64> = "numbers with commas" parse::parse_numbers,
+            pruned: Vec<u64>,
         }
         unread {
             /// The epoch that closed.
@@ -231,7 +252,7 @@ event_fields! {
         /// The entries, and what each added.
         pub call: Call,
         /// Claims of the entries that drew a prize: all attempts of a batch's entries, only the first of a single entry.
-        pub claims: Vec<Claim> = "`sequence,attempt,rank,result,tier,amount,claim order,pool before;` for each. The result is `paid`, `retry`, `later` (not for money) or, in a batch only, `none`" parse::parse_claims,
+        pub claims: Vec<Claim>,
         /// The record of the batch (`lua/jackpot/batch.lua`).
         pub batch_record as "record" if "for a batch": Option<BatchRecord>,
         /// 1 when single entries without a prize share one record of the call, which Redis keeps beside the records of
@@ -304,16 +325,57 @@ impl Enter {
     }
 }
 
-/// One claim of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// Sequence of the entry.
-    pub sequence: u64,
-    /// From 0.
-    pub attempt: u32,
-    /// The rank that it drew.
-    pub rank: u32,
-    pub result: ClaimResult,
+record! {
+    /// One claim of an entry.
+    pub struct Claim as "claim" by ',' each ';' {
+        /// Sequence of the entry.
+        pub sequence: u64,
+        /// From 0.
+        pub attempt: u32,
+        /// The rank that it drew, 0 for nothing.
+        pub rank: u32,
+    }
+    /// The result of a claim.
+    pub result: pub enum ClaimResult {
+        /// The pool paid money.
+        "paid" Paid {
+            /// The tier.
+            tier: Id,
+            /// Minor units.
+            amount: u64,
+            /// Number of the paid claim.
+            claim_order: u64,
+            /// What the pool held before.
+            pool_before: u64,
+        }
+        /// The pool held too little.
+        "retry" Retry {
+            /// The tier.
+            tier: Id,
+            /// What it held.
+            pool_before: u64,
+        }
+        /// The prize is not money: a later call decides.
+        "later" Later
+        /// The coupon gave a unit.
+        "issued" Issued {
+            /// The coupon.
+            coupon_id: Id,
+            /// Number of the issue within the coupon, from 1.
+            sequence: u64,
+            /// The unit's code.
+            code: String,
+        }
+        /// The coupon gave none.
+        "refused" Refused {
+            /// The coupon.
+            coupon_id: Id,
+            /// Why.
+            reason: Reason,
+        }
+        /// The attempt drew nothing, or was the last one: the entry ended without a prize. Only in a batch.
+        "none" Ended
+    }
 }
 
 impl ClaimResult {
@@ -334,40 +396,6 @@ impl ClaimResult {
     }
 }
 
-/// The result of a claim.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClaimResult {
-    /// The pool paid money.
-    Paid {
-        tier: Id,
-        /// Minor units.
-        amount: u64,
-        /// Number of the paid claim.
-        claim_order: u64,
-        /// What the pool held before.
-        pool_before: u64,
-    },
-    /// The pool held too little.
-    Retry {
-        tier: Id,
-        /// What it held.
-        pool_before: u64,
-    },
-    /// The prize is not money: a later call decides.
-    Later,
-    /// The coupon gave a unit.
-    Issued {
-        coupon_id: Id,
-        /// Number of the issue within the coupon, from 1.
-        sequence: u64,
-        code: String,
-    },
-    /// The coupon gave none.
-    Refused { coupon_id: Id, reason: Reason },
-    /// The attempt drew nothing, or was the last one: the entry ended without a prize. Only in a batch.
-    Ended,
-}
-
 impl Event {
     /// Reads the fields of a stream entry.
     pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
@@ -378,7 +406,7 @@ impl Event {
             n,
             at_ms,
             history,
-            changes,
+            changes: parse::flat(changes),
             applied,
             kind: Kind::read(&fields)?,
         })

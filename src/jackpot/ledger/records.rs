@@ -69,7 +69,7 @@ impl Records {
                     write(Written {
                         entered_n: event.n,
                         entry_id: &batch_record::field(batch_id),
-                        text: record.to_text(),
+                        text: record.to_string(),
                         first: true,
                     });
                 }
@@ -149,7 +149,7 @@ impl Records {
         write(Written {
             entered_n: open.entered_n,
             entry_id: &entry_id,
-            text: open.record.to_text(),
+            text: open.record.to_string(),
             first,
         });
         if matches!(open.record.state, State::Pending { .. }) {

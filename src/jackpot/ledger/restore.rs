@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::adjustment_record::AdjustmentRecord;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
@@ -130,12 +131,12 @@ impl Restorer {
             .bind(jackpot.as_str())
             .fetch_all(self.sql.reader());
         for row in self.sql.reading(adjustments).await? {
-            let (id, digest, at_ms): (String, String, i64) = (
-                row.try_get("adjustment_id")?,
-                row.try_get("digest")?,
-                row.try_get("at_ms")?,
-            );
-            writer.add(Part::Adjustments, id, format!("{digest} {at_ms}")).await?;
+            let id: String = row.try_get("adjustment_id")?;
+            let record = AdjustmentRecord {
+                digest: row.try_get("digest")?,
+                at_ms: row.try_get("at_ms")?,
+            };
+            writer.add(Part::Adjustments, id, record.to_string()).await?;
         }
         Ok(last_epoch)
     }

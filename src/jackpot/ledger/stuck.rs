@@ -17,12 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Payout, Record, State};
 use jackpot_core::text::printable;
+use jackpot_core::wire::{Field, Signed};
 use sqlx::query_as;
 
 use super::books::{Books, Generation, Meters, Pending, Terms};
 use super::carried::{Carried, CarriedEntry, CarriedPayout, CarriedRecord, CarriedUnit};
-use super::event::parse::parse_changes;
-use super::event::{ClaimResult, MeterChange};
+use super::event::parse::flat;
+use super::event::{ClaimResult, MeterChange, MeterDelta, TierChanges};
 use super::projector::Jackpots;
 use crate::jackpot::view::parse_definition;
 use crate::ledger::Ledger;
@@ -522,7 +523,7 @@ impl Skip<'_> {
             let text = "no later checkpoint can be read: there is nothing to compare the money with";
             return Err(StuckError::Refused(text.to_owned()));
         };
-        let own = self.raw.and_then(|raw| parse_changes(raw.fields.get("meters")?));
+        let own = self.raw.and_then(|raw| Vec::read(raw.fields.get("meters")?).map(flat));
         let own = own.unwrap_or_default();
         let mut tiers: BTreeSet<Id> = books.meters.keys().cloned().collect();
         let shown = checkpoint
@@ -646,9 +647,13 @@ fn add(
 
 /// The text that scripts write: `tier meter:delta ...;` for each tier.
 fn text_of(changes: &[MeterChange]) -> String {
-    let rows = changes.chunk_by(|a, b| a.tier == b.tier).map(|row| {
-        let meters = row.iter().map(|change| format!(" {}:{}", change.meter, change.delta));
-        format!("{}{};", row[0].tier, meters.collect::<String>())
+    let delta = |change: &MeterChange| MeterDelta {
+        meter: change.meter.clone(),
+        delta: Signed(change.delta),
+    };
+    let rows = changes.chunk_by(|a, b| a.tier == b.tier).map(|row| TierChanges {
+        tier: row[0].tier.clone(),
+        changes: row.iter().map(delta).collect(),
     });
-    rows.collect()
+    rows.collect::<Vec<_>>().text()
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use jackpot_core::jackpot::added::Added;
 use jackpot_core::jackpot::definition::Definition;
-use jackpot_core::jackpot::record::{Record, Sent, State, Unreadable, fingerprint};
+use jackpot_core::jackpot::record::{CallField, InRun, Record, Sent, State, Unreadable, fingerprint};
 use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
+use jackpot_core::wire::Field;
 
 use crate::jackpot::segment::{Builder, Segment};
 use crate::reply;
@@ -124,12 +125,18 @@ fn entering(
         .arg(stakes)
         .arg(&segment.amounts);
     let mut call = add_segment(call, &segment, definition);
-    let mut in_run = String::new();
-    for (i, (entry, fingerprint)) in entries.iter().zip(&fingerprints).enumerate() {
-        in_run.clear();
-        // Writing to a string does not fail.
-        let _ = write!(in_run, ":{name} {} {fingerprint}", i + 1);
-        call = call.arg(&entry.entry_id).arg(&in_run);
+    let mut in_run = InRun {
+        call: CallField::of(&name),
+        place: 0,
+        fingerprint: String::new(),
+    };
+    let mut text = String::new();
+    for (entry, fingerprint) in entries.iter().zip(&fingerprints) {
+        in_run.place += 1;
+        in_run.fingerprint.clone_from(fingerprint);
+        text.clear();
+        in_run.write(&mut text);
+        call = call.arg(&entry.entry_id).arg(&text);
     }
     let taking = Taking {
         amounts: segment.amounts,
@@ -266,7 +273,7 @@ impl Taking {
 }
 
 fn read(record: &str, reply: fn(Record) -> EntryReply) -> EntryReply {
-    Record::parse(record).map_or_else(EntryReply::Damaged, reply)
+    Record::parse_whole(record).map_or_else(EntryReply::Damaged, reply)
 }
 
 /// Usual bytes of a line of the block: two ids and a stake.

@@ -2,7 +2,7 @@
 
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::definition::Definition;
-use jackpot_core::jackpot::record::{Record, Unreadable};
+use jackpot_core::jackpot::record::Record;
 use jackpot_core::mark::Mark;
 
 use crate::reply;
@@ -156,7 +156,7 @@ fn found(reply: &Reply) -> Result<FoundBatch, ScriptError> {
     let mut values = reply.values();
     let read = values.take().zip(values.rest::<Winner>());
     let (Taken { replayed, record }, winners) = read.ok_or_else(|| reply.unexpected())?;
-    let record = BatchRecord::parse(&record).ok_or_else(|| Unreadable::of(&record))?;
+    let record = BatchRecord::parse(&record)?;
     let winners = winners.iter().map(|winner| Record::parse(&winner.record));
     let winners = winners.collect::<Result<Vec<_>, _>>()?;
     if winners.len() != record.winners.len() {

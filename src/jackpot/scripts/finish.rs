@@ -78,7 +78,7 @@ pub(super) fn finished(reply: &Reply) -> Result<Finished, ScriptError> {
     let Settled { done_now, record } = reply.read()?.values;
     Ok(Finished {
         mark: reply.mark(),
-        record: Some(Record::parse(&record)?),
+        record: Some(Record::parse_whole(&record)?),
         done_now,
     })
 }

@@ -53,7 +53,7 @@ pub async fn lookup(
     }
     let mut values = reply.values();
     let Looked { record, sequence } = values.take().ok_or_else(|| reply.unexpected())?;
-    let record = record.map(|text| Record::parse(&text)).transpose()?;
+    let record = record.map(|text| Record::parse_whole(&text)).transpose()?;
     let mut found = Found {
         mark: reply.mark(),
         sequence,

@@ -8,6 +8,7 @@ use jackpot_core::mark::Mark;
 
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
+use crate::subject::restore::Early;
 use crate::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
@@ -53,34 +54,58 @@ const STATE: &str = include_str!("../../../lua/jackpot/state.lua");
 static ENTER: LazyLock<Script> = script!(
     "enter",
     "",
+    "changes",
     "tiers",
+    "in_run",
     "record",
+    "claims",
     "take",
     "event/enter",
+    "refusal",
+    "write_entry",
+    "contributed",
+    "runs",
     "entering",
     "enter_reply",
+    "amount_row",
+    "write_call",
     "enter"
 );
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
+    "changes",
     "tiers",
+    "in_run",
     "record",
     "find_record",
+    "claims",
     "take",
+    "read_batch",
+    "write_batch",
     "batch_reply",
     "batch",
     "event/enter",
+    "refusal",
+    "write_entry",
+    "contributed",
+    "runs",
     "entering",
     "enter_batch"
 );
 static CLAIM: LazyLock<Script> = script!(
     "claim",
     "allow-oom",
+    "changes",
     "tiers",
+    "in_run",
     "record",
     "find_record",
+    "refusal",
+    "write_entry",
+    "read_pending",
     "pending_record",
+    "claims",
     "take",
     "event/claim",
     "settled_reply",
@@ -89,9 +114,15 @@ static CLAIM: LazyLock<Script> = script!(
 static COUPON: LazyLock<Script> = script!(
     "coupon",
     "allow-oom",
+    "changes",
     "tiers",
+    "in_run",
     "record",
     "find_record",
+    "refusal",
+    "write_entry",
+    "read_pending",
+    "claims",
     "pending_record",
     "event/claim",
     "settled_reply",
@@ -100,9 +131,14 @@ static COUPON: LazyLock<Script> = script!(
 static FINISH: LazyLock<Script> = script!(
     "finish",
     "allow-oom",
+    "changes",
     "tiers",
+    "in_run",
     "record",
     "find_record",
+    "refusal",
+    "write_entry",
+    "read_pending",
     "pending_record",
     "event/finish",
     "settled_reply",
@@ -111,19 +147,31 @@ static FINISH: LazyLock<Script> = script!(
 static STATUS: LazyLock<Script> = script!(
     "status",
     "allow-oom",
+    "changes",
     "tiers",
     "../subject/status",
     "event/status",
     "status"
 );
-static ADJUST: LazyLock<Script> = script!("adjust", "", "tiers", "event/adjust", "adjust_reply", "adjust");
+static ADJUST: LazyLock<Script> = script!(
+    "adjust",
+    "",
+    "changes",
+    "tiers",
+    "event/adjust",
+    "adjustment",
+    "adjust_reply",
+    "adjust"
+);
 static DEFINE: LazyLock<Script> = script!(
     "define",
     "",
     "../subject/put_reply",
     "../subject/puts",
     "tier_rows",
+    "changes",
     "tiers",
+    "epoch",
     "opening",
     "event/define",
     "define_reply",
@@ -132,6 +180,7 @@ static DEFINE: LazyLock<Script> = script!(
 static ROTATE: LazyLock<Script> = script!(
     "rotate",
     "allow-oom",
+    "epoch",
     "opening",
     "event/retention",
     "event/rotate",
@@ -141,22 +190,27 @@ static ROTATE: LazyLock<Script> = script!(
 static LOOKUP: LazyLock<Script> = script!(
     "lookup",
     "no-writes",
+    "in_run",
     "record",
     "find_record",
     "call_fields",
+    "read_call",
+    "read_batch",
     "lookup_reply",
     "lookup"
 );
 static LOOKUP_BATCH: LazyLock<Script> = script!(
     "lookup_batch",
     "no-writes",
+    "in_run",
     "record",
     "find_record",
+    "read_batch",
     "batch_reply",
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view");
+static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view_reply", "view");
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
@@ -171,24 +225,43 @@ static RESTORE_END: LazyLock<Script> = script!(
     "restore_end",
     "allow-oom",
     "tier_rows",
+    "epoch",
     "opening",
     "../subject/restored",
     "event/restore",
+    "restore_end_reply",
     "restore_end"
 );
 static PENDING: LazyLock<Script> = script!(
     "pending",
     "no-writes",
+    "in_run",
     "record",
     "find_record",
+    "read_pending",
     "pending_reply",
     "pending"
 );
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 8] {
+pub fn declared() -> [Declared; 10] {
     [
+        Declared::new(
+            "lua/jackpot/view_reply.lua",
+            "src/jackpot/scripts/read.rs",
+            [
+                reply::<read::Viewed>("`view`", "viewed", "ok"),
+                reply::<read::OtherVersion>("`view`", "other_version", "stale"),
+                reply_part::<read::TierMeters>("`view`", "tier_meters"),
+                reply_part::<read::HeldValue>("`view`", "held"),
+            ],
+        ),
+        Declared::new(
+            "lua/jackpot/restore_end_reply.lua",
+            "src/subject/restore.rs",
+            [reply::<Early>("`restore_end`", "begin_later", "early")],
+        ),
         Declared::new(
             "lua/jackpot/enter_reply.lua",
             "src/jackpot/scripts/enter.rs",

@@ -6,6 +6,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Unreadable};
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::Signed;
 use redis::{FromRedisValue, Value};
 
 use crate::reply;
@@ -76,42 +77,95 @@ pub async fn snapshot(store: &Store, keys: &JackpotKeys, known: Mark) -> Result<
         if reply.code() != "stale" {
             return parse_snapshot(&reply);
         }
-        version = reply.text(0)?;
-        let rows = reply.text(1)?;
-        let names = rows
-            .split_terminator(';')
-            .map(|row| Id::parse(row.split(' ').next().unwrap_or_default()));
+        let other = reply.read::<OtherVersion>()?.values;
+        version = other.version;
+        let rows = other.tiers.split_terminator(';');
+        let names = rows.map(|row| Id::parse(row.split(' ').next().unwrap_or_default()));
         tiers = names.collect::<Result<_, _>>().map_err(|_| reply.unexpected())?;
     }
     Err(ScriptError::Stale)
 }
 
+reply! {
+    /// A jackpot. The meters of each tier follow, then each value of its state.
+    pub(super) struct Viewed {
+        /// Redis' clock.
+        now_ms: i64,
+        /// The definition in force, as JSON.
+        definition: String,
+        /// The waiting definition, as JSON; empty for none.
+        waiting: Option<String>,
+        /// How many tiers follow.
+        tiers: u64,
+    }
+}
+
+reply! {
+    /// The meters of a tier.
+    pub(super) struct TierMeters {
+        /// Its name.
+        name: Id,
+        /// Its pool.
+        pool: u64,
+        /// Hidden pool that pays the next seed.
+        reserve: u64,
+        /// Contributions beyond the cap.
+        overflow: u64,
+        /// Fraction not yet in the pool, millionths.
+        pool_micro: u64,
+        /// Fraction not yet in the reserve, millionths.
+        reserve_micro: u64,
+        /// Sum of contributions, whole units.
+        contributed: u64,
+        /// Its millionths.
+        contributed_micro: u64,
+        /// Paid in minus taken out by operators.
+        funded: Signed,
+        /// Paid to winners.
+        paid: u64,
+        /// Takes of all.
+        wins: u64,
+        /// The value that a script last wrote to the pool.
+        pool_written: u64,
+    }
+}
+
+reply! {
+    /// A value of the state, or a count of another key.
+    pub(super) struct HeldValue {
+        /// Its name.
+        name: String,
+        /// The value.
+        value: String,
+    }
+}
+
+reply! {
+    /// `stale`: another definition is in force, which has other tiers.
+    pub(super) struct OtherVersion {
+        /// Its version.
+        version: String,
+        /// Its tiers, `name seed cap;` each.
+        tiers: String,
+    }
+}
+
 fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
     let unexpected = || reply.unexpected();
-    let texts = reply
-        .texts()
-        .into_iter()
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(unexpected)?;
-    let (head, rest) = texts.split_at_checked(3).ok_or_else(unexpected)?;
-    let bar = rest.iter().position(|text| text == "|").ok_or_else(unexpected)?;
-    let state = rest[..bar]
-        .chunks_exact(2)
-        .map(|pair| (pair[0].clone(), pair[1].clone()))
-        .collect::<BTreeMap<_, _>>();
-    let field = |name: &str| state.get(name).map(String::as_str).ok_or_else(unexpected);
+    let mut values = reply.values();
+    let viewed: Viewed = values.take().ok_or_else(unexpected)?;
+    let meters = (0..viewed.tiers).map(|_| values.take().map(meter_of));
+    let meters = meters.collect::<Option<Vec<_>>>().ok_or_else(unexpected)?;
+    let held = values.rest::<HeldValue>().ok_or_else(unexpected)?;
+    let held: BTreeMap<_, _> = held.into_iter().map(|held| (held.name, held.value)).collect();
+    let field = |name: &str| held.get(name).map(String::as_str).ok_or_else(unexpected);
     let number = |name: &str| field(name)?.parse::<u64>().map_err(|_| unexpected());
-    let meters = rest[bar + 1..]
-        .chunks(12)
-        .map(parse_meter)
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(unexpected)?;
     Ok(Snapshot {
         mark: reply.mark(),
-        now_ms: head[0].parse().map_err(|_| unexpected())?,
+        now_ms: viewed.now_ms,
         pending: number("pending")?,
-        definition: head[1].clone(),
-        waiting: Some(head[2].clone()).filter(|json| !json.is_empty()),
+        definition: viewed.definition,
+        waiting: viewed.waiting,
         status: Status::parse(field("status")?).ok_or_else(unexpected)?,
         version: number("version")?,
         last_version: number("last_version")?,
@@ -125,25 +179,24 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         },
         history: field("history")?.to_owned(),
         meters,
-        held: state,
+        held,
     })
 }
 
-fn parse_meter(row: &[String]) -> Option<Meter> {
-    let n = |i: usize| row.get(i)?.parse::<u64>().ok();
-    Some(Meter {
-        tier: Id::parse(row.first()?).ok()?,
-        pool: n(1)?,
-        reserve: n(2)?,
-        overflow: n(3)?,
-        remainder_micro: n(4)? + n(5)?,
-        contributed: n(6)?,
-        contributed_micro: n(7)?,
-        funded: row.get(8)?.parse().ok()?,
-        paid: n(9)?,
-        wins: n(10)?,
-        pool_written: n(11)?,
-    })
+fn meter_of(row: TierMeters) -> Meter {
+    Meter {
+        tier: row.name,
+        pool: row.pool,
+        reserve: row.reserve,
+        overflow: row.overflow,
+        remainder_micro: row.pool_micro + row.reserve_micro,
+        contributed: row.contributed,
+        contributed_micro: row.contributed_micro,
+        funded: row.funded.0,
+        paid: row.paid,
+        wins: row.wins,
+        pool_written: row.pool_written,
+    }
 }
 
 /// An entry without a final outcome.
@@ -201,7 +254,7 @@ pub async fn pending(
     let read = values.take().zip(values.rest());
     let (Looked { last }, entries) = read.ok_or_else(|| reply.unexpected())?;
     // An unreadable entry does not hide the others.
-    let one = |Unsettled { entry_id, record }| match Record::parse(&record) {
+    let one = |Unsettled { entry_id, record }| match Record::parse_whole(&record) {
         Ok(record) => Ok(PendingEntry { entry_id, record }),
         Err(error) => Err((entry_id, error)),
     };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use jackpot_core::wire::FieldShape;
+use jackpot_core::wire::{Field, FieldShape, OrDash};
+use jackpot_core::words;
 use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedRoom;
@@ -56,7 +57,7 @@ events! {
         /// What Redis held right before the event. The ledger compares it with its books.
         "checkpoint" Checkpoint {
             /// All that decides.
-            held as "state": Checkpoint = "`status version capacity session waiting_timeout rate opens passes_until commitment collected_sha256`, `-` for none" Checkpoint::parse,
+            held as "state": Checkpoint = "a `Checkpoint`" Field::read,
         },
         /// Redis was rebuilt from the events before this one. It has no records.
         "restore" Restore {
@@ -124,28 +125,30 @@ impl EventPart for OrderOf {
     }
 }
 
-/// What Redis held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    pub status: Status,
-    /// Version of the definition.
-    pub version: u64,
-    /// Most concurrent sessions.
-    pub capacity: u64,
-    /// Length of a session, ms.
-    pub session_ms: u64,
-    /// How long the place of a silent waiter is kept, ms.
-    pub waiting_timeout_ms: u64,
-    /// Most admissions in any 60 s.
-    pub rate: Option<u64>,
-    /// When it opens or opened, ms.
-    pub opens_ms: i64,
-    /// When the last pass of an earlier definition, or from before a restore, has expired, ms; 0 for none.
-    pub passes_until_ms: i64,
-    /// SHA-256 of the seed of the order before the opening.
-    pub commitment: String,
-    /// SHA-256 of the list of users who joined before the opening, once it is published.
-    pub collected_sha256: Option<String>,
+words! {
+    /// What Redis held.
+    pub struct Checkpoint as "checkpoint" by ' ' {
+        /// Its status.
+        pub status: Status,
+        /// Version of the definition.
+        pub version: u64,
+        /// Most concurrent sessions.
+        pub capacity: u64,
+        /// Length of a session.
+        pub session_ms: u64,
+        /// How long the place of a silent waiter is kept.
+        pub waiting_timeout_ms: u64,
+        /// Most admissions in any 60 s, `-` for no limit.
+        pub rate: OrDash<u64>,
+        /// When it opens or opened.
+        pub opens_ms: i64,
+        /// When the last pass of an earlier definition, or from before a restore, has expired; 0 for none.
+        pub passes_until_ms: i64,
+        /// SHA-256 of the seed of the order before the opening.
+        pub commitment: String,
+        /// SHA-256 of the list of users who joined before the opening, once it is published; else `-`.
+        pub collected_sha256: OrDash<String>,
+    }
 }
 
 impl Event {
@@ -160,42 +163,6 @@ impl Event {
             clock_ms,
             history,
             kind: Kind::read(&fields)?,
-        })
-    }
-}
-
-impl Checkpoint {
-    /// Reads the text that `decides` in `lua/room/state.lua` writes.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let parts: Vec<_> = text.split(' ').collect();
-        let [
-            status,
-            version,
-            capacity,
-            session,
-            timeout,
-            rate,
-            opens,
-            passes_until,
-            commitment,
-            sha256,
-        ] = *parts.as_slice()
-        else {
-            return None;
-        };
-        let optional = |text: &'_ str| (text != "-").then(|| text.to_owned());
-        Some(Self {
-            status: Status::parse(status)?,
-            version: version.parse().ok()?,
-            capacity: capacity.parse().ok()?,
-            session_ms: session.parse().ok()?,
-            waiting_timeout_ms: timeout.parse().ok()?,
-            rate: optional(rate).map(|rate| rate.parse()).transpose().ok()?,
-            opens_ms: opens.parse().ok()?,
-            passes_until_ms: passes_until.parse().ok()?,
-            commitment: commitment.to_owned(),
-            collected_sha256: optional(sha256),
         })
     }
 }

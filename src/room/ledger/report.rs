@@ -26,13 +26,13 @@ pub fn compare(redis: &Checkpoint, ledger: &Books) -> Report {
             &redis.waiting_timeout_ms,
             &in_force(Definition::waiting_timeout_ms),
         ),
-        StateRow::of("admissions_per_minute", &of(redis.rate), &of(rate)),
+        StateRow::of("admissions_per_minute", &of(redis.rate.0), &of(rate)),
         StateRow::of("opens_ms", &redis.opens_ms, &ledger.opens_ms),
         StateRow::of("passes_until_ms", &redis.passes_until_ms, &ledger.passes_until_ms),
         StateRow::of("commitment", &redis.commitment, &ledger.order.commitment),
         StateRow::of(
             "pre_queue_sha256",
-            &sha256(redis.collected_sha256.as_ref()),
+            &sha256(redis.collected_sha256.0.as_ref()),
             &sha256(listed),
         ),
     ];
@@ -84,11 +84,11 @@ mod tests {
             ("capacity", |redis| redis.capacity += 1),
             ("session_ms", |redis| redis.session_ms += 1),
             ("waiting_timeout_ms", |redis| redis.waiting_timeout_ms -= 1),
-            ("admissions_per_minute", |redis| redis.rate = None),
+            ("admissions_per_minute", |redis| redis.rate.0 = None),
             ("opens_ms", |redis| redis.opens_ms -= 1),
             ("passes_until_ms", |redis| redis.passes_until_ms = 0),
             ("commitment", |redis| redis.commitment = "a0".repeat(32)),
-            ("pre_queue_sha256", |redis| redis.collected_sha256 = None),
+            ("pre_queue_sha256", |redis| redis.collected_sha256.0 = None),
         ];
         for (name, change) in changes {
             let mut redis = redis.clone();

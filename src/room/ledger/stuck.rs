@@ -134,6 +134,7 @@ impl Evidence {
             (books.opens_ms, books.passes_until_ms) = (shown.opens_ms, shown.passes_until_ms);
             let published = shown
                 .collected_sha256
+                .0
                 .as_ref()
                 .filter(|_| books.opened.is_none() && !self.opened);
             if let Some(sha256) = published {

@@ -64,7 +64,15 @@ static DEFINE: LazyLock<Script> = script!(
     "event/define",
     "define"
 );
-static VIEW: LazyLock<Script> = script!("room_view", "no-writes", "state", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!(
+    "room_view",
+    "no-writes",
+    "state",
+    "checkpoint_text",
+    "decides",
+    "view_reply",
+    "view"
+);
 static REVOKED: LazyLock<Script> = script!("room_revoked", "no-writes", "state", "revoked_reply", "revoked");
 static COLLECTED: LazyLock<Script> = script!("room_collected", "no-writes", "state", "collected_reply", "collected");
 static REORDER: LazyLock<Script> = script!("room_reorder", "allow-oom", "state", "reorder_reply", "reorder");
@@ -77,7 +85,15 @@ static STATUS: LazyLock<Script> = script!(
     "event/status",
     "status"
 );
-static CHECKPOINT: LazyLock<Script> = script!("room_checkpoint", "", "state", "event/checkpoint", "checkpoint");
+static CHECKPOINT: LazyLock<Script> = script!(
+    "room_checkpoint",
+    "",
+    "state",
+    "checkpoint_text",
+    "decides",
+    "event/checkpoint",
+    "checkpoint"
+);
 static RESTORE_END: LazyLock<Script> = script!(
     "room_restore_end",
     "allow-oom",

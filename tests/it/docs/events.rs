@@ -26,8 +26,9 @@ All names and values are texts. Every event has these fields:
 
 /// What follows them.
 const AFTER: &str = "
-The id in the Redis stream is `<sequence>-<n>`. How lists are written inside a field: [formats](formats.md). The events
-are declared in `src/*/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
+The id in the Redis stream is `<sequence>-<n>`. Values of several parts within a field, such as `Claim` and `Run`, and
+lists of them: [values in Redis](redis-values.md). What is hashed or exported: [formats](formats.md). The events are
+declared in `src/*/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
 ";
 
 /// The text about skipped events, before their table.

@@ -324,7 +324,7 @@ fn each_by_itself(records: &BTreeMap<String, String>) -> BTreeMap<String, String
             return (id.clone(), text.clone());
         };
         let whole = format!("{text} {}", records[&format!(":{call}")]);
-        (id.clone(), Record::parse(&whole).expect("readable").to_text())
+        (id.clone(), Record::parse_whole(&whole).expect("readable").to_string())
     };
     entries.map(by_itself).collect()
 }

@@ -210,7 +210,7 @@ async fn a_pending_entry_that_cannot_be_read_is_told_and_holds_up_no_other() {
             redis::cmd("HSET")
                 .arg(&keys.seen_a)
                 .arg("bad")
-                .arg("1 1.1 f 1+1 p 1z 5 p 1 *"),
+                .arg("1 1 1 f 1+1 p 1z 5 p 1 *"),
         )
         .await;
     fixture

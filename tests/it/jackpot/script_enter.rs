@@ -36,7 +36,7 @@ async fn a_loser_adds_its_contribution_and_leaves_a_short_record() {
         (1, 1, 1)
     );
     assert_eq!(record.state, State::Lost);
-    assert!(record.to_text().len() < 24, "'{}' is no short record", record.to_text());
+    assert!(record.to_string().len() < 24, "'{record}' is no short record");
     assert_eq!(fixture.money().await, (1, 0, 0));
     fixture.assert_rebuilds().await;
 }

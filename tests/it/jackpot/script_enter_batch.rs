@@ -36,11 +36,11 @@ async fn a_batch_is_its_entries_in_sequence() {
     // two before it.
     let prizes = [(1, "0 1;1 0;"), (2, "0 1;2 2;3 0;"), (4, "0 3;1 1;2 0;")];
     let found = taken(call_whole(&fixture, &four(), &prizes).await);
-    assert_eq!(found.record.to_text().split(' ').count(), 6);
+    assert_eq!(found.record.to_string().split(' ').count(), 6);
     assert_eq!((found.record.first, found.record.count), (2, 4));
     assert_eq!(found.record.winners, [1, 2, 4]);
     let totals = &found.record.totals[0];
-    assert_eq!((totals.0.as_str(), totals.1.amount, totals.1.pool), ("grand", 4, 0));
+    assert_eq!((totals.tier.as_str(), totals.amount, totals.pool), ("grand", 4, 0));
     assert_eq!(paid(&found.winners[0]), Some((2, 1, 0)));
     assert!(matches!(&found.winners[1].state, State::Ended { refusals } if refusals.len() == 2));
     assert_eq!(paid(&found.winners[2]), Some((3, 2, 1)));
@@ -193,7 +193,7 @@ async fn entries_behind_a_take_of_all_are_drawn_under_the_definition_that_waited
         .record
         .totals
         .iter()
-        .map(|(tier, t)| (tier.as_str(), t.amount, t.pool));
+        .map(|total| (total.tier.as_str(), total.amount, total.pool));
     assert_eq!(totals.collect::<Vec<_>>(), [("mini", 6, 6), ("grand", 10, 3)]);
     assert_eq!(found.winners.iter().map(|w| w.version).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(
@@ -218,7 +218,7 @@ async fn a_definition_behind_the_last_entry_splits_nothing() {
         .record
         .totals
         .iter()
-        .map(|(tier, t)| (tier.as_str(), t.amount, t.pool));
+        .map(|total| (total.tier.as_str(), total.amount, total.pool));
     assert_eq!(totals.collect::<Vec<_>>(), [("grand", 4, 0)]);
     assert_eq!((fixture.snapshot().await.version, fixture.events().await.len()), (2, 4));
     fixture.assert_rebuilds().await;
@@ -257,7 +257,7 @@ async fn what_is_not_for_money_is_left_pending_and_ended_by_the_usual_scripts() 
     assert_eq!(ids.collect::<Vec<_>>(), ["b:2", "b:3"]);
     fixture.fund("f", 200).await;
     let claimed = fixture.claim("b:2", 2, 1).await.record.expect("remembered");
-    assert!(claimed.to_text().contains(" p 1r"), "rank 1 refused it before");
+    assert!(claimed.to_string().contains(" p 1r"), "rank 1 refused it before");
     assert_eq!(
         paid(&fixture.claim("b:2", 2, 2).await.record.expect("remembered")),
         Some((102, 1, 1))

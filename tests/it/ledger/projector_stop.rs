@@ -95,7 +95,7 @@ async fn one_that_makes_money_does(db: LedgerDb) {
     let (fixture, good) = two(db, false).await;
     fixture
         .rewrite(|events| {
-            set(events, 3, "meters", "grand pool:2 contributed:1;");
+            set(events, 3, "meters", "grand pool:2,contributed:1;");
         })
         .await;
     assert_stopped(&fixture, &good, 3, "do not sum to zero: 1000000 millionths").await;

@@ -136,7 +136,7 @@ async fn money_and_draws_are_recomputed_also_when_the_chain_was_made_anew() {
     );
     let shifted = |meters: &str| {
         let part = meters
-            .split([' ', ';'])
+            .split([' ', ',', ';'])
             .find(|part| part.starts_with("paid:"))
             .expect("paid")
             .to_owned();

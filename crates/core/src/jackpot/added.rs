@@ -6,19 +6,51 @@
 //! 10,000 entries has as many amounts as there are stakes, and one more run than there are paid claims.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use super::definition::Definition;
 use super::document::Contribution;
 use super::record::Contributed;
-use super::split::{Part, TierAmount, split, write_amounts};
-use crate::money::{MAX_MINOR, Minor};
+use super::split::{Micro, TierAmount, split};
+use crate::money::Minor;
+use crate::wire::{Field, OrDash};
+use crate::words;
 
 /// Millionths of a unit, as the meters count them.
 const MICRO: u32 = 1_000_000;
 
-/// In place of a stake: entries of every stake add the same.
-const EVERY_STAKE: &str = "*";
+words! {
+    /// What an entry of a stake adds.
+    pub struct AmountRow as "amount_row" by '=' each ';' {
+        /// The stake, or `*` if entries of every stake add the same.
+        pub stake: OfStake,
+        /// One for each tier.
+        pub amounts: Vec<TierAmount>,
+    }
+}
+
+/// A stake, or every stake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfStake(pub Option<Minor>);
+
+impl Field for OfStake {
+    const TYPE: &'static str = "minor units, or `*`";
+    const PATTERN: &'static str = "[%d*]+";
+
+    fn read(text: &str) -> Option<Self> {
+        if text == "*" {
+            Some(Self(None))
+        } else {
+            Minor::read(text).map(|stake| Self(Some(stake)))
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self.0 {
+            Some(stake) => stake.write(out),
+            None => out.push('*'),
+        }
+    }
+}
 
 /// What an entry adds to each tier under one definition, by stake.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,23 +62,23 @@ pub enum Amounts {
 }
 
 impl Amounts {
-    /// Reads `stake=pool,pool_micro,reserve,reserve_micro/...;` each, one amount for each tier; or one row with `*` in
-    /// place of the stake.
-    fn parse(text: &str) -> Option<Self> {
-        let tiers = text.split(';').next()?.split('/').count();
-        if let Some(row) = text.strip_prefix(EVERY_STAKE) {
-            let row = row.strip_prefix('=')?.strip_suffix(';')?;
-            return Some(Self::Fixed(parse_row(row, tiers)?));
+    /// `None` unless the rows are one for every stake, or one for each of several, and all have as many tiers.
+    pub(super) fn of_rows(rows: Vec<AmountRow>) -> Option<Self> {
+        let tiers = rows.first()?.amounts.len();
+        if rows.iter().any(|row| row.amounts.len() != tiers) {
+            return None;
         }
-        let mut by_stake = HashMap::new();
-        for row in text.split_inclusive(';') {
-            let (stake, amounts) = row.strip_suffix(';')?.split_once('=')?;
-            let again = by_stake.insert(parse_minor(stake)?, parse_row(amounts, tiers)?);
-            if again.is_some() {
+        let mut by_stake = HashMap::with_capacity(rows.len());
+        let only = rows.len() == 1;
+        for AmountRow { stake, amounts } in rows {
+            let Some(stake) = stake.0 else {
+                return only.then_some(Self::Fixed(amounts));
+            };
+            if by_stake.insert(stake, amounts).is_some() {
                 return None;
             }
         }
-        (!by_stake.is_empty()).then_some(Self::ByStake(by_stake))
+        Some(Self::ByStake(by_stake))
     }
 
     /// What an entry of this stake adds.
@@ -99,15 +131,13 @@ impl<'a> Splits<'a> {
     }
 
     fn add(&mut self, stake: Minor) -> usize {
-        let row = split(self.definition, stake);
-        // Writing to a string does not fail.
-        let _ = if self.is_fixed {
-            write!(self.text, "{EVERY_STAKE}=")
-        } else {
-            write!(self.text, "{stake}=")
+        let row = AmountRow {
+            stake: OfStake((!self.is_fixed).then_some(stake)),
+            amounts: split(self.definition, stake),
         };
-        write_amounts(&mut self.text, &row);
-        self.rows.push(row);
+        let row = vec![row];
+        row.write(&mut self.text);
+        self.rows.extend(row.into_iter().map(|row| row.amounts));
         self.of_stake.insert(stake, self.rows.len() - 1);
         self.rows.len() - 1
     }
@@ -135,43 +165,46 @@ pub struct Added {
     runs: Vec<Run>,
 }
 
-/// The beginning of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Run {
-    /// Index of its first entry among the entries that the call took, from 1.
-    index: u64,
-    /// The tiers before that entry.
-    places: Vec<Place>,
+words! {
+    /// The beginning of a run: the first entry of a call, the one after each paid entry, and the first one under another
+    /// definition.
+    pub struct Run as "run" by ':' each ';' {
+        /// Index of its first entry among the entries that the call took, from 1.
+        pub index: u64,
+        /// The tiers before that entry.
+        pub tiers: Vec<RunTier>,
+    }
 }
 
-/// The part of a tier's state that contributions need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    /// Minor units.
-    pool: u64,
-    /// Fraction not yet in the pool, millionths.
-    pool_micro: u32,
-    /// Fraction of all contributions, millionths.
-    contributed_micro: u32,
-    /// Minor units; `None` for no cap.
-    cap: Option<u64>,
+words! {
+    /// The part of a tier's state that contributions need.
+    #[derive(Copy)]
+    pub struct RunTier as "run_tier" by ',' list '/' {
+        /// The pool.
+        pub pool: Minor,
+        /// Fraction not yet in the pool, millionths.
+        pub pool_micro: Micro,
+        /// Fraction of all contributions, millionths.
+        pub contributed_micro: Micro,
+        /// Its cap; `-` for none.
+        pub cap: OrDash<Minor>,
+    }
 }
 
 impl Added {
     /// Reads the fields of an event or of the record of a call. `split`: index of the first entry under the second
     /// definition. On an error, returns the name of the unreadable field.
     pub fn parse(amounts: &str, split: Option<u64>, runs: &str) -> Result<Self, &'static str> {
-        let amounts = amounts.split('|').map(Amounts::parse).collect::<Option<Vec<_>>>();
+        let of_rows = |text| Amounts::of_rows(Vec::read(text)?);
+        let amounts = amounts.split('|').map(of_rows).collect::<Option<Vec<_>>>();
         let amounts = amounts.filter(|amounts| amounts.len() == 1 + usize::from(split.is_some()));
-        let runs = runs
-            .split_inclusive(';')
-            .map(|run| parse_run(run.strip_suffix(';')?))
-            .collect::<Option<Vec<_>>>();
-        Ok(Self {
-            amounts: amounts.ok_or("amounts")?,
-            split,
-            runs: runs.ok_or("runs")?,
-        })
+        let runs = Vec::read(runs);
+        Ok(Self::new(amounts.ok_or("amounts")?, split, runs.ok_or("runs")?))
+    }
+
+    /// Of values that were read.
+    pub(super) fn new(amounts: Vec<Amounts>, split: Option<u64>, runs: Vec<Run>) -> Self {
+        Self { amounts, split, runs }
     }
 
     /// The same where all entries have one stake, which the caller does not know; `None` if there are several.
@@ -189,25 +222,22 @@ impl Added {
     /// What each of the taken entries with these stakes added to each tier. On an error, returns the name of the field
     /// that does not fit.
     pub fn contributions(&self, stakes: impl Iterator<Item = Minor>) -> Result<Vec<Vec<Contributed>>, &'static str> {
-        let (mut runs, mut places) = (self.runs.iter().peekable(), Vec::new());
+        let (mut runs, mut tiers) = (self.runs.iter().peekable(), Vec::new());
         let mut all = Vec::with_capacity(stakes.size_hint().0);
         let mut amounts = &self.amounts[0];
         for (index, stake) in (1..).zip(stakes) {
             let begins = runs.next_if(|run| run.index == index);
             if let Some(run) = begins {
-                places.clone_from(&run.places);
+                tiers.clone_from(&run.tiers);
             }
             if self.split == Some(index) {
                 amounts = self.amounts.last().filter(|_| begins.is_some()).ok_or("runs")?;
             }
             let amounts = amounts.of(stake).ok_or("amounts")?;
-            if places.len() != amounts.len() {
+            if tiers.len() != amounts.len() {
                 return Err("runs");
             }
-            let adds = places
-                .iter_mut()
-                .zip(amounts)
-                .map(|(place, amount)| place.accrue(amount));
+            let adds = tiers.iter_mut().zip(amounts).map(|(tier, amount)| tier.accrue(amount));
             all.push(adds.collect::<Option<Vec<_>>>().ok_or("runs")?);
         }
         match (runs.next(), self.split) {
@@ -218,75 +248,29 @@ impl Added {
     }
 }
 
-impl Place {
+impl RunTier {
     /// Adds an entry's contribution, as `accrue` of `lua/jackpot/tiers.lua` does; `None` beyond the limit of a pool.
     fn accrue(&mut self, amount: &TierAmount) -> Option<Contributed> {
-        let micro = self.contributed_micro + amount.pool.micro + amount.reserve.micro;
+        let micro = self.contributed_micro.0 + amount.pool.micro + amount.reserve.micro;
         let grown = amount.pool.units + amount.reserve.units + u64::from(micro / MICRO);
-        self.contributed_micro = micro % MICRO;
-        let micro = self.pool_micro + amount.pool.micro;
+        self.contributed_micro = Micro(micro % MICRO);
+        let micro = self.pool_micro.0 + amount.pool.micro;
         let whole = amount.pool.units + u64::from(micro / MICRO);
-        self.pool_micro = micro % MICRO;
-        let room = self.cap.map_or(whole, |cap| cap.saturating_sub(self.pool));
-        self.pool += whole.min(room);
-        (self.pool <= MAX_MINOR && grown <= MAX_MINOR).then_some(Contributed {
-            pool: self.pool,
+        self.pool_micro = Micro(micro % MICRO);
+        let pool = self.pool.get();
+        let room = self.cap.0.map_or(whole, |cap| cap.get().saturating_sub(pool));
+        self.pool = Minor::try_from(pool + whole.min(room)).ok()?;
+        Minor::try_from(grown).is_ok().then_some(Contributed {
+            pool: self.pool.get(),
             amount: grown,
         })
     }
 }
 
-/// `pool,pool_micro,reserve,reserve_micro/...`, with one amount for each tier.
-fn parse_row(text: &str, tiers: usize) -> Option<Vec<TierAmount>> {
-    let amounts = text.split('/').map(parse_amount).collect::<Option<Vec<_>>>()?;
-    (amounts.len() == tiers).then_some(amounts)
-}
-
-fn parse_amount(text: &str) -> Option<TierAmount> {
-    let mut parts = text.split(',');
-    let mut part = || {
-        let units = parse_minor(parts.next()?)?.get();
-        let micro = parse_micro(parts.next()?)?;
-        Some(Part { units, micro })
-    };
-    let (pool, reserve) = (part()?, part()?);
-    parts.next().is_none().then_some(TierAmount { pool, reserve })
-}
-
-/// `index pool,pool_micro,contributed_micro,cap/...`.
-fn parse_run(text: &str) -> Option<Run> {
-    let (index, places) = text.split_once(' ')?;
-    Some(Run {
-        index: index.parse().ok()?,
-        places: places.split('/').map(parse_place).collect::<Option<_>>()?,
-    })
-}
-
-fn parse_place(text: &str) -> Option<Place> {
-    let mut parts = text.split(',');
-    let place = Place {
-        pool: parse_minor(parts.next()?)?.get(),
-        pool_micro: parse_micro(parts.next()?)?,
-        contributed_micro: parse_micro(parts.next()?)?,
-        cap: match parts.next()? {
-            "-" => None,
-            cap => Some(parse_minor(cap)?.get()),
-        },
-    };
-    parts.next().is_none().then_some(place)
-}
-
-fn parse_minor(text: &str) -> Option<Minor> {
-    Minor::try_from(text.parse::<u64>().ok()?).ok()
-}
-
-fn parse_micro(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|micro| *micro < MICRO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::MAX_MINOR;
 
     fn added(added: &Added, stakes: &[u64]) -> Result<String, &'static str> {
         let stakes = stakes.iter().map(|stake| Minor::try_from(*stake).expect("in range"));
@@ -299,7 +283,7 @@ mod tests {
     #[test]
     fn pools_follow_from_run_to_run_with_carry_and_cap() {
         let amounts = "10=1,600000,0,500000/0,0,3,0;20=0,0,0,0/2,0,0,0;";
-        let of = Added::parse(amounts, None, "1 5,500000,900000,7/0,0,0,-;4 0,0,0,7/9,0,0,-;").expect("readable");
+        let of = Added::parse(amounts, None, "1:5,500000,900000,7/0,0,0,-;4:0,0,0,7/9,0,0,-;").expect("readable");
         // Entry 1: 0.9 + 2.1 contributed make 3.0, of which 1 was whole; 0.5 + 1.6 in the pool make 2.1, to the cap.
         assert_eq!(
             added(&of, &[10, 20, 10, 10]),
@@ -309,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_fixed_contribution_is_the_same_for_every_stake() {
-        let of = Added::parse("*=2,0,0,0;", None, "1 5,0,0,-;").expect("readable");
+        let of = Added::parse("*=2,0,0,0;", None, "1:5,0,0,-;").expect("readable");
         assert_eq!(added(&of, &[10, 0, 99]), Ok("7+2 9+2 11+2".to_owned()));
         for wrong in [
             "*=2,0,0,0;*=2,0,0,0;",
@@ -317,44 +301,44 @@ mod tests {
             "10=2,0,0,0;*=2,0,0,0;",
             "*2,0,0,0;",
         ] {
-            assert_eq!(Added::parse(wrong, None, "1 5,0,0,-;"), Err("amounts"), "{wrong}");
+            assert_eq!(Added::parse(wrong, None, "1:5,0,0,-;"), Err("amounts"), "{wrong}");
         }
     }
 
     #[test]
     fn a_second_definition_has_amounts_and_tiers_of_its_own() {
-        let (amounts, runs) = ("10=1,0,0,0;|10=2,0,0,0/3,0,0,0;", "1 5,0,0,-;3 0,0,0,-/8,0,0,-;");
+        let (amounts, runs) = ("10=1,0,0,0;|10=2,0,0,0/3,0,0,0;", "1:5,0,0,-;3:0,0,0,-/8,0,0,-;");
         let of = Added::parse(amounts, Some(3), runs).expect("readable");
         assert_eq!(
             added(&of, &[10, 10, 10, 10]),
             Ok("6+1 7+1 2+2,11+3 4+2,14+3".to_owned())
         );
         assert_eq!(added(&of, &[10, 10]), Err("runs"), "no entry after the split");
-        let alike = Added::parse("10=1,0,0,0;|10=2,0,0,0;", Some(2), "1 5,0,0,-;").expect("readable");
+        let alike = Added::parse("10=1,0,0,0;|10=2,0,0,0;", Some(2), "1:5,0,0,-;").expect("readable");
         assert_eq!(added(&alike, &[10, 10]), Err("runs"), "no run begins at the split");
         assert_eq!(added(&alike, &[10]), Err("split"), "no entry after the split");
         for (amounts, split) in [("10=1,0,0,0;", Some(2)), ("10=1,0,0,0;|10=1,0,0,0;", None)] {
-            assert_eq!(Added::parse(amounts, split, "1 5,0,0,-;"), Err("amounts"), "{amounts}");
+            assert_eq!(Added::parse(amounts, split, "1:5,0,0,-;"), Err("amounts"), "{amounts}");
         }
     }
 
     #[test]
     fn what_does_not_fit_is_named() {
         let of = |runs| Added::parse("10=1,0,0,0;", None, runs).expect("readable");
-        let two = of("1 5,0,0,-;2 1,0,0,-;");
+        let two = of("1:5,0,0,-;2:1,0,0,-;");
         assert_eq!(added(&two, &[10, 10]), Ok("6+1 2+1".to_owned()));
         assert_eq!(added(&two, &[11, 10]), Err("amounts"), "a stake without amounts");
         assert_eq!(added(&two, &[10]), Err("runs"), "a run after the last entry");
-        assert_eq!(added(&of("2 5,0,0,-;"), &[10, 10]), Err("runs"), "no run at the first");
-        assert_eq!(added(&of("1 5,0,0,-;1 1,0,0,-;"), &[10]), Err("runs"), "out of order");
-        assert_eq!(added(&of("1 5,0,0,-/5,0,0,-;"), &[10]), Err("runs"), "a tier too many");
-        let full = Added::parse(&format!("10={MAX_MINOR},0,0,0;"), None, "1 1,0,0,-;").expect("readable");
+        assert_eq!(added(&of("2:5,0,0,-;"), &[10, 10]), Err("runs"), "no run at the first");
+        assert_eq!(added(&of("1:5,0,0,-;1:1,0,0,-;"), &[10]), Err("runs"), "out of order");
+        assert_eq!(added(&of("1:5,0,0,-/5,0,0,-;"), &[10]), Err("runs"), "a tier too many");
+        let full = Added::parse(&format!("10={MAX_MINOR},0,0,0;"), None, "1:1,0,0,-;").expect("readable");
         assert_eq!(added(&full, &[10]), Err("runs"), "more than a pool can hold");
     }
 
     #[test]
     fn what_can_not_be_read_is_named() {
-        let (amounts, runs) = ("10=1,0,0,0;", "1 5,0,0,-;");
+        let (amounts, runs) = ("10=1,0,0,0;", "1:5,0,0,-;");
         for wrong in [
             "",
             "10=1,0,0,0",
@@ -371,11 +355,11 @@ mod tests {
         }
         for wrong in [
             "1;",
-            "1 5,0,0;",
-            "1 5,0,0,-,0;",
-            "1 5,1000000,0,-;",
-            "x 5,0,0,-;",
-            "1 5,0,0,-",
+            "1:5,0,0;",
+            "1:5,0,0,-,0;",
+            "1:5,1000000,0,-;",
+            "x:5,0,0,-;",
+            "1:5,0,0,-",
         ] {
             assert_eq!(Added::parse(amounts, None, wrong), Err("runs"), "{wrong}");
         }

@@ -2,10 +2,10 @@
 //!
 //! Entries that came one by one have their ids in the block. Those of a batch are `{batch}:{index}`.
 
-use super::added::Added;
+use super::added::{Added, AmountRow, Run};
 use super::record::{Contributed, Record, Sent, State};
 use crate::ids::Id;
-use crate::wire::FieldShape;
+use crate::wire::{Field, FieldShape};
 
 /// The entries that one call took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,22 +62,19 @@ impl Call {
             "One entry a line, `*` for no seed. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.",
             "`entry_id player stake client_seed`",
         ),
-        FieldShape::text(
+        FieldShape::new::<Vec<u64>>(
             "skip",
             "Lines of the block, from 1, that this call did not take: taken before, or refused; nothing for a batch.",
-            "numbers with commas",
         ),
-        FieldShape::text(
+        FieldShape::new::<Vec<AmountRow>>(
             "amounts",
-            "What an entry adds, by stake; one group a tier. `*` in place of the stake: the contribution is fixed. Between \
-             two definitions (`split`): `|`.",
-            "`stake=pool,pool micro,reserve,reserve micro/...;`",
+            "What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. Between two definitions \
+             (`split`): `|`.",
         ),
-        FieldShape::text(
+        FieldShape::new::<Vec<Run>>(
             "runs",
-            "Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry, `-` \
-             for no cap. The first taken entry has index 1.",
-            "`index pool,pool micro,contributed micro,cap/...;`",
+            "Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry. The \
+             first taken entry has index 1.",
         ),
         FieldShape::new::<Option<u64>>(
             "applied",
@@ -105,7 +102,8 @@ impl Call {
             None => None,
         };
 
-        let skipped = parse_places(text("skip")?).ok_or("skip")?;
+        let skipped = Vec::<u64>::read(text("skip")?).filter(|skipped| skipped.is_sorted());
+        let skipped = skipped.ok_or("skip")?;
         let lines = text("block")?.split('\n').zip(1..);
         let taken = lines.filter(|(_, place)| skipped.binary_search(place).is_err());
         let taken = taken.map(|(line, place)| {
@@ -184,13 +182,6 @@ impl Call {
     }
 }
 
-/// Ascending places, `1,2,3`, or nothing.
-pub(super) fn parse_places(text: &str) -> Option<Vec<usize>> {
-    let places = text.split_terminator(',').map(|place| place.parse().ok());
-    let places = places.collect::<Option<Vec<usize>>>()?;
-    places.is_sorted().then_some(places)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,7 +195,7 @@ mod tests {
             ("block", "a p1 10 *\nb p2 20 s\nc p3 10 *"),
             ("skip", "2"),
             ("amounts", "10=1,0,0,0;20=2,0,1,0;"),
-            ("runs", "1 9,0,0,-;"),
+            ("runs", "1:9,0,0,-;"),
             ("applied", ""),
         ];
         Call::parse(|name| {
@@ -226,8 +217,8 @@ mod tests {
             (1, "c", "p3")
         );
         assert_eq!(
-            call.record_of(1).to_text(),
-            format!("8 2.3 {} 11+1", entry.sent.fingerprint())
+            call.record_of(1).to_string(),
+            format!("8 2 3 {} 11+1", entry.sent.fingerprint())
         );
     }
 
@@ -240,8 +231,8 @@ mod tests {
             ("b:2", "p2 20 s")
         );
         assert_eq!(
-            call.record_of(1).to_text(),
-            format!("8 2.3 {} 12+3", entry.sent.fingerprint())
+            call.record_of(1).to_string(),
+            format!("8 2 3 {} 12+3", entry.sent.fingerprint())
         );
     }
 
@@ -251,11 +242,11 @@ mod tests {
             ("split", "2"),
             ("applied", "5"),
             ("amounts", "10=1,0,0,0;|20=2,0,1,0;"),
-            ("runs", "1 9,0,0,-;2 0,0,0,-;"),
+            ("runs", "1:9,0,0,-;2:0,0,0,-;"),
         ];
         let call = call(&[&split[..], &BATCH].concat()).expect("readable");
         assert_eq!((call.version_of(0), call.version_of(1)), (3, 5));
-        assert_eq!(call.record_of(1).to_text().split(' ').nth(3), Some("2+3"));
+        assert_eq!(call.record_of(1).to_string().split(' ').nth(4), Some("2+3"));
     }
 
     #[test]
@@ -270,7 +261,7 @@ mod tests {
             ("skip", "2,1"),
             ("skip", "x"),
             ("amounts", "10=1,0,0,0/1,0,0,0;20=1,0,0,0;"),
-            ("runs", "2 9,0,0,-;"),
+            ("runs", "2:9,0,0,-;"),
             ("batch", "b:1"),
             ("split", "x"),
         ] {
@@ -279,7 +270,7 @@ mod tests {
         let split = [
             ("split", "2"),
             ("amounts", "10=1,0,0,0;|10=1,0,0,0;"),
-            ("runs", "1 9,0,0,-;2 9,0,0,-;"),
+            ("runs", "1:9,0,0,-;2:9,0,0,-;"),
         ];
         assert_eq!(call(&split), Err("applied"));
     }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::draw::EpochSeed;
 use crate::ids::Id;
 use crate::secret::Secrets;
+use crate::wire::{Field, OrDash};
+use crate::words;
 
 /// The input of an epoch. The service makes it, because scripts have no randomness. From then on all of it is public.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,39 +51,55 @@ impl Opening {
     }
 }
 
+words! {
+    /// An epoch, in the hash `epochs` by its number. Times are in ms of Redis' clock.
+    pub struct EpochRecord as "epoch" by ' ' {
+        /// SHA-256 of its seed, hexadecimal.
+        commitment: String,
+        /// When it opened.
+        opened: i64,
+        /// When it closed; `-` while it is open.
+        closed: OrDash<i64>,
+        /// Public input of its seed.
+        nonce: String,
+        /// Id of the master secret, the other input.
+        secret: String,
+    }
+}
+
 impl Epoch {
-    /// The form in Redis: `commitment opened closed nonce secret_id`, times in ms, closed `-` while it is open.
+    /// Its record in Redis.
     #[must_use]
     pub fn to_text(&self) -> String {
         let Opening {
             commitment,
             nonce,
             secret_id,
-        } = &self.opening;
-        let closed = self.closed_ms.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
-        format!("{commitment} {} {closed} {nonce} {secret_id}", self.opened_ms)
+        } = self.opening.clone();
+        let (opened, closed, secret) = (self.opened_ms, OrDash(self.closed_ms), secret_id);
+        let record = EpochRecord {
+            commitment,
+            opened,
+            closed,
+            nonce,
+            secret,
+        };
+        record.text()
     }
 
     /// The inverse of [`Epoch::to_text`].
     #[must_use]
     pub fn parse(epoch: u64, text: &str) -> Option<Self> {
-        let parts = text.split(' ').collect::<Vec<_>>();
-        let [commitment, opened, closed, nonce, secret_id] = parts[..] else {
-            return None;
-        };
-        let closed_ms = match closed {
-            "-" => None,
-            closed => Some(closed.parse().ok()?),
-        };
+        let record = EpochRecord::read(text)?;
         Some(Self {
             epoch,
             opening: Opening {
-                commitment: commitment.to_owned(),
-                nonce: nonce.to_owned(),
-                secret_id: secret_id.to_owned(),
+                commitment: record.commitment,
+                nonce: record.nonce,
+                secret_id: record.secret,
             },
-            opened_ms: opened.parse().ok()?,
-            closed_ms,
+            opened_ms: record.opened,
+            closed_ms: record.closed.0,
         })
     }
 }

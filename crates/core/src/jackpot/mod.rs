@@ -7,10 +7,12 @@
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
 //! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
+//! | [`adjustment_record`] | Redis' record of an adjustment |
 //! | [`derived`] | ids that the service derives |
 //! | [`steps`] | the next step of an entry |
 
 pub mod added;
+pub mod adjustment_record;
 pub mod batch_record;
 pub mod call;
 pub mod definition;

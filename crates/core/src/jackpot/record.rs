@@ -1,80 +1,163 @@
-//! The idempotency record of an entry in Redis, as `lua/jackpot/record.lua` writes it. Pure.
+//! The idempotency record of an entry in Redis. The parts of `lua/jackpot` that read and write it are generated from these
+//! declarations. Pure.
 
 use std::fmt::Write;
 
-use super::added::Added;
-use super::call::parse_places;
+use super::added::{Added, AmountRow, Amounts, Run};
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
 pub use crate::unreadable::Unreadable;
+use crate::wire::{Field, FieldShape, Item, Stands, WordPart, Words};
+use crate::{record, words};
 
-/// A parsed record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// Number of the entry within the jackpot, from 1.
-    pub sequence: u64,
-    /// Epoch in which it was drawn.
-    pub epoch: u64,
-    /// Version of the definition under which it was drawn.
-    pub version: u64,
-    /// Fingerprint of player, stake and client seed ([`Sent::fingerprint`]).
-    pub fingerprint: String,
-    /// One for each tier, in that definition's order.
-    pub contributions: Vec<Contributed>,
-    pub state: State,
+record! {
+    /// The idempotency record of an entry, in one of the hashes `seen:a` and `seen:b` by its id.
+    pub struct Record as "entry" {
+        /// Number of the entry within the jackpot, from 1.
+        pub sequence: u64,
+        /// Epoch in which it was drawn.
+        pub epoch: u64,
+        /// Version of the definition under which it was drawn.
+        pub version: u64,
+        /// Fingerprint of player, stake and client seed.
+        pub fingerprint: String,
+        /// One for each tier, in that definition's order.
+        pub contributions: Vec<Contributed>,
+    }
+    /// The state of an entry.
+    pub state: pub enum State {
+        /// The next attempt must be made.
+        "p" Pending {
+            /// Ranks that refused it, in the order of refusal.
+            refusals: Vec<Refusal>,
+            /// When it was taken, in ms of Redis' clock.
+            entered_ms: i64,
+            /// The request, so that any instance can finish the entry.
+            sent: Sent,
+        }
+        /// Drew nothing in the end, or ran out of redraws.
+        "n" Ended {
+            /// Ranks that refused it.
+            refusals: Vec<Refusal>,
+        }
+        /// Won a unit of a coupon.
+        "c" Issued {
+            /// Ranks that refused it before.
+            refusals: Vec<Refusal>,
+            /// The unit.
+            unit: CouponUnit,
+        }
+        /// Won money.
+        "w" Paid {
+            /// Ranks that refused it before.
+            refusals: Vec<Refusal>,
+            /// The money.
+            payout: Payout,
+        }
+    } else Lost: "Drew nothing at once."
 }
 
-/// An entry's contribution to a tier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Contributed {
-    /// The pool right after it.
-    pub pool: u64,
-    /// Whole minor units by which the tier's contributions grew.
-    pub amount: u64,
-}
-
-impl Contributed {
-    /// `pool+amount`, the form in records and events.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (pool, amount) = text.split_once('+')?;
-        Some(Self {
-            pool: pool.parse().ok()?,
-            amount: amount.parse().ok()?,
-        })
+words! {
+    /// An entry's contribution to a tier.
+    #[derive(Copy)]
+    pub struct Contributed as "contributed" by '+' list ',' {
+        /// The pool right after it.
+        pub pool: u64,
+        /// Whole minor units by which the tier's contributions grew.
+        pub amount: u64,
     }
 }
 
-/// The state of an entry.
+words! {
+    /// Money that an entry won.
+    pub struct Payout {
+        /// The rank.
+        pub rank: u32,
+        /// The tier.
+        pub tier: Id,
+        /// Minor units.
+        pub amount: u64,
+        /// Number of the paid claim within the jackpot, from 1.
+        pub claim_order: u64,
+        /// The history in which it was paid. It is part of the payout's id, whatever is restored later.
+        pub history: String,
+    }
+}
+
+words! {
+    /// A unit of a coupon that an entry won.
+    pub struct CouponUnit {
+        /// The rank.
+        pub rank: u32,
+        /// The coupon.
+        pub coupon_id: Id,
+        /// Number of the issue within the coupon, from 1.
+        pub sequence: u64,
+        /// Its code.
+        pub code: String,
+    }
+}
+
+words! {
+    /// In place of the record of an entry that was taken in a run. It is short, because it shares the record of its call.
+    pub struct InRun as "in_run" by ' ' {
+        /// The field of the call's record in the same hash. No client can send it as an id.
+        pub call: CallField,
+        /// The entry's place in the call, from 1.
+        pub place: u64,
+        /// As in the record of an entry.
+        pub fingerprint: String,
+    }
+}
+
+/// `:` and the name of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// Drew nothing at once.
-    Lost,
-    /// The next attempt must be made.
-    Pending {
-        /// Ranks that refused it, in the order of refusal.
-        refusals: Vec<Refusal>,
-        /// When it was taken, in ms of Redis' clock.
-        entered_ms: i64,
-        /// The request, so that any instance can finish the entry.
-        sent: Sent,
-    },
-    /// Drew nothing in the end, or ran out of redraws.
-    Ended {
-        /// Ranks that refused it.
-        refusals: Vec<Refusal>,
-    },
-    /// Won a unit of a coupon.
-    Issued {
-        /// Ranks that refused it before.
-        refusals: Vec<Refusal>,
-        unit: CouponUnit,
-    },
-    /// Won money.
-    Paid {
-        /// Ranks that refused it before.
-        refusals: Vec<Refusal>,
-        payout: Payout,
-    },
+pub struct CallField(String);
+
+impl CallField {
+    /// The field of the call with this name.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        Self(format!(":{name}"))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Field for CallField {
+    const TYPE: &'static str = "`:` and the name of a call";
+    const PATTERN: &'static str = ":%S+";
+
+    fn read(text: &str) -> Option<Self> {
+        text.starts_with(':').then(|| Self(text.to_owned()))
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.0);
+    }
+}
+
+words! {
+    /// The record that the entries of a call share, if they were taken in runs.
+    pub struct CallRecord as "call_record" by '|' {
+        /// Sequence of the first entry that the call took.
+        pub first: u64,
+        /// Epoch in which they were drawn.
+        pub epoch: u64,
+        /// Version of the definition under which they were drawn.
+        pub version: u64,
+        /// Places that the call did not take, ascending.
+        pub skip: Vec<u64>,
+        /// The stakes of all entries; none when every stake adds the same.
+        pub stakes: Vec<Minor>,
+        /// What an entry adds, by stake.
+        pub amounts: Vec<AmountRow>,
+        /// Where runs begin.
+        pub runs: Vec<Run>,
+    }
 }
 
 impl State {
@@ -85,38 +168,37 @@ impl State {
     }
 }
 
-/// Money that an entry won.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Payout {
-    /// The rank.
-    pub rank: u32,
-    /// The tier.
-    pub tier: Id,
-    /// Minor units.
-    pub amount: u64,
-    /// Number of the paid claim within the jackpot, from 1.
-    pub claim_order: u64,
-    /// The history in which it was paid. It is part of the payout's id, whatever is restored later.
-    pub history: String,
-}
-
-/// A unit of a coupon that an entry won.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CouponUnit {
-    /// The rank.
-    pub rank: u32,
-    /// The coupon.
-    pub coupon_id: Id,
-    /// Number of the issue within the coupon, from 1.
-    pub sequence: u64,
-    pub code: String,
-}
-
 /// A rank that refused an entry, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
     pub rank: u32,
     pub reason: Reason,
+}
+
+/// The rank, and the letter of the reason.
+impl Field for Refusal {
+    const TYPE: &'static str = "rank, then `r` retry, `o` out of stock, `a` already issued or `n` not open";
+    const PATTERN: &'static str = "%d+[roan]";
+
+    fn read(text: &str) -> Option<Self> {
+        let (rank, letter) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        let mut all = Reason::ALL.into_iter();
+        let reason = all.find(|reason| letter.chars().eq([reason.letter()]))?;
+        let rank = u32::read(rank).filter(|_| !rank.is_empty())?;
+        Some(Self { rank, reason })
+    }
+
+    fn write(&self, out: &mut String) {
+        self.rank.write(out);
+        out.push(self.reason.letter());
+    }
+}
+
+impl Item for Refusal {
+    const LIST: Stands = Stands::Between(',');
+    const CAN_BE_NONE: bool = true;
+    const LIST_TYPE: &'static str = "list with commas, `-` for none: rank, then `r` retry, `o` out of stock, `a` already \
+                                     issued or `n` not open";
 }
 
 /// Why a drawn prize was refused.
@@ -132,6 +214,20 @@ pub enum Reason {
     NotOpen,
 }
 
+/// Its name in answers.
+impl Field for Reason {
+    const TYPE: &'static str = "`retry`, `out-of-stock`, `already-issued` or `not-open`";
+    const PATTERN: &'static str = "[%l-]+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+}
+
 impl Reason {
     const ALL: [Self; 4] = [Self::Retry, Self::OutOfStock, Self::AlreadyIssued, Self::NotOpen];
 
@@ -144,12 +240,6 @@ impl Reason {
             Self::AlreadyIssued => "already-issued",
             Self::NotOpen => "not-open",
         }
-    }
-
-    /// The inverse of [`Reason::as_str`].
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
     }
 
     /// Its letter in records.
@@ -174,6 +264,36 @@ pub struct Sent {
     pub client_seed: Option<ClientSeed>,
 }
 
+/// The last field of a record.
+impl WordPart for Sent {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape {
+            pattern: ".+",
+            ..FieldShape::text(name, doc, "`player stake client_seed`, `*` for no seed")
+        }]
+    }
+
+    fn take(words: &mut Words<'_>) -> Option<Self> {
+        let [player, stake, seed] = words.rest()[..] else {
+            return None;
+        };
+        let client_seed = match seed {
+            "*" => None,
+            seed => Some(ClientSeed::parse(seed).ok()?),
+        };
+        Some(Self {
+            player: Id::parse(player).ok()?,
+            stake: Minor::read(stake)?,
+            client_seed,
+        })
+    }
+
+    fn put(&self, out: &mut String, by: char) {
+        out.push(by);
+        self.write_text(out);
+    }
+}
+
 impl Sent {
     /// `player stake client_seed`, `*` for no seed: the form in records and event blocks.
     #[must_use]
@@ -191,20 +311,7 @@ impl Sent {
 
     /// The inverse of [`Sent::to_text`].
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split(' ');
-        let (player, stake, seed) = (parts.next()?, parts.next()?, parts.next()?);
-        let client_seed = if seed == "*" {
-            None
-        } else {
-            Some(ClientSeed::parse(seed).ok()?)
-        };
-        let stake = Minor::try_from(stake.parse::<u64>().ok()?).ok()?;
-        parts.next().is_none().then_some(())?;
-        Some(Self {
-            player: Id::parse(player).ok()?,
-            stake,
-            client_seed,
-        })
+        Words::new(text).take()
     }
 
     /// Ten characters (60 bits) of a SHA-256 over the request. It reveals the same id with other content.
@@ -225,61 +332,16 @@ pub fn fingerprint(text: &str) -> String {
 }
 
 impl Record {
-    /// Parses a record from a script's reply.
-    pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        let parsed = if text.starts_with(':') {
-            parse_in_run(text)
-        } else {
-            parse(text)
-        };
-        parsed.ok_or_else(|| Unreadable::of(text))
-    }
-
-    /// The record alone, for [`Record::parse`].
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        let contributions = self.contributions.iter().map(|c| format!("{}+{}", c.pool, c.amount));
-        let contributions = contributions.collect::<Vec<_>>().join(",");
-        let head = format!(
-            "{} {}.{} {} {contributions}",
-            self.sequence, self.epoch, self.version, self.fingerprint
-        );
-        match &self.state {
-            State::Lost => head,
-            State::Pending {
-                refusals,
-                entered_ms,
-                sent,
-            } => {
-                format!("{head} p {} {entered_ms} {}", refusals_text(refusals), sent.to_text())
-            }
-            State::Ended { refusals } => format!("{head} n {}", refusals_text(refusals)),
-            State::Issued { refusals, unit } => {
-                let CouponUnit {
-                    rank,
-                    coupon_id,
-                    sequence,
-                    code,
-                } = unit;
-                format!(
-                    "{head} c {} {rank} {coupon_id} {sequence} {code}",
-                    refusals_text(refusals)
-                )
-            }
-            State::Paid { refusals, payout } => {
-                let Payout {
-                    rank,
-                    tier,
-                    amount,
-                    claim_order,
-                    history,
-                } = payout;
-                format!(
-                    "{head} w {} {rank} {tier} {amount} {claim_order} {history}",
-                    refusals_text(refusals)
-                )
-            }
+    /// Reads what scripts reply: a record, or the short one of an entry of a run, one space, and the record of its call.
+    pub fn parse_whole(text: &str) -> Result<Self, Unreadable> {
+        if !text.starts_with(':') {
+            return Self::parse(text);
         }
+        let in_run = text.rsplit_once(' ').and_then(|(own, call)| {
+            let (own, call) = (InRun::read(own)?, CallRecord::read(call)?);
+            call.entry(own)
+        });
+        in_run.ok_or_else(|| Unreadable::of(text))
     }
 
     /// Ranks that refused the entry until now.
@@ -295,156 +357,36 @@ impl Record {
     }
 }
 
-fn parse(text: &str) -> Option<Record> {
-    let mut parts = text.split(' ');
-    let sequence = parts.next()?.parse().ok()?;
-    let (epoch, version) = parts.next()?.split_once('.')?;
-    let fingerprint = parts.next()?.to_owned();
-    let contributions = parts
-        .next()?
-        .split(',')
-        .map(Contributed::parse)
-        .collect::<Option<_>>()?;
-    let state = match parts.next() {
-        None => State::Lost,
-        Some("p") => {
-            let refusals = parse_refusals(parts.next()?)?;
-            let entered_ms = parts.next()?.parse().ok()?;
-            let sent = Sent::parse(&parts.by_ref().collect::<Vec<_>>().join(" "))?;
-            State::Pending {
-                refusals,
-                entered_ms,
-                sent,
-            }
+impl CallRecord {
+    /// The record of an entry that the call took in a run; `None` if it took no such entry.
+    fn entry(self, own: InRun) -> Option<Record> {
+        if !self.skip.is_sorted() {
+            return None;
         }
-        Some("n") => State::Ended {
-            refusals: parse_refusals(parts.next()?)?,
-        },
-        Some("c") => State::Issued {
-            refusals: parse_refusals(parts.next()?)?,
-            unit: CouponUnit {
-                rank: parts.next()?.parse().ok()?,
-                coupon_id: Id::parse(parts.next()?).ok()?,
-                sequence: parts.next()?.parse().ok()?,
-                code: parts.next()?.to_owned(),
-            },
-        },
-        Some("w") => {
-            let refusals = parse_refusals(parts.next()?)?;
-            let rank = parts.next()?.parse().ok()?;
-            let tier = Id::parse(parts.next()?).ok()?;
-            let amount = parts.next()?.parse().ok()?;
-            let claim_order = parts.next()?.parse().ok()?;
-            let history = parts.next()?.to_owned();
-            State::Paid {
-                refusals,
-                payout: Payout {
-                    rank,
-                    tier,
-                    amount,
-                    claim_order,
-                    history,
-                },
-            }
+        let taken = (1..=own.place).filter(|place| self.skip.binary_search(place).is_err());
+        let taken = taken.collect::<Vec<_>>();
+        if taken.last() != Some(&own.place) {
+            return None;
         }
-        Some(_) => return None,
-    };
-    parts.next().is_none().then_some(())?;
-    Some(Record {
-        sequence,
-        epoch: epoch.parse().ok()?,
-        version: version.parse().ok()?,
-        fingerprint,
-        contributions,
-        state,
-    })
-}
-
-/// The record of an entry that was taken in a run: `:call place fingerprint`, one space, and the record of its call,
-/// `first|epoch.version|skipped|stakes|amounts|runs`. `stakes` is empty when all entries add the same.
-fn parse_in_run(text: &str) -> Option<Record> {
-    let mut parts = text.strip_prefix(':')?.splitn(4, ' ').skip(1);
-    let (place, fingerprint, call) = (parts.next()?, parts.next()?, parts.next()?);
-    let parts = call.split('|').collect::<Vec<_>>();
-    let [first, stamp, skipped, stakes, amounts, runs] = parts[..] else {
-        return None;
-    };
-    let (epoch, version) = stamp.split_once('.')?;
-    let place = place.parse::<usize>().ok()?;
-    let skipped = parse_places(skipped)?;
-    let taken = (1..=place).filter(|place| skipped.binary_search(place).is_err());
-    let taken = taken.collect::<Vec<_>>();
-    if taken.last() != Some(&place) {
-        return None;
-    }
-    let stakes = parse_stakes(stakes)?;
-    let stake = |place: &usize| {
-        if stakes.is_empty() {
-            Some(Minor::ZERO)
+        let last = taken.len() as u64;
+        let runs = self.runs.into_iter().take_while(|run| run.index <= last);
+        let added = Added::new(vec![Amounts::of_rows(self.amounts)?], None, runs.collect());
+        let (added, stakes_taken) = if self.stakes.is_empty() {
+            (added.for_every_stake()?, vec![Minor::ZERO; taken.len()])
         } else {
-            stakes.get(place - 1).copied()
-        }
-    };
-    let stakes_taken = taken.iter().map(stake).collect::<Option<Vec<_>>>()?;
-    let added = Added::parse(amounts, None, runs_up_to(runs, taken.len())?).ok()?;
-    let added = if stakes.is_empty() {
-        added.for_every_stake()?
-    } else {
-        added
-    };
-    let mut contributions = added.contributions(stakes_taken.into_iter()).ok()?;
-    Some(Record {
-        sequence: first.parse::<u64>().ok()?.checked_add(taken.len() as u64 - 1)?,
-        epoch: epoch.parse().ok()?,
-        version: version.parse().ok()?,
-        fingerprint: fingerprint.to_owned(),
-        contributions: contributions.pop()?,
-        state: State::Lost,
-    })
-}
-
-/// `100,200,100`, or nothing.
-fn parse_stakes(text: &str) -> Option<Vec<Minor>> {
-    let stake = |text: &str| Minor::try_from(text.parse::<u64>().ok()?).ok();
-    text.split_terminator(',').map(stake).collect()
-}
-
-/// The runs that begin at this index or earlier.
-fn runs_up_to(runs: &str, index: usize) -> Option<&str> {
-    let mut end = 0;
-    for run in runs.split_inclusive(';') {
-        if run.split_once(' ')?.0.parse::<usize>().ok()? > index {
-            break;
-        }
-        end += run.len();
+            let stake = |place: &u64| self.stakes.get(usize::try_from(*place).ok()? - 1).copied();
+            (added, taken.iter().map(stake).collect::<Option<_>>()?)
+        };
+        let mut contributions = added.contributions(stakes_taken.into_iter()).ok()?;
+        Some(Record {
+            sequence: self.first.checked_add(last - 1)?,
+            epoch: self.epoch,
+            version: self.version,
+            fingerprint: own.fingerprint,
+            contributions: contributions.pop()?,
+            state: State::Lost,
+        })
     }
-    Some(&runs[..end])
-}
-
-fn parse_refusals(text: &str) -> Option<Vec<Refusal>> {
-    if text == "-" {
-        return Some(Vec::new());
-    }
-    let one = |part: &str| {
-        let (rank, letter) = part.split_at_checked(part.len().checked_sub(1)?)?;
-        let reason = Reason::ALL
-            .into_iter()
-            .find(|reason| letter == reason.letter().to_string())?;
-        let rank = rank.parse().ok()?;
-        Some(Refusal { rank, reason })
-    };
-    text.split(',').map(one).collect()
-}
-
-fn refusals_text(refusals: &[Refusal]) -> String {
-    if refusals.is_empty() {
-        return "-".to_owned();
-    }
-    refusals
-        .iter()
-        .map(|r| format!("{}{}", r.rank, r.reason.letter()))
-        .collect::<Vec<_>>()
-        .join(",")
 }
 
 #[cfg(test)]

@@ -1,19 +1,21 @@
 //! Splits one contribution among tiers, and within a tier between pool and reserve. Pure, in wide integers.
 
-use std::fmt::Write;
-
 use crate::money::{MAX_MINOR, MICRO, Minor};
 
 use super::definition::{Definition, contribution_micro};
 use super::document::Document;
+use crate::wire::{Field, FieldShape, WordPart, Words};
+use crate::words;
 
-/// An entry's contribution to one tier, in whole minor units and millionths below one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TierAmount {
-    /// To the pool.
-    pub pool: Part,
-    /// To the reserve.
-    pub reserve: Part,
+words! {
+    /// An entry's contribution to one tier.
+    #[derive(Copy)]
+    pub struct TierAmount as "tier_amount" by ',' list '/' {
+        /// To the pool.
+        pub pool: Part,
+        /// To the reserve.
+        pub reserve: Part,
+    }
 }
 
 /// Whole minor units and millionths.
@@ -23,6 +25,48 @@ pub struct Part {
     pub units: u64,
     /// Millionths, below 1,000,000.
     pub micro: u32,
+}
+
+impl WordPart for Part {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![
+            FieldShape::new::<Minor>(name, doc),
+            FieldShape::new::<Micro>(
+                if name == "pool" { "pool_micro" } else { "reserve_micro" },
+                "Its millionths.",
+            ),
+        ]
+    }
+
+    fn take(words: &mut Words<'_>) -> Option<Self> {
+        let (units, micro): (Minor, Micro) = (words.take()?, words.take()?);
+        Some(Self {
+            units: units.get(),
+            micro: micro.0,
+        })
+    }
+
+    fn put(&self, out: &mut String, by: char) {
+        WordPart::put(&self.units, out, by);
+        WordPart::put(&self.micro, out, by);
+    }
+}
+
+/// Millionths of a minor unit, below 1,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Micro(pub u32);
+
+impl Field for Micro {
+    const TYPE: &'static str = "millionths";
+    const PATTERN: &'static str = "%d+";
+
+    fn read(text: &str) -> Option<Self> {
+        u32::read(text).filter(|micro| u128::from(*micro) < MICRO).map(Self)
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
 }
 
 impl TierAmount {
@@ -70,17 +114,6 @@ impl Sum {
         });
         sums.collect()
     }
-}
-
-/// Appends `pool,pool_micro,reserve,reserve_micro/...;` to `text`: the form of amounts in events and records.
-pub fn write_amounts(text: &mut String, amounts: &[TierAmount]) {
-    for (t, TierAmount { pool, reserve }) in amounts.iter().enumerate() {
-        let between = if t == 0 { "" } else { "/" };
-        let (units, micro) = ((pool.units, reserve.units), (pool.micro, reserve.micro));
-        // Writing to a string does not fail.
-        let _ = write!(text, "{between}{},{},{},{}", units.0, micro.0, units.1, micro.1);
-    }
-    text.push(';');
 }
 
 /// Splits the contribution of an entry with this stake, one amount for each tier, in the definition's order.

@@ -133,18 +133,18 @@ mod tests {
     #[test]
     fn a_pending_entry_claims_what_it_drew_and_ends_when_all_have_refused() {
         assert_eq!(
-            step("1 1.1 f 1+1 p - 5 p 1 *", &always(2)),
+            step("1 1 1 f 1+1 p - 5 p 1 *", &always(2)),
             Ok(Step::Claim { attempt: 0, rank: 1 })
         );
         assert_eq!(
-            step("1 1.1 f 1+1 p 1r 5 p 1 *", &always(2)),
+            step("1 1 1 f 1+1 p 1r 5 p 1 *", &always(2)),
             Ok(Step::Finish { attempt: 2 })
         );
     }
 
     #[test]
     fn a_rank_that_refused_refuses_again_without_a_call() {
-        let Ok(Step::Answer(attempts)) = step("1 1.1 f 1+1 n 1r", &always(2)) else {
+        let Ok(Step::Answer(attempts)) = step("1 1 1 f 1+1 n 1r", &always(2)) else {
             panic!("an answer")
         };
         let retry = |attempt| Attempt {
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn a_record_that_the_draw_contradicts_is_no_answer() {
         assert_eq!(
-            step("1 1.1 f 1+1", &always(0)),
+            step("1 1 1 f 1+1", &always(0)),
             Err(Contradiction { attempt: 0, rank: 1 })
         );
-        assert!(step("1 1.1 f 1+1 w - 2 t 5 1 00aa", &always(0)).is_err());
+        assert!(step("1 1 1 f 1+1 w - 2 t 5 1 00aa", &always(0)).is_err());
     }
 }

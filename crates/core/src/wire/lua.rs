@@ -21,7 +21,13 @@ fn about_record(shape: &RecordShape) -> String {
     let mut lua = String::from("--\n");
     comment(&mut lua, shape.doc);
     for kind in &shape.kinds {
-        comment(&mut lua, &format!("  {}: {}", kind.form(), sentence(kind.doc)));
+        comment(
+            &mut lua,
+            &format!("  {}: {}", shape.form(Some(kind)), sentence(kind.doc)),
+        );
+    }
+    if shape.kinds.is_empty() {
+        comment(&mut lua, &format!("  {}", shape.form(None)));
     }
     lua
 }
@@ -47,23 +53,159 @@ fn read_record(lua: &mut String, shape: &RecordShape) {
     lua.push_str("  return nil\nend\n");
 }
 
-/// Writers of a record: a function for each kind, which gets the fields in order and makes no table.
+/// Writers of a record: a function for each kind, which gets the fields in order and makes no table. What every kind has
+/// at its beginning is made by a function of its own, and given to the others.
 #[must_use]
 pub fn record_writers(shape: &RecordShape) -> String {
     let mut lua = about_record(shape);
-    for kind in &shape.kinds {
-        let names: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
-        let _ = write!(
-            lua,
-            "\nlocal function {}_{}({})\n  return '{} ' .. {}\nend\n",
-            snake(kind.name),
-            shape.name,
-            names.join(", "),
-            kind.letter,
-            names.join(" .. ' ' .. ")
-        );
+    let (name, by, end) = (shape.name, shape.by, shape.end);
+    let between = format!(" .. '{by}' .. ");
+    let head: Vec<_> = shape.head.iter().map(|field| field.name).collect();
+    let after = |text: String| {
+        if end.is_empty() {
+            text
+        } else {
+            format!("{text} .. '{end}'")
+        }
+    };
+    if !head.is_empty() {
+        let (function, text) = match shape.kinds.len() {
+            0 => (format!("{name}_text"), after(head.join(&between))),
+            _ => (format!("{name}_head"), head.join(&between)),
+        };
+        write_function(&mut lua, &function, &head, &text);
+    }
+    for kind in shape.kinds.iter().filter(|kind| !kind.letter.is_empty()) {
+        let fields: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
+        let (begins, names) = if head.is_empty() {
+            (format!("'{}{by}'", kind.letter), fields.clone())
+        } else {
+            let after_letter = if fields.is_empty() {
+                end.to_owned()
+            } else {
+                by.to_string()
+            };
+            let begins = format!("head .. '{by}{}{after_letter}'", kind.letter);
+            (begins, [&["head"], &fields[..]].concat())
+        };
+        let text = if fields.is_empty() {
+            begins
+        } else {
+            after(format!("{begins} .. {}", fields.join(&between)))
+        };
+        write_function(&mut lua, &format!("{}_{name}", snake(kind.name)), &names, &text);
     }
     lua
+}
+
+/// `text`: operands with ` .. ` between them.
+fn write_function(lua: &mut String, name: &str, arguments: &[&str], text: &str) {
+    let is_long = "  return ".len() + text.len() > WIDTH;
+    let text = if is_long {
+        text.replace(" .. ", "\n    .. ")
+    } else {
+        text.to_owned()
+    };
+    let one_line = format!("local function {name}({})", arguments.join(", "));
+    let begins = if one_line.len() > WIDTH {
+        format!("local function {name}(\n  {}\n)", arguments.join(",\n  "))
+    } else {
+        one_line
+    };
+    let _ = write!(lua, "\n{begins}\n  return {text}\nend\n");
+}
+
+/// Writers of a record without kinds, and its reader.
+#[must_use]
+pub fn record_without_kinds(shape: &RecordShape) -> String {
+    record_writers(shape) + &read_function(shape, None)
+}
+
+/// Writer of a value in a list, and the pattern that finds each of them.
+#[must_use]
+pub fn record_list(shape: &RecordShape) -> String {
+    let groups: Vec<_> = shape.head.iter().map(|field| format!("({})", field.pattern)).collect();
+    let pattern = groups.join(&magic_free(shape.by)) + shape.end;
+    let name = shape.name.to_ascii_uppercase();
+    record_writers(shape) + &format!("\n-- Finds each of a list.\nlocal {name} = '{pattern}'\n")
+}
+
+/// Reader of a record without kinds, or of the kind with this letter of a record that begins with fields. The text of that
+/// beginning is `head`.
+///
+/// # Panics
+///
+/// When no kind has the letter.
+#[must_use]
+pub fn record_part_reader(shape: &RecordShape, letter: Option<&str>) -> String {
+    about_record(shape) + &read_function(shape, letter)
+}
+
+fn read_function(shape: &RecordShape, letter: Option<&str>) -> String {
+    let mut lua = String::new();
+    let of_letter = |letter| {
+        let mut kinds = shape.kinds.iter();
+        kinds
+            .find(|kind| kind.letter == letter)
+            .expect("a kind has this letter")
+    };
+    let kind = letter.map(of_letter);
+    let pattern = |field: &FieldShape| match field.pattern {
+        "%S+" if shape.by != ' ' => format!("[^{}]+", shape.by),
+        pattern => pattern.to_owned(),
+    };
+    let by = magic_free(shape.by);
+    let group = |field: &FieldShape| format!("({})", pattern(field));
+    let groups = |fields: &[FieldShape]| fields.iter().map(group).collect::<Vec<_>>().join(&by);
+    let (function, names, text) = match kind {
+        None => (format!("read_{}", shape.name), Vec::new(), groups(&shape.head)),
+        Some(kind) => {
+            let (first, others) = shape.head.split_first().expect("the record begins with fields");
+            let others = others
+                .iter()
+                .map(|field| by.clone() + &pattern(field))
+                .collect::<String>();
+            let text = format!(
+                "({}{others}){by}{}{by}{}",
+                group(first),
+                kind.letter,
+                groups(&kind.fields)
+            );
+            let function = format!("read_{}_{}", snake(kind.name), shape.name);
+            (function, vec!["head", first.name], text)
+        }
+    };
+    let fields = kind.map_or(&shape.head, |kind| &kind.fields);
+    let names: Vec<_> = names.into_iter().chain(fields.iter().map(|field| field.name)).collect();
+    let (left, right) = (
+        format!("  local {} =", names.join(", ")),
+        format!("string.match(text, '^{text}$')"),
+    );
+    let between = if left.len() + right.len() < WIDTH {
+        " "
+    } else {
+        "\n    "
+    };
+    let _ = write!(
+        lua,
+        "\n-- Parses it into a table with its fields as text; nil for every other text.\nlocal function {function}(text)\n\
+         {left}{between}{right}\n  if not {} then\n    return nil\n  end\n  return {{\n",
+        names[0]
+    );
+    for name in names {
+        let _ = writeln!(lua, "    {name} = {name},");
+    }
+    lua.push_str("  }\nend\n");
+    lua
+}
+
+/// A character as itself in a Lua pattern.
+fn magic_free(by: char) -> String {
+    if "^$()%.[]*+-?".contains(by) {
+        format!("%{by}")
+    } else {
+        by.to_string()
+    }
 }
 
 /// A name in Rust as one in Lua.

@@ -5,252 +5,17 @@
 //! committed files, so that no side can differ. What scripts reply is declared in the same way, by
 //! `crate::subject::reply` of the service.
 //!
-//! A record is fields between single spaces. A record of several kinds begins with a letter, which names the kind.
+//! A record is fields between single spaces, or between another character. A record of several kinds begins with a
+//! letter, which names the kind; or the letter stands after the fields that every kind has. A field can be a list.
 
+mod field;
 pub mod lua;
 pub mod packed;
 pub mod page;
+mod shape;
 
-use crate::ids::Id;
-
-/// The type of a field: its text in Redis.
-pub trait Field: Sized {
-    /// The name of the type in the reference.
-    const TYPE: &'static str;
-    /// Lua pattern of its text.
-    const PATTERN: &'static str;
-    /// How a value in Lua becomes one of a reply: `%s` stands for the value.
-    const REPLY: &'static str = "%s";
-
-    /// Reads its text.
-    fn read(text: &str) -> Option<Self>;
-    /// Writes its text.
-    fn write(&self, out: &mut String);
-
-    /// Reads an integer of a reply.
-    fn read_integer(number: i64) -> Option<Self> {
-        Self::read(&number.to_string())
-    }
-}
-
-macro_rules! integer {
-    ($type:ty) => {
-        impl Field for $type {
-            const TYPE: &'static str = "integer";
-            const PATTERN: &'static str = "%d+";
-
-            fn read(text: &str) -> Option<Self> {
-                let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-                digits.then(|| text.parse().ok())?
-            }
-
-            fn write(&self, out: &mut String) {
-                out.push_str(&self.to_string());
-            }
-
-            fn read_integer(number: i64) -> Option<Self> {
-                Self::try_from(number).ok()
-            }
-        }
-    };
-}
-
-integer!(u64);
-integer!(u32);
-integer!(i64);
-
-impl Field for Id {
-    const TYPE: &'static str = "id";
-    const PATTERN: &'static str = "%S+";
-
-    fn read(text: &str) -> Option<Self> {
-        Self::parse(text).ok()
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
-    }
-}
-
-impl Field for String {
-    const TYPE: &'static str = "text";
-    const PATTERN: &'static str = "%S+";
-
-    fn read(text: &str) -> Option<Self> {
-        Some(text.to_owned())
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str(self);
-    }
-}
-
-/// 1 or 0.
-impl Field for bool {
-    const TYPE: &'static str = "1 or 0";
-    const PATTERN: &'static str = "[01]";
-    const REPLY: &'static str = "%s and 1 or 0";
-
-    fn read(text: &str) -> Option<Self> {
-        match text {
-            "1" => Some(true),
-            "0" => Some(false),
-            _ => None,
-        }
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push(if *self { '1' } else { '0' });
-    }
-}
-
-/// Empty for none. Only in replies: a record has no empty field.
-impl<T: Field> Field for Option<T> {
-    const TYPE: &'static str = T::TYPE;
-    const PATTERN: &'static str = "%S*";
-    const REPLY: &'static str = "%s or ''";
-
-    fn read(text: &str) -> Option<Self> {
-        if text.is_empty() {
-            Some(None)
-        } else {
-            T::read(text).map(Some)
-        }
-    }
-
-    fn write(&self, out: &mut String) {
-        if let Some(value) = self {
-            value.write(out);
-        }
-    }
-
-    fn read_integer(number: i64) -> Option<Self> {
-        T::read_integer(number).map(Some)
-    }
-}
-
-/// A declared field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FieldShape {
-    /// Its name in Lua and the reference.
-    pub name: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// [`Field::TYPE`].
-    pub of: &'static str,
-    /// [`Field::PATTERN`].
-    pub pattern: &'static str,
-    /// [`Field::REPLY`].
-    pub reply: &'static str,
-    /// Unit, if any.
-    pub unit: &'static str,
-    /// When an event has it; empty for always.
-    pub when: &'static str,
-}
-
-impl FieldShape {
-    /// Declares a field of type `T`.
-    #[must_use]
-    pub const fn new<T: Field>(name: &'static str, doc: &'static str) -> Self {
-        Self {
-            name,
-            doc,
-            of: T::TYPE,
-            pattern: T::PATTERN,
-            reply: T::REPLY,
-            unit: unit_of(name),
-            when: "",
-        }
-    }
-
-    /// Declares a field whose text has a form of its own. `of` names the form.
-    #[must_use]
-    pub const fn text(name: &'static str, doc: &'static str, of: &'static str) -> Self {
-        Self {
-            of,
-            ..Self::new::<String>(name, doc)
-        }
-    }
-}
-
-/// The unit at the end of a field's name in Rust.
-#[must_use]
-pub const fn unit_of(name: &str) -> &'static str {
-    match name.as_bytes() {
-        [.., b'_', b'm', b's'] => "ms",
-        [.., b'_', b's'] => "s",
-        _ => "",
-    }
-}
-
-/// How a declared reply begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Head {
-    /// With this code and the mark. The function in Lua is `<name>_reply`.
-    Code(&'static str),
-    /// With one of these codes, which the caller of the function gives it, and the mark.
-    Codes(&'static str),
-    /// It is a part of a reply, which goes on with these values. The function in Lua is `append_<name>`.
-    Part,
-}
-
-/// A declared reply, or a part of replies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplyShape {
-    /// Its name in Lua.
-    pub name: &'static str,
-    /// The scripts that make it.
-    pub scripts: &'static str,
-    pub head: Head,
-    /// What it says.
-    pub doc: &'static str,
-    /// Its values, in order.
-    pub fields: Vec<FieldShape>,
-}
-
-/// A declared event. Its fields are names and texts in a Redis stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventShape {
-    /// The value of its field `type`.
-    pub kind: &'static str,
-    /// What happened.
-    pub doc: &'static str,
-    /// Its fields, less those of every event.
-    pub fields: Vec<FieldShape>,
-}
-
-/// A kind of a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KindShape {
-    /// Its letter.
-    pub letter: &'static str,
-    /// Its name in Rust.
-    pub name: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// Its fields, in order.
-    pub fields: Vec<FieldShape>,
-}
-
-impl KindShape {
-    /// Its letter and the names of its fields, as they follow each other.
-    #[must_use]
-    pub fn form(&self) -> String {
-        let names = self.fields.iter().map(|field| field.name);
-        [self.letter].into_iter().chain(names).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// A declared record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordShape {
-    /// Its name in Lua: `read_<name>`.
-    pub name: &'static str,
-    /// What it is and where it is kept.
-    pub doc: &'static str,
-    /// Its kinds.
-    pub kinds: Vec<KindShape>,
-}
+pub use field::{Field, Item, OrDash, Signed, Stands};
+pub use shape::{EventShape, FieldShape, Head, KindShape, RecordShape, ReplyShape, unit_of};
 
 /// The fields of a record that are not read yet.
 #[derive(Debug, Clone)]
@@ -260,7 +25,13 @@ impl<'a> Words<'a> {
     /// All of them: what stands between single spaces.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
-        Self(text.split(' '))
+        Self::by(text, ' ')
+    }
+
+    /// All of them: what stands between this character.
+    #[must_use]
+    pub fn by(text: &'a str, by: char) -> Self {
+        Self(text.split(by))
     }
 
     /// Reads the next field, or the next fields of a part; `None` when there is none, or one of another form.
@@ -271,6 +42,11 @@ impl<'a> Words<'a> {
     /// Reads a letter, which no field is.
     pub fn letter(&mut self) -> Option<&'a str> {
         self.0.next()
+    }
+
+    /// Reads all that are left.
+    pub fn rest(&mut self) -> Vec<&'a str> {
+        self.0.by_ref().collect()
     }
 
     /// Whether all are read.
@@ -286,8 +62,8 @@ pub trait WordPart: Sized {
     fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape>;
     /// Reads them.
     fn take(words: &mut Words<'_>) -> Option<Self>;
-    /// Writes them, a space before each.
-    fn put(&self, out: &mut String);
+    /// Writes them, this character before each.
+    fn put(&self, out: &mut String, by: char);
 }
 
 /// A record has no empty field.
@@ -300,15 +76,104 @@ impl<T: Field> WordPart for T {
         words.0.next().filter(|word| !word.is_empty()).and_then(T::read)
     }
 
-    fn put(&self, out: &mut String) {
-        out.push(' ');
+    fn put(&self, out: &mut String, by: char) {
+        out.push(by);
         self.write(out);
     }
 }
 
+/// A text without its first character, in constants.
+#[doc(hidden)]
+#[must_use]
+pub const fn without_first(text: &'static str) -> &'static str {
+    text.split_at(1).1
+}
+
 /// Declares fields of records that belong together.
+///
+/// With `by` they are one text: a record without kinds, or a value of several parts within a field. `list` names the
+/// character between two of them in a list, which has at least one; `each` the character after each.
+///
+/// ```
+/// use jackpot_core::wire::Field;
+///
+/// jackpot_core::words! {
+///     /// A price of a thing.
+///     pub struct Price as "price" by '+' list ',' {
+///         /// Whose.
+///         pub thing: String,
+///         /// Minor units.
+///         pub amount: u64,
+///     }
+/// }
+///
+/// let prices = Vec::<Price>::read("tea+3,milk+1").unwrap();
+/// assert_eq!((prices[1].amount, prices.text().as_str()), (1, "tea+3,milk+1"));
+/// assert_eq!(Price::shape().form(None), "thing+amount");
+/// ```
 #[macro_export]
 macro_rules! words {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[derive($($derive:path),+)])?
+        $vis:vis struct $name:ident as $lua:literal by $by:literal $(list $list:literal)? $(each $each:literal)? {
+            $( $(#[doc = $field_doc:literal])+ $field_vis:vis $field:ident: $type:ty ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $(#[derive($($derive),+)])?
+        $vis struct $name { $( $(#[doc = $field_doc])+ $field_vis $field: $type ),+ }
+
+        impl $name {
+            /// The declaration.
+            #[must_use]
+            pub fn shape() -> $crate::wire::RecordShape {
+                let fields = [ $(
+                    <$type as $crate::wire::WordPart>::shapes(stringify!($field), concat!($($field_doc, "\n"),+))
+                ),+ ];
+                $crate::wire::RecordShape {
+                    name: $lua,
+                    doc: concat!($($doc, "\n"),+),
+                    by: $by,
+                    end: concat!($($each)?),
+                    head: fields.concat(),
+                    kinds: Vec::new(),
+                }
+            }
+
+            /// Reads what was written.
+            pub fn parse(text: &str) -> Result<Self, $crate::unreadable::Unreadable> {
+                $crate::wire::Field::read(text).ok_or_else(|| $crate::unreadable::Unreadable::of(text))
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&$crate::wire::Field::text(self))
+            }
+        }
+
+        impl $crate::wire::Field for $name {
+            const TYPE: &'static str = $crate::wire::without_first(concat!($($by, stringify!($field)),+));
+            const PATTERN: &'static str = "%S+";
+
+            fn read(text: &str) -> Option<Self> {
+                let mut words = $crate::wire::Words::by(text, $by);
+                let read = Self { $( $field: words.take()? ),+ };
+                words.is_empty().then_some(read)
+            }
+
+            fn write(&self, out: &mut String) {
+                let begins = out.len();
+                $( $crate::wire::WordPart::put(&self.$field, out, $by); )+
+                out.remove(begins);
+            }
+        }
+
+        $( $crate::words!(@item $name, Between($list), concat!("`", $list, "`"), " between two"); )?
+        $( $crate::words!(@item $name, After($each), concat!("`", $each, "`"), " after each"); )?
+    };
     (
         $(#[doc = $doc:literal])+
         $(#[derive($($derive:path),+)])?
@@ -331,15 +196,23 @@ macro_rules! words {
                 Some(Self { $( $field: words.take()? ),+ })
             }
 
-            fn put(&self, out: &mut String) {
-                $( $crate::wire::WordPart::put(&self.$field, out); )+
+            fn put(&self, out: &mut String, by: char) {
+                $( $crate::wire::WordPart::put(&self.$field, out, by); )+
             }
+        }
+    };
+    (@item $name:ident, $stands:ident($by:literal), $shown:expr, $where:literal) => {
+        impl $crate::wire::Item for $name {
+            const LIST: $crate::wire::Stands = $crate::wire::Stands::$stands($by);
+            const CAN_BE_NONE: bool = false;
+            const LIST_TYPE: &'static str = concat!("list of `", stringify!($name), "`, ", $shown, $where);
         }
     };
 }
 
-/// Declares a record with several kinds. It is an enum; or a struct with an enum, and the fields that every kind has at
-/// its end.
+/// Declares a record with several kinds. It is an enum; a struct with an enum, and the fields that every kind has at its
+/// end; or a struct with the fields that every kind has at its beginning, and an enum. The last form can have a kind
+/// without a letter (`else`), another character between its fields (`by`), and a character after each in a list (`each`).
 ///
 /// ```
 /// use jackpot_core::ids::Id;
@@ -385,7 +258,31 @@ macro_rules! words {
 ///
 /// let bet = Bet::parse("l 7 anna").unwrap();
 /// assert_eq!((bet.to_string().as_str(), bet.state), ("l 7 anna", State::Lost(7)));
-/// assert_eq!(Bet::shape().kinds[0].form(), "w amount user");
+/// let shape = Bet::shape();
+/// assert_eq!(shape.form(Some(&shape.kinds[0])), "w amount user");
+///
+/// jackpot_core::record! {
+///     /// A step of a game.
+///     pub struct Step as "step" by ',' each ';' {
+///         /// From 1.
+///         pub number: u64,
+///     }
+///     /// What happened.
+///     pub what: pub enum What {
+///         /// It gave points.
+///         "points" Points {
+///             /// How many.
+///             points: u64,
+///         }
+///         /// It was skipped.
+///         "skip" Skipped
+///     } else Nothing: "Nothing happened."
+/// }
+///
+/// use jackpot_core::wire::Field;
+/// let steps = Vec::<Step>::read("1;2,points,30;3,skip;").unwrap();
+/// assert_eq!((&steps[0].what, &steps[1].what), (&What::Nothing, &What::Points { points: 30 }));
+/// assert_eq!(steps.text(), "1;2,points,30;3,skip;");
 /// ```
 #[macro_export]
 macro_rules! record {
@@ -414,6 +311,9 @@ macro_rules! record {
                 $crate::wire::RecordShape {
                     name: $lua,
                     doc: concat!($($doc, "\n"),+),
+                    by: ' ',
+                    end: "",
+                    head: Vec::new(),
                     kinds: vec![ $( $crate::wire::KindShape {
                         letter: $letter,
                         name: stringify!($kind),
@@ -445,7 +345,7 @@ macro_rules! record {
                     $(
                         Self::$kind { $($field),+ } => {
                             text.push_str($letter);
-                            $( $crate::wire::WordPart::put($field, &mut text); )+
+                            $( $crate::wire::WordPart::put($field, &mut text, ' '); )+
                         }
                     )+
                 }
@@ -499,6 +399,9 @@ macro_rules! record {
                 $crate::wire::RecordShape {
                     name: $lua,
                     doc: concat!($($doc, "\n"),+),
+                    by: ' ',
+                    end: "",
+                    head: Vec::new(),
                     kinds: vec![ $( $crate::wire::KindShape {
                         letter: $letter,
                         name: stringify!($kind),
@@ -544,17 +447,123 @@ macro_rules! record {
                     $(
                         $states::$kind $( ( $($part),+ ) )? $( { $($field),+ } )? => {
                             text.push_str($letter);
-                            $( $( $crate::wire::WordPart::put($part, &mut text); )+ )?
-                            $( $( $crate::wire::WordPart::put($field, &mut text); )+ )?
+                            $( $( $crate::wire::WordPart::put($part, &mut text, ' '); )+ )?
+                            $( $( $crate::wire::WordPart::put($field, &mut text, ' '); )+ )?
                         }
                     )+
                 }
-                $( $crate::wire::WordPart::put(&self.$tail, &mut text); )+
+                $( $crate::wire::WordPart::put(&self.$tail, &mut text, ' '); )+
                 f.write_str(&text)
             }
         }
 
         $crate::record!(@field $name, $lua);
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis struct $name:ident as $lua:literal $(by $by:literal)? $(each $each:literal)? {
+            $( $(#[doc = $head_doc:literal])+ $head_vis:vis $head:ident: $head_type:ty ),+ $(,)?
+        }
+        $(#[doc = $state_doc:literal])+
+        $state_vis:vis $state:ident: $states_vis:vis enum $states:ident {
+            $(
+                $(#[doc = $kind_doc:literal])+
+                $letter:literal $kind:ident
+                $( { $( $(#[doc = $field_doc:literal])+ $field:ident: $type:ty ),+ $(,)? } )?
+            )+
+        }
+        $(else $plain:ident: $plain_doc:literal)?
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $vis struct $name {
+            $( $(#[doc = $head_doc])+ $head_vis $head: $head_type, )+
+            $(#[doc = $state_doc])+
+            $state_vis $state: $states,
+        }
+
+        $(#[doc = $state_doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        $states_vis enum $states {
+            $( #[doc = $plain_doc] $plain, )?
+            $(
+                $(#[doc = $kind_doc])+
+                $kind $( { $( $(#[doc = $field_doc])+ $field: $type ),+ } )?,
+            )+
+        }
+
+        impl $name {
+            const BY: char = $crate::record!(@by $($by)?);
+
+            /// The declaration.
+            #[must_use]
+            pub fn shape() -> $crate::wire::RecordShape {
+                let mut kinds = Vec::new();
+                $( kinds.push($crate::wire::KindShape {
+                    letter: "",
+                    name: stringify!($plain),
+                    doc: $plain_doc,
+                    fields: Vec::new(),
+                }); )?
+                kinds.extend([ $( {
+                    let fields: Vec<Vec<$crate::wire::FieldShape>> = vec![ $( $(
+                        <$type as $crate::wire::WordPart>::shapes(stringify!($field), concat!($($field_doc, "\n"),+))
+                    ),+ )? ];
+                    $crate::wire::KindShape {
+                        letter: $letter,
+                        name: stringify!($kind),
+                        doc: concat!($($kind_doc, "\n"),+),
+                        fields: fields.concat(),
+                    }
+                } ),+ ]);
+                $crate::wire::RecordShape {
+                    name: $lua,
+                    doc: concat!($($doc, "\n"),+),
+                    by: Self::BY,
+                    end: concat!($($each)?),
+                    head: [ $(
+                        <$head_type as $crate::wire::WordPart>::shapes(stringify!($head), concat!($($head_doc, "\n"),+))
+                    ),+ ].concat(),
+                    kinds,
+                }
+            }
+
+            fn read(text: &str) -> Option<Self> {
+                let mut words = $crate::wire::Words::by(text, Self::BY);
+                $( let $head = words.take()?; )+
+                let $state = match words.letter() {
+                    $( None => $states::$plain, )?
+                    $( Some($letter) => $states::$kind $( { $( $field: words.take()? ),+ } )?, )+
+                    _ => return None,
+                };
+                words.is_empty().then_some(Self { $( $head, )+ $state })
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let mut text = String::new();
+                $( $crate::wire::WordPart::put(&self.$head, &mut text, Self::BY); )+
+                match &self.$state {
+                    $( $states::$plain => {} )?
+                    $( $states::$kind $( { $($field),+ } )? => {
+                        text.push(Self::BY);
+                        text.push_str($letter);
+                        $( $( $crate::wire::WordPart::put($field, &mut text, Self::BY); )+ )?
+                    } )+
+                }
+                f.write_str(&text[1..])
+            }
+        }
+
+        $crate::record!(@field $name, $lua);
+        $( $crate::words!(@item $name, After($each), concat!("`", $each, "`"), " after each"); )?
+    };
+    (@by) => {
+        ' '
+    };
+    (@by $by:literal) => {
+        $by
     };
     (@field $name:ident, $lua:literal) => {
         impl $name {
@@ -582,35 +591,6 @@ macro_rules! record {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn read<T: Field>(text: &str) -> Option<T> {
-        T::read(text)
-    }
-
-    #[test]
-    fn a_field_reads_what_it_writes() {
-        let mut out = String::new();
-        7_u64.write(&mut out);
-        true.write(&mut out);
-        Some(5_i64).write(&mut out);
-        None::<i64>.write(&mut out);
-        assert_eq!(out, "715");
-        assert_eq!(read("7"), Some(7_u64));
-        assert_eq!(read("1"), Some(true));
-        assert_eq!(read("5"), Some(Some(5_i64)));
-        assert_eq!(read(""), Some(None::<i64>));
-    }
-
-    #[test]
-    fn a_field_refuses_what_no_script_writes() {
-        for text in ["", "-1", "+1", "1.0", "x", "18446744073709551616"] {
-            assert_eq!(read::<u64>(text), None, "{text}");
-        }
-        assert_eq!(read::<i64>("9223372036854775808"), None);
-        assert_eq!(read::<bool>("2"), None);
-        assert_eq!(read::<Option<u64>>("x"), None);
-        assert_eq!(u64::read_integer(-1), None);
-    }
 
     #[test]
     fn the_fields_of_a_record_are_taken_in_turn_and_none_is_empty() {

@@ -4,13 +4,23 @@ use std::fmt::Write as _;
 
 use super::{EventShape, FieldShape, Head, RecordShape, ReplyShape};
 
-/// A record, with a table for each kind.
+/// A record, with a table for each kind, or a value of several parts.
 #[must_use]
 pub fn record(title: &str, shape: &RecordShape) -> String {
     let mut page = format!("## {title}\n\n{}\n", paragraph(shape.doc));
+    if !shape.head.is_empty() {
+        let form = if shape.kinds.is_empty() {
+            format!("`{}`", shape.form(None))
+        } else {
+            "Every kind begins with".to_owned()
+        };
+        let _ = write!(page, "\n{form}:\n\n{}", table(&shape.head));
+    }
     for kind in &shape.kinds {
-        let _ = write!(page, "\n`{}`: {}\n\n", kind.form(), paragraph(kind.doc));
-        page.push_str(&table(&kind.fields));
+        let _ = write!(page, "\n`{}`: {}\n", shape.form(Some(kind)), paragraph(kind.doc));
+        if !kind.fields.is_empty() {
+            let _ = write!(page, "\n{}", table(&kind.fields));
+        }
     }
     page
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::record::Reason;
+use jackpot_core::wire::Field;
 
 use crate::jackpot::ledger::books::Meters;
 
-use super::{Claim, ClaimResult, Enter, MeterChange};
+use super::{Claim, ClaimResult, Enter, MeterChange, MeterDelta, TierChanges};
 
 /// The field of an `enter` event that does not fit the others.
 pub(super) fn wrong_in_enter(enter: &Enter) -> Option<&'static str> {
@@ -16,7 +16,8 @@ pub(super) fn wrong_in_enter(enter: &Enter) -> Option<&'static str> {
         return Some("record");
     }
     let may_be = if batch { is_of_the_call } else { is_first };
-    let fits = |claim: &Claim| may_be(&claim.result) && enter.call.entry(claim.sequence).is_some();
+    let is_drawn = |claim: &Claim| claim.result != ClaimResult::Ended || claim.rank == 0;
+    let fits = |claim: &Claim| may_be(&claim.result) && is_drawn(claim) && enter.call.entry(claim.sequence).is_some();
     let in_order = enter.claims.is_sorted_by_key(|claim| claim.sequence);
     (!in_order || !enter.claims.iter().all(fits)).then_some("claims")
 }
@@ -37,7 +38,7 @@ pub(super) fn is_generation(kind: &str) -> Option<bool> {
 
 /// The last claim of a `claim` event.
 pub(super) fn only_claim(text: &str) -> Option<Claim> {
-    let mut claims = parse_claims(text)?;
+    let mut claims = Vec::<Claim>::read(text)?;
     let may_be = claims.iter().all(|claim| claim.result != ClaimResult::Ended);
     claims.pop().filter(|_| may_be)
 }
@@ -59,11 +60,6 @@ pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     Some(meters)
 }
 
-/// `1,2,3`, or nothing.
-pub(crate) fn parse_numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
-    text.split_terminator(',').map(|number| number.parse().ok()).collect()
-}
-
 /// Whether a single entry's first claim may have this result. A single entry ends by an event of its own, and coupons
 /// answer later.
 fn is_first(result: &ClaimResult) -> bool {
@@ -75,64 +71,16 @@ fn is_of_the_call(result: &ClaimResult) -> bool {
     !matches!(result, ClaimResult::Issued { .. } | ClaimResult::Refused { .. })
 }
 
-/// `seq,attempt,rank,result,tier,amount,order,pool before;` for each claim; for a coupon
-/// `...,result,coupon,sequence,code,0;`.
-pub(super) fn parse_claims(text: &str) -> Option<Vec<Claim>> {
-    text.split_terminator(';').map(parse_claim).collect()
-}
-
-pub(crate) fn parse_claim(text: &str) -> Option<Claim> {
-    let parts = text.split(',').collect::<Vec<_>>();
-    let [sequence, attempt, rank, result, tier, amount, order, before] = parts[..] else {
-        return None;
+/// The changes of all tiers, one after the other.
+pub(crate) fn flat(rows: Vec<TierChanges>) -> Vec<MeterChange> {
+    let one = |TierChanges { tier, changes }| {
+        changes.into_iter().map(move |MeterDelta { meter, delta }| MeterChange {
+            tier: Id::clone(&tier),
+            meter,
+            delta: delta.0,
+        })
     };
-    let result = match result {
-        "paid" => ClaimResult::Paid {
-            tier: Id::parse(tier).ok()?,
-            amount: amount.parse().ok()?,
-            claim_order: order.parse().ok()?,
-            pool_before: before.parse().ok()?,
-        },
-        "retry" => ClaimResult::Retry {
-            tier: Id::parse(tier).ok()?,
-            pool_before: before.parse().ok()?,
-        },
-        "later" => ClaimResult::Later,
-        "issued" => ClaimResult::Issued {
-            coupon_id: Id::parse(tier).ok()?,
-            sequence: amount.parse().ok()?,
-            code: order.to_owned(),
-        },
-        "out-of-stock" | "already-issued" | "not-open" => ClaimResult::Refused {
-            coupon_id: Id::parse(tier).ok()?,
-            reason: Reason::parse(result)?,
-        },
-        "none" if rank == "0" => ClaimResult::Ended,
-        _ => return None,
-    };
-    Some(Claim {
-        sequence: sequence.parse().ok()?,
-        attempt: attempt.parse().ok()?,
-        rank: rank.parse().ok()?,
-        result,
-    })
-}
-
-/// `tier meter:delta ...;` for each tier.
-pub(crate) fn parse_changes(text: &str) -> Option<Vec<MeterChange>> {
-    let mut changes = Vec::new();
-    for row in text.split_terminator(';') {
-        let (tier, meters) = row.split_once(' ')?;
-        for change in meters.split(' ') {
-            let (meter, delta) = change.split_once(':')?;
-            changes.push(MeterChange {
-                tier: Id::parse(tier).ok()?,
-                meter: meter.to_owned(),
-                delta: delta.parse().ok()?,
-            });
-        }
-    }
-    Some(changes)
+    rows.into_iter().flat_map(one).collect()
 }
 
 #[cfg(test)]
@@ -154,12 +102,9 @@ mod tests {
             ("block", "p1 10 *\np2 20 s\np1 10 *"),
             ("skip", ""),
             ("amounts", "10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;"),
-            ("runs", "1 100,0,0,-/7,0,0,50;3 0,0,500000,-/7,0,0,50;"),
+            ("runs", "1:100,0,0,-/7,0,0,50;3:0,0,500000,-/7,0,0,50;"),
             ("call", ""),
-            (
-                "claims",
-                "11,0,2,retry,mini,0,0,7;11,1,0,none,-,0,0,0;12,0,1,paid,grand,104,1,104;",
-            ),
+            ("claims", "11,0,2,retry,mini,7;11,1,0,none;12,0,1,paid,grand,104,1,104;"),
             ("meters", ""),
             ("applied", ""),
             ("batch", "b1"),
@@ -179,7 +124,7 @@ mod tests {
             ("block", "a p1 10 *\nb p2 20 s\nx p9 10 *\nc p1 10 *"),
             ("skip", "3"),
             ("call", "1"),
-            ("claims", "11,0,2,retry,mini,0,0,7;12,0,1,paid,grand,104,1,104;"),
+            ("claims", "11,0,2,retry,mini,7;12,0,1,paid,grand,104,1,104;"),
         ];
         let mut fields = batch(&[&own, change].concat());
         for name in ["batch", "split", "record"] {
@@ -231,12 +176,12 @@ mod tests {
             ("first", "x"),
             ("first", "18446744073709551615"),
             ("amounts", "10=1,0,0,0/0,0,2,0;"),
-            ("runs", "1 100,0,0,-/7,0,0,50;4 0,0,0,-/7,0,0,50;"),
+            ("runs", "1:100,0,0,-/7,0,0,50;4:0,0,0,-/7,0,0,50;"),
             ("runs", ""),
-            ("claims", "10,0,2,retry,mini,0,0,7;"),
-            ("claims", "14,0,2,retry,mini,0,0,7;"),
-            ("claims", "12,0,2,retry,mini,0,0,7;11,0,2,retry,mini,0,0,7;"),
-            ("claims", "11,0,2,none,-,0,0,0;"),
+            ("claims", "10,0,2,retry,mini,7;"),
+            ("claims", "14,0,2,retry,mini,7;"),
+            ("claims", "12,0,2,retry,mini,7;11,0,2,retry,mini,7;"),
+            ("claims", "11,0,2,none;"),
             ("record", "7 7 f"),
             ("record", ""),
         ] {
@@ -247,7 +192,7 @@ mod tests {
 
     #[test]
     fn only_an_entry_of_a_batch_ends_with_its_claims() {
-        let ends = [("type", "claim"), ("entry", "e"), ("claims", "11,1,0,none,-,0,0,0;")];
+        let ends = [("type", "claim"), ("entry", "e"), ("claims", "11,1,0,none;")];
         assert_eq!(Event::parse(&batch(&ends)).expect_err("refused").field, "claims");
         assert_eq!(Event::parse(&single(&ends[2..])).expect_err("refused").field, "claims");
     }

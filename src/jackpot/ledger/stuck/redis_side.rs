@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jackpot_core::jackpot::adjustment_record::AdjustmentRecord;
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::epoch::Epoch;
-use jackpot_core::jackpot::record::Record;
+use jackpot_core::jackpot::record::{CallRecord, InRun, Record};
 use jackpot_core::mark::Mark;
 use redis::cmd;
 
@@ -68,8 +69,8 @@ impl Held {
                 .collect(),
             adjustments: adjustments
                 .filter_map(|(id, text)| {
-                    let (digest, at_ms) = text.split_once(' ')?;
-                    Some((id, (digest.to_owned(), at_ms.parse().ok()?)))
+                    let AdjustmentRecord { digest, at_ms } = AdjustmentRecord::parse(&text).ok()?;
+                    Some((id, (digest, at_ms)))
                 })
                 .collect(),
         })
@@ -89,11 +90,11 @@ impl Held {
         for key in [&keys.seen_a, &keys.seen_b] {
             let text: Option<String> = read(store, cmd("HGET").arg(key).arg(entry_id)).await?;
             let Some(text) = text else { continue };
-            let Some((call, _)) = text.split_once(' ').filter(|(call, _)| call.starts_with(':')) else {
+            let Ok(in_run) = InRun::parse(&text) else {
                 return Ok(Some(text));
             };
-            let of_call: Option<String> = read(store, cmd("HGET").arg(key).arg(call)).await?;
-            return Ok(whole(&text, of_call.as_deref()).map(|record| record.to_text()));
+            let of_call: Option<String> = read(store, cmd("HGET").arg(key).arg(in_run.call.as_str())).await?;
+            return Ok(whole(&text, of_call.as_deref()).map(|record| record.to_string()));
         }
         Ok(None)
     }
@@ -111,8 +112,8 @@ impl Held {
             // First the common records of calls, then the records of the entries that were taken in them.
             let mut calls: HashMap<String, String> = HashMap::new();
             scan(store, key, |name, text| {
-                let begins = text.split('|').next().and_then(|first| first.parse::<u64>().ok());
-                if name.starts_with(':') && begins.is_some_and(|begins| (first..=last).contains(&begins)) {
+                let call = CallRecord::parse(&text).ok().filter(|_| name.starts_with(':'));
+                if call.is_some_and(|call| (first..=last).contains(&call.first)) {
                     calls.insert(name, text);
                 }
             })
@@ -129,26 +130,24 @@ impl Records {
             return;
         }
         if name.ends_with(':') {
-            if BatchRecord::parse(text).is_some_and(|record| (first..=last).contains(&record.first)) {
+            if BatchRecord::parse(text).is_ok_and(|record| (first..=last).contains(&record.first)) {
                 self.batches.push((name, text.to_owned()));
             }
             return;
         }
-        let in_run = text.split_once(' ').filter(|(call, _)| call.starts_with(':'));
-        let record = if let Some((call, _)) = in_run {
-            calls.get(call).and_then(|of_call| whole(text, Some(of_call)))
-        } else {
-            let sequence = text.split(' ').next().and_then(|text| text.parse::<u64>().ok());
-            let ours = sequence.is_some_and(|sequence| (first..=last).contains(&sequence));
-            ours.then(|| Record::parse(text).ok()).flatten()
+        let record = match InRun::parse(text) {
+            Ok(in_run) => calls
+                .get(in_run.call.as_str())
+                .and_then(|of_call| whole(text, Some(of_call))),
+            Err(_) => Record::parse(text).ok(),
         };
         if let Some(record) = record.filter(|record| (first..=last).contains(&record.sequence)) {
-            self.entries.insert(record.sequence, (name, record.to_text()));
+            self.entries.insert(record.sequence, (name, record.to_string()));
         }
     }
 }
 
 /// The record of an entry that was taken in a run, joined with the record of its call.
 fn whole(text: &str, of_call: Option<&str>) -> Option<Record> {
-    Record::parse(&format!("{text} {}", of_call?)).ok()
+    Record::parse_whole(&format!("{text} {}", of_call?)).ok()
 }

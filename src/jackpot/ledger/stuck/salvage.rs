@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::wire::Field;
 
 use crate::jackpot::ledger::event::Claim;
-use crate::jackpot::ledger::event::parse::{parse_claim, parse_numbers};
 use crate::ledger::projector::rows::Raw;
 
 /// Its readable parts.
@@ -28,15 +28,18 @@ impl Salvage {
         };
         let field = |name: &str| raw.fields.get(name).map(String::as_str);
         let claims = field("claims").unwrap_or_default();
-        let claims = claims.split_terminator(';').filter_map(parse_claim).collect();
+        let claims = claims
+            .split_terminator(';')
+            .filter_map(|claim| Claim::parse(claim).ok())
+            .collect();
         let lines = field("block").map_or_else(Vec::new, |block| block.split('\n').collect());
         let batch = field("batch").and_then(|id| Id::parse(id).ok());
         let mut all = Self {
             claims,
             ..Self::default()
         };
-        let skipped: BTreeSet<usize> = field("skip")
-            .and_then(parse_numbers)
+        let skipped: BTreeSet<u64> = field("skip")
+            .and_then(Vec::read)
             .map_or_else(BTreeSet::new, |all| all.into_iter().collect());
         for (place, line) in (1..).zip(lines).filter(|(place, _)| !skipped.contains(place)) {
             let (id, sent) = match &batch {
@@ -74,7 +77,7 @@ mod tests {
     #[test]
     fn a_line_and_a_claim_that_can_t_be_read_hide_no_other() {
         let block = "a p1 1 *\nb p2 x\u{0} *\nc p3 3 s\nd p4 4 *";
-        let claims = "1,0,2,paid,grand,9,1,9;rubbish;3,0,2,retry,grand,0,0,5;";
+        let claims = "1,0,2,paid,grand,9,1,9;rubbish;3,0,2,retry,grand,5;";
         let found = Salvage::of(Some(&raw(&[("block", block), ("skip", "4"), ("claims", claims)])), 3);
         assert_eq!(found.ids, ["a", "b", "c"]);
         assert_eq!((found.sent.len(), found.sent["c"].player.as_str()), (2, "p3"));

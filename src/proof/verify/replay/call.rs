@@ -49,7 +49,7 @@ impl OpenCall {
         self.entries += 1;
         if std::mem::take(&mut self.begins_run) {
             let places = definition.tiers().iter().map(|tier| tiers.place(&tier.tier));
-            let run = format!("{} {};", self.entries, places.collect::<Vec<_>>().join("/"));
+            let run = format!("{}:{};", self.entries, places.collect::<Vec<_>>().join("/"));
             self.runs.push_str(&run);
         }
     }
@@ -88,7 +88,7 @@ impl OpenCall {
             }
         }
         if let (Some(record), Some(definition)) = (&enter.batch_record, definitions.last()) {
-            let (should, stated) = (self.record_text(call, tiers, definition, fields), record.to_text());
+            let (should, stated) = (self.record_text(call, tiers, definition, fields), record.to_string());
             if stated != should {
                 let wrong = format!("the record of {what} is '{should}'; the event says '{stated}'");
                 report.wrong(Place::Event(n), shortened(wrong));

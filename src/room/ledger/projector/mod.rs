@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
-use jackpot_core::unreadable::Unreadable;
 
 use super::books::Books;
 use super::event::Checkpoint;
@@ -60,7 +59,7 @@ impl Compares for Rooms {
         Ok(Look {
             mark: redis.mark,
             now_ms: redis.now_ms,
-            side: Checkpoint::parse(&redis.decides).ok_or_else(|| Unreadable::of(&redis.decides))?,
+            side: Checkpoint::parse(&redis.decides)?,
         })
     }
 

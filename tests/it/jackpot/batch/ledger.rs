@@ -164,7 +164,7 @@ async fn an_entry_whose_last_attempt_is_refused_ends_with_it() {
         json!({"max_redraws": max_redraws, "odds": {"total": 1, "ranks": [
             rank(1, &json!({"fixed": {"tier": "grand", "amount": 1_000_000}}))]}})
     };
-    for (max_redraws, last) in [(0, "2,0,0,none,"), (2, "2,2,0,none,")] {
+    for (max_redraws, last) in [(0, "2,0,0,none;"), (2, "2,2,0,none;")] {
         let both = both(&refuses(max_redraws), None, &entries(3), &[]).await;
         assert_same(&both);
         assert!(of_batch(&both[1])[0]["claims"].contains(last), "{both:?}");
@@ -191,7 +191,7 @@ async fn a_definition_that_comes_into_force_within_a_batch_splits_its_event() {
         let run = runs.iter().find(|run| run.starts_with(index)).expect("a run");
         run.split('/').count()
     };
-    assert_eq!((tiers("1 "), tiers(&format!("{split} "))), (2, 3));
+    assert_eq!((tiers("1:"), tiers(&format!("{split}:"))), (2, 3));
 
     let at = both[1].len() - 2;
     let change = |field: &str, value: String| {
@@ -248,7 +248,7 @@ async fn claims_out_of_order_are_refused() {
             .position(|claim| claim.contains(result))
             .expect("such a claim")
     };
-    let (paid, none, retry) = (find(",paid,"), find(",none,"), find(",retry,"));
+    let (paid, none, retry) = (find(",paid,"), find(",none;"), find(",retry,"));
     let with = |at: usize, more: &str| {
         let mut claims = claims.clone();
         claims.insert(at, more);
@@ -271,8 +271,8 @@ async fn claims_out_of_order_are_refused() {
     assert!(change("claims", open).contains("left in the middle of its attempts"));
     let first = claims[0].split(',').next().expect("a sequence");
     let begins = "begins with another claim than that of attempt 0";
-    assert!(change("claims", format!("{first},0,0,none,-,0,0,0;")).contains(begins));
-    assert!(change("claims", format!("{first},1,1,retry,grand,0,0,0;")).contains(begins));
+    assert!(change("claims", format!("{first},0,0,none;")).contains(begins));
+    assert!(change("claims", format!("{first},1,1,retry,grand,0;")).contains(begins));
     let mut order: Vec<&str> = claims[paid].split(',').collect();
     order[6] = "99";
     assert!(change("claims", claims[..paid].concat() + &order.join(",")).contains("claim order"));

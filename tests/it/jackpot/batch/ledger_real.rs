@@ -129,7 +129,7 @@ async fn answers(fixture: &JackpotLedger, batches: &[Arc<Batch>]) -> Vec<String>
             .winners
             .iter()
             .map(|w| format!("{} {} {:?};", w.index, w.record.sequence, w.record.state));
-        answers.push(format!("{} {}", played.record.to_text(), winners.collect::<String>()));
+        answers.push(format!("{} {}", played.record, winners.collect::<String>()));
     }
     answers
 }

@@ -129,7 +129,7 @@ impl Maker {
             Kind::Enter(enter) => batch.claims(&fields["claims"], &enter.claims),
             Kind::Claim { claim, .. } => batch.claims(&fields["claims"], std::slice::from_ref(claim)),
             Kind::Finish { sequence, .. } => {
-                batch.claims(&format!("{sequence},{},0,none,-,0,0,0;", fields["attempt"]), &[]);
+                batch.claims(&format!("{sequence},{},0,none;", fields["attempt"]), &[]);
             }
             _ => unreachable!("an event of an entry"),
         }
@@ -207,7 +207,7 @@ impl Whole {
                 format!("{},{},{},{cap}", held.pool, held.pool_micro, held.contributed_micro)
             };
             let places = self.definition.tiers().iter().map(place).collect::<Vec<_>>();
-            self.runs = format!("{}{} {};", self.runs, self.block.len(), places.join("/"));
+            self.runs = format!("{}{}:{};", self.runs, self.block.len(), places.join("/"));
         }
     }
 
@@ -251,7 +251,7 @@ impl Whole {
         });
         let changed = changed.filter(|(_, meters)| !meters.is_empty());
         let changed = changed
-            .map(|(tier, meters)| format!("{tier} {};", meters.join(" ")))
+            .map(|(tier, meters)| format!("{tier} {};", meters.join(",")))
             .collect::<Vec<_>>()
             .concat();
         let mut fields = self.fields;

@@ -153,7 +153,7 @@ async fn an_instance_that_is_behind_the_definition_draws_again() {
         .enter_batch(&fixture.id, &stakes("b", &[1, 1]))
         .await
         .expect("taken");
-    assert_eq!(played.record.totals[0].1.amount, 10);
+    assert_eq!(played.record.totals[0].amount, 10);
     fixture.assert_rebuilds().await;
 }
 
@@ -178,7 +178,7 @@ async fn a_win_that_puts_a_definition_in_force_splits_the_batch_there() {
     assert_eq!((split.place, split.version), (first_winner, 2));
     assert!(played.winners.len() > 10, "half of them win");
     let added = first_winner as u64 + 5 * (50 - first_winner) as u64;
-    assert_eq!(played.record.totals[0].1.amount, added);
+    assert_eq!(played.record.totals[0].amount, added);
     fixture.assert_rebuilds().await;
 
     // The limit of the definition that comes into force applies to the entries after it.

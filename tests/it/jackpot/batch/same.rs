@@ -126,7 +126,10 @@ fn comparable(events: &[Fields], batch_id: &str) -> Vec<Fields> {
         for name in ["at", "n"] {
             fields.remove(name);
         }
-        let rows = fields["meters"].split_terminator(';').map(|row| sorted(row, ' '));
+        let rows = fields["meters"].split_terminator(';').map(|row| {
+            let (tier, changes) = row.split_once(' ').expect("a tier and its changes");
+            format!("{tier} {}", sorted(changes, ','))
+        });
         fields.insert("meters".to_owned(), sorted(&rows.collect::<Vec<_>>().join("|"), '|'));
         let amounts = fields["amounts"].split('|').map(|amounts| sorted(amounts, ';'));
         let amounts = amounts.collect::<Vec<_>>().join("|");

@@ -159,7 +159,7 @@ async fn repeats(fixture: &JackpotFixture) -> Vec<String> {
     for (id, rank) in ENTRIES {
         let mut replies = fixture.enter(&[entry(id, rank)]).await.replies;
         match replies.remove(0) {
-            EntryReply::Seen(record) => all.push(record.to_text()),
+            EntryReply::Seen(record) => all.push(record.to_string()),
             other => panic!("'{id}' is a new entry: {other:?}"),
         }
     }

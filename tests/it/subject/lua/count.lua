@@ -2,7 +2,7 @@
 --
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'full', mark} | {'ok', mark, count}
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'full', mark} | {'ok', mark, count} (replies.lua)
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -17,4 +17,4 @@ end
 state.seq = state.seq + 1
 append_count(KEYS[2], state, now_ms(), { count = num(state.seq) })
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'seq', num(state.seq))
-return { 'ok', mark(state), num(state.seq) }
+return counted_reply(mark(state), { count = num(state.seq) })

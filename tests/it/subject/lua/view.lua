@@ -3,11 +3,11 @@
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, now in ms, definition (JSON), state as in a checkpoint}
+--       {'ok', mark, the toy} (replies.lua)
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
 local json = must(redis.call('HGET', KEYS[1], 'json') or nil, 'JP_DAMAGED state')
-return { 'ok', mark(state), num(now_ms()), json, held(state) }
+return viewed_reply(mark(state), { now_ms = num(now_ms()), definition = json, held = held(state) })

@@ -4,7 +4,7 @@
 //! instance knows of toys, their requests, their routes.
 
 pub mod ledger;
-mod scripts;
+pub mod scripts;
 
 use std::sync::Arc;
 

@@ -3,11 +3,12 @@
 use std::sync::LazyLock;
 
 use jackpot::operator::Operator;
+use jackpot::reply;
 use jackpot::store::keys::StreamKeys;
 use jackpot::store::{Call, Script, Store};
 use jackpot::subject::operate::{self, Define, Defined, SetStatus, StatusSet};
 use jackpot::subject::restore::{self, RestoreEnded};
-use jackpot::subject::{EVENTS, Marked, ScriptError, run};
+use jackpot::subject::{self, Declared, EVENTS, Marked, ScriptError, run};
 use jackpot_core::mark::Mark;
 
 use super::{Definition, Status};
@@ -27,8 +28,8 @@ static DEFINE: LazyLock<Script> = script!(
     "event/define",
     "define"
 );
-static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "event/count", "count");
-static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "view");
+static COUNT: LazyLock<Script> = script!("toy_count", "", "state", "event/count", "replies", "count");
+static VIEW: LazyLock<Script> = script!("toy_view", "no-writes", "state", "replies", "view");
 static STATUS: LazyLock<Script> = script!(
     "toy_status",
     "allow-oom",
@@ -125,10 +126,43 @@ pub async fn checkpoint(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Res
     operate::checkpoint(store, &CHECKPOINT, call(&CHECKPOINT, keys, known), known).await
 }
 
+reply! {
+    /// Counted one further.
+    pub struct CountedTo {
+        /// The count.
+        count: u64,
+    }
+}
+
+reply! {
+    /// A toy.
+    pub struct Viewed {
+        /// Redis' clock.
+        now_ms: i64,
+        /// The definition, as JSON.
+        definition: String,
+        /// The state as in a checkpoint.
+        held: String,
+    }
+}
+
+/// The declared replies.
+pub fn declared() -> Declared {
+    let replies = [
+        subject::reply::<CountedTo>("`count`", "counted", "ok"),
+        subject::reply::<Viewed>("`view`", "viewed", "ok"),
+    ];
+    Declared::new(
+        "tests/it/subject/lua/replies.lua",
+        "tests/it/subject/toy/scripts.rs",
+        replies,
+    )
+}
+
 pub async fn count(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Result<(Mark, Counted), ScriptError> {
     let reply = run(store, &COUNT, call(&COUNT, keys, known), known).await?;
     let counted = match reply.code() {
-        "ok" => Counted::To(reply.number(0)?),
+        "ok" => Counted::To(reply.read::<CountedTo>()?.count),
         code => Counted::Refused(code.to_owned()),
     };
     Ok((reply.mark(), counted))
@@ -139,12 +173,12 @@ pub async fn snapshot(store: &Store, keys: StreamKeys<'_>, known: Mark) -> Resul
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
-    let definition = serde_json::from_str(&reply.text(1)?).map_err(|_| reply.unexpected())?;
+    let viewed = reply.read::<Viewed>()?.values;
     Ok(Snapshot {
         mark: reply.mark(),
-        now_ms: reply.number(0)?,
-        definition,
-        held: Held::parse(&reply.text(2)?).ok_or_else(|| reply.unexpected())?,
+        now_ms: viewed.now_ms,
+        definition: serde_json::from_str(&viewed.definition).map_err(|_| reply.unexpected())?,
+        held: Held::parse(&viewed.held).ok_or_else(|| reply.unexpected())?,
     })
 }
 

@@ -3,30 +3,30 @@ use super::*;
 #[test]
 fn a_record_is_written_as_it_was_read() {
     for text in [
-        "8812 1.3 Zk3f9a1B2c 18811+1,7+0",
-        "1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *",
-        "1 1.1 f 1+1 p - 5 p7 100 -",
-        "1 1.1 f 1+1 w - 1 grand 2 1 00aa",
-        "1 1.1 f 1+1 n 1r",
+        "8812 1 3 Zk3f9a1B2c 18811+1,7+0",
+        "1 1 1 f 1+1 p 1r,3r 1795232140598 p7 100 *",
+        "1 1 1 f 1+1 p - 5 p7 100 -",
+        "1 1 1 f 1+1 w - 1 grand 2 1 00aa",
+        "1 1 1 f 1+1 n 1r",
     ] {
-        assert_eq!(Record::parse(text).expect("readable").to_text(), text);
+        assert_eq!(Record::parse(text).expect("readable").to_string(), text);
     }
 }
 
 #[test]
 fn every_form_of_a_record_is_read() {
-    let lost = Record::parse("8812 1.3 Zk3f9a1B2c 18811+1,7+0").expect("readable");
+    let lost = Record::parse("8812 1 3 Zk3f9a1B2c 18811+1,7+0").expect("readable");
     assert_eq!(
         (lost.sequence, lost.epoch, lost.version, lost.contributions.len()),
         (8812, 1, 3, 2)
     );
     assert_eq!(lost.state, State::Lost);
-    let pending = Record::parse("1 1.1 f 1+1 p 1r,3r 1795232140598 p7 100 *").expect("readable");
+    let pending = Record::parse("1 1 1 f 1+1 p 1r,3r 1795232140598 p7 100 *").expect("readable");
     assert!(
         matches!(pending.state, State::Pending { entered_ms: 1_795_232_140_598, ref sent, .. } if sent.client_seed.is_none())
     );
     assert_eq!(pending.refusals().iter().map(|r| r.rank).collect::<Vec<_>>(), [1, 3]);
-    let paid = Record::parse("1 1.1 f 1+1 w - 1 grand 2 1 00aa").expect("readable");
+    let paid = Record::parse("1 1 1 f 1+1 w - 1 grand 2 1 00aa").expect("readable");
     assert!(matches!(
         paid.state,
         State::Paid {
@@ -39,7 +39,7 @@ fn every_form_of_a_record_is_read() {
         }
     ));
     assert!(matches!(
-        Record::parse("1 1.1 f 1+1 n 1r").expect("readable").state,
+        Record::parse("1 1 1 f 1+1 n 1r").expect("readable").state,
         State::Ended { .. }
     ));
 }
@@ -49,16 +49,16 @@ fn anything_else_is_refused() {
     for bad in [
         "",
         "1",
-        "1 1.1 f",
-        "1 1.1 f x",
-        "1 1.1 f 1+1 z",
-        "1 1.1 f 1+1 n",
-        "1 1.1 f 1+1 n 1x",
-        "1 1.1 f 1+1 w - 1 grand 2 1",
+        "1 1 1 f",
+        "1 1 1 f x",
+        "1 1 1 f 1+1 z",
+        "1 1 1 f 1+1 n",
+        "1 1 1 f 1+1 n 1x",
+        "1 1 1 f 1+1 w - 1 grand 2 1",
     ] {
         assert!(Record::parse(bad).is_err(), "{bad}");
     }
-    assert!(Record::parse("1 1.1 f 1+1 n - more").is_err());
+    assert!(Record::parse("1 1 1 f 1+1 n - more").is_err());
 }
 
 #[test]
@@ -83,30 +83,30 @@ fn the_fingerprint_tells_every_part() {
     assert_eq!(all[0].len(), 10);
 }
 
-const CALL: &str = "40|2.3|2,5|10,20,10,10,20,20|10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;|\
-                    1 100,0,0,-/7,0,0,50;3 0,0,500000,-/7,0,0,50;";
+const CALL: &str = "40|2|3|2,5|10,20,10,10,20,20|10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;|\
+                    1:100,0,0,-/7,0,0,50;3:0,0,500000,-/7,0,0,50;";
 
 fn in_run(place: &str) -> Option<String> {
-    let record = Record::parse(&format!(":c {place} fp {CALL}"));
-    record.ok().map(|record| record.to_text())
+    let record = Record::parse_whole(&format!(":c {place} fp {CALL}"));
+    record.ok().map(|record| record.to_string())
 }
 
 #[test]
 fn an_entry_of_a_run_is_found_by_its_place() {
-    assert_eq!(in_run("1").as_deref(), Some("40 2.3 fp 101+1,7+2"));
-    assert_eq!(in_run("3").as_deref(), Some("41 2.3 fp 103+2,7+2"));
-    assert_eq!(in_run("4").as_deref(), Some("42 2.3 fp 1+2,7+2"));
-    assert_eq!(in_run("6").as_deref(), Some("43 2.3 fp 4+3,7+0"));
+    assert_eq!(in_run("1").as_deref(), Some("40 2 3 fp 101+1,7+2"));
+    assert_eq!(in_run("3").as_deref(), Some("41 2 3 fp 103+2,7+2"));
+    assert_eq!(in_run("4").as_deref(), Some("42 2 3 fp 1+2,7+2"));
+    assert_eq!(in_run("6").as_deref(), Some("43 2 3 fp 4+3,7+0"));
 }
 
 #[test]
 fn entries_of_a_run_that_add_the_same_need_no_stakes() {
     for amounts in ["10=1,0,0,0;", "*=1,0,0,0;"] {
-        let record = Record::parse(&format!(":c 3 fp 40|2.3|||{amounts}|1 5,0,0,-;"));
-        assert_eq!(record.expect(amounts).to_text(), "42 2.3 fp 8+1");
+        let record = Record::parse_whole(&format!(":c 3 fp 40|2|3|-|-|{amounts}|1:5,0,0,-;"));
+        assert_eq!(record.expect(amounts).to_string(), "42 2 3 fp 8+1");
     }
-    assert!(Record::parse(":c 3 fp 40|2.3|||10=1,0,0,0;20=2,0,0,0;|1 5,0,0,-;").is_err());
-    assert!(Record::parse(":c 3 fp 40|2.3||10,20|10=1,0,0,0;20=2,0,0,0;|1 5,0,0,-;").is_err());
+    assert!(Record::parse_whole(":c 3 fp 40|2|3|-|-|10=1,0,0,0;20=2,0,0,0;|1:5,0,0,-;").is_err());
+    assert!(Record::parse_whole(":c 3 fp 40|2|3|-|10,20|10=1,0,0,0;20=2,0,0,0;|1:5,0,0,-;").is_err());
 }
 
 #[test]
@@ -119,14 +119,16 @@ fn a_place_that_was_not_taken_or_does_not_exist_is_unreadable() {
 #[test]
 fn a_record_of_a_run_that_is_lost_or_cut_is_unreadable() {
     let text = format!(":c 3 fp {CALL}");
-    let whole = Record::parse(&text).expect("readable");
+    let whole = Record::parse_whole(&text).expect("readable");
     // Everything that place 3 depends on ends with the first run.
-    let needed = text.find("3 0,0,").expect("a second run") + 2;
+    let needed = text.find("3:0,0,").expect("a second run") + 2;
     for end in 0..text.len() {
-        let Ok(cut) = Record::parse(&text[..end]) else { continue };
+        let Ok(cut) = Record::parse_whole(&text[..end]) else {
+            continue;
+        };
         assert_eq!(cut, whole, "{}", &text[..end]);
         assert!(end >= needed || text[..end].ends_with("50;"), "{}", &text[..end]);
     }
-    assert!(Record::parse(":c 3 fp ").is_err());
-    assert!(Record::parse("c 3 fp 1").is_err());
+    assert!(Record::parse_whole(":c 3 fp ").is_err());
+    assert!(Record::parse_whole("c 3 fp 1").is_err());
 }
