@@ -46,7 +46,9 @@ impl Client {
         self.requests = self.requests.clone().ready().await?;
         let (answer, mut stream) = self.requests.send_request(request, body.is_none())?;
         if let Some(body) = body {
-            stream.send_data(body, true)?;
+            // An answer that is complete by now has closed the stream: the server needs no body (RFC 9113, 8.1).
+            // Of any other failure the answer tells.
+            let _sent = stream.send_data(body, true);
         }
         Ok(answer)
     }

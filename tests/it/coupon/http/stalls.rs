@@ -198,7 +198,11 @@ async fn heavy_a_client_that_never_reads_is_ended_and_told_so() {
     let list = "x\n".repeat(120_000);
     let mut unread = Vec::new();
     for _ in 0..OF_KEY {
-        let connection = begin(&service, "unread", key).await;
+        let mut connection = begin(&service, "unread", key).await;
+        piece(&mut connection, "x\n").await.expect("sent");
+        // It has its place before a request on another connection can take it. It reads nothing after this.
+        let head = read_until(&mut connection, "\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         let (reader, mut writer) = connection.into_split();
         let list = list.clone();
         let sending = tokio::spawn(async move {
