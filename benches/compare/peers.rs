@@ -179,6 +179,10 @@ impl<'r> Round<'r> {
             let load = lock::contributions(&self.bare, CLIENTS, time).await;
             self.plain("lock", load.map(Some));
         }
+        if self.plan.wants("incr-memory") {
+            let load = self.bare.incr_in_memory(time).await;
+            self.plain("incr-memory", load.map(Some));
+        }
         if self.plan.wants("postgres") {
             let load = postgres::entries(self.plan, time).await;
             self.plain("postgres", load);
