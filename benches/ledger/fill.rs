@@ -46,10 +46,10 @@ pub(crate) async fn payouts(sql: &Sql, rows: u64) -> Outcome {
     let mut connection = begin(sql).await?;
     let insert = format!(
         "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, amount, \
-         currency, pool_before, pool_after, paid_at_ms, event_id, key_id, signature) NUMBERS SELECT \
+         currency, pool_before, pool_after, paid_at_ms, history, event_id, key_id, signature) NUMBERS SELECT \
          'po_' || (100000000000 + i), 'before', i, i, i * 1000, '7b0c3a52-0000-4000-8000-' || (100000000000 + i), \
          'p' || ({FIRST_PLAYER} + i % 1000), 1, CASE WHEN i % 1000 = 0 THEN 'rare' ELSE 'grand' END, i % 1000, 'KRW', \
-         5000, 5000 - i % 1000, 1763683200000 + i * 1000, 'before:' || i, '{}', '{}' FROM c",
+         5000, 5000 - i % 1000, 1763683200000 + i * 1000, '00000000000000aa', 'before:' || i, '{}', '{}' FROM c",
         "k".repeat(43),
         "s".repeat(86)
     );

@@ -31,7 +31,8 @@ impl Measured {
 
     /// Microseconds for each event.
     fn of_event(&self, time: Duration) -> f64 {
-        time.div_f64(self.events as f64).as_secs_f64() * 1e6
+        let events = u32::try_from(self.events).unwrap_or(u32::MAX).max(1);
+        (time / events).as_secs_f64() * 1e6
     }
 
     /// A row of the table.

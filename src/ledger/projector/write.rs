@@ -51,8 +51,8 @@ async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64
     record(tx, &batches).await?;
     definitions(tx, &batches).await?;
     K::Tables::write(tx, &batches).await?;
+    actions(tx, &batches).await?;
     for batch in batches {
-        actions(tx, &K::NAME.subject(&batch.id), batch).await?;
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
             reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
         }
@@ -174,8 +174,13 @@ async fn definitions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result
     insert(tx, "definitions", &columns, rows).await
 }
 
-async fn actions<K: Folds>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> Result<(), sqlx::Error> {
-    let rows = batch.actions.iter().map(|(n, at_ms, action)| {
+async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+    let subjects: Vec<_> = batches.iter().map(|batch| K::NAME.subject(&batch.id)).collect();
+    let all = batches
+        .iter()
+        .zip(&subjects)
+        .flat_map(|(batch, subject)| batch.actions.iter().map(move |action| (subject, action)));
+    let rows = all.map(|(subject, (n, at_ms, action))| {
         [
             Value::Text(subject),
             Value::Int(int(*n)),

@@ -175,7 +175,7 @@ async fn postings_are_the_oldest_first(db: LedgerDb) {
         let pages = books.walk(&format!("{path}limit={limit}"), async |_| ()).await;
         assert_eq!(pages, whole, "{limit}");
     }
-    let remainder = json!({"n": 4, "event_id": "spring:4", "line": 2, "at": "2025-11-21T00:00:00Z", "tier": "grand",
+    let remainder = json!({"n": 4, "event_id": "spring:4", "line": 2, "at": "2025-11-21T00:00:00.000Z", "tier": "grand",
                            "account": "remainder", "amount": 1, "micro": 500_000});
     assert_eq!(whole[2], remainder);
     let all = &whole[5..];
