@@ -86,6 +86,15 @@ impl BareRedis {
         self.benchmark(&["INCR", "pool"], time).await
     }
 
+    /// The same after the append-only file is turned off, for good.
+    pub(crate) async fn incr_in_memory(&self, time: Duration) -> Outcome<Load> {
+        let mut redis = self.connect().await?;
+        let mut config = redis::cmd("CONFIG");
+        config.arg("SET").arg("appendonly").arg("no");
+        config.exec_async(&mut redis).await?;
+        self.incr(time).await
+    }
+
     /// A script that only increments, pipelined.
     pub(crate) async fn evalsha(&self, time: Duration) -> Outcome<Load> {
         let mut redis = self.connect().await?;

@@ -81,7 +81,7 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
 }
 
 /// Which process a load goes to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     Service,
     Direct,
@@ -144,16 +144,24 @@ impl<'r> Round<'r> {
 
     /// The last load with HTTP: after it the processes have more jackpots to look after.
     async fn many_jackpots(&mut self) {
-        let points = [("one-64x100", On::Service), ("direct-64x100", On::Direct)];
-        for (point, on) in points {
+        let mut defined = Vec::new();
+        for (name, on, connections) in [
+            ("one", On::Service, 64),
+            ("direct", On::Direct, 64),
+            ("one", On::Service, 512),
+        ] {
+            let point = &format!("{name}-{connections}x{MANY_JACKPOTS}");
             if !self.plan.wants(point) {
                 continue;
             }
-            if let Err(error) = self.of(on).0.define(1, MANY_JACKPOTS).await {
-                self.done(point, Err(error));
-                continue;
+            if !defined.contains(&on) {
+                if let Err(error) = self.of(on).0.define(1, MANY_JACKPOTS).await {
+                    self.done(point, Err(error));
+                    continue;
+                }
+                defined.push(on);
             }
-            self.singles(point, on, 64, MANY_JACKPOTS).await;
+            self.singles(point, on, connections, MANY_JACKPOTS).await;
         }
     }
 
@@ -170,6 +178,10 @@ impl<'r> Round<'r> {
         if self.plan.wants("lock") {
             let load = lock::contributions(&self.bare, CLIENTS, time).await;
             self.plain("lock", load.map(Some));
+        }
+        if self.plan.wants("incr-memory") {
+            let load = self.bare.incr_in_memory(time).await;
+            self.plain("incr-memory", load.map(Some));
         }
         if self.plan.wants("postgres") {
             let load = postgres::entries(self.plan, time).await;

@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 30] = [
+pub(crate) const POINTS: [(&str, &str); 32] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -26,6 +26,7 @@ pub(crate) const POINTS: [(&str, &str); 30] = [
         "direct-64x100",
         "(c) a script call per entry, 100 jackpots, 64 connections",
     ),
+    ("one-512x100", "**service**, 100 jackpots, 512 connections"),
     ("lone", "**service**, 1 connection"),
     ("lone-http", "(a) HTTP alone, 1 connection"),
     ("lone-direct", "(c) a script call per entry, 1 connection"),
@@ -38,6 +39,7 @@ pub(crate) const POINTS: [(&str, &str); 30] = [
     ("beside-none", "**service**, 1,000 single entries/s"),
     ("beside-batches", "**service**, the same beside batches of 10,000"),
     ("incr", "(b) raw INCR, -P 32"),
+    ("incr-memory", "(b) raw INCR, -P 32, no append-only file"),
     ("evalsha", "(b) EVALSHA of a script that increments, -P 32"),
     ("postgres", "(d) PostgreSQL row, 32 connections"),
     ("lock", "(e) Redis lock, 64 clients"),

@@ -7,5 +7,5 @@ local function user_issue_text(request, at_ms)
   return request .. ' ' .. at_ms .. ';'
 end
 
--- Each of a list.
+-- Finds each of a list.
 local USER_ISSUE = '(%S+) (%d+);'

@@ -33,7 +33,7 @@ if refusal then
 end
 
 local tiers = read_tiers(state, state.tiers, 4)
-local tier = tiers.by_name[ARGV[7]]
+local tier = tier_named(tiers, ARGV[7])
 if not tier then
   return { 'no-tier', mark(state) }
 end

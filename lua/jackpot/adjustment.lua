@@ -8,10 +8,6 @@ local function adjustment_text(digest, at_ms)
   return digest .. ' ' .. at_ms
 end
 
---
--- An adjustment that was made, in the hash `adjustments` by its id.
---   digest at_ms
-
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_adjustment(text)
   local digest, at_ms = string.match(text, '^(%S+) (%d+)$')

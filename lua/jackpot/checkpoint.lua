@@ -17,7 +17,7 @@ end
 local rows = {}
 for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
   local row = { tier.name, num(tier.pool) }
-  for i = FIRST_CHANGE, METERS_WIDTH do
+  for i = FIRST_METER + 1, METERS_WIDTH do
     row[#row + 1] = num(tier[METERS_FIELDS[i]])
   end
   row[#row + 1] = num(tier.written)

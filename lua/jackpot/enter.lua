@@ -6,13 +6,14 @@
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
---       5 number of entries, 1 to 1,000  6 name of this call, different for every call; its record is ":<name>"
---         (call_record.lua)
---       7 block: "id player stake client_seed" a line, for the event
---       8 stakes of the entries with commas, '' when all add the same, for the record of the call
---       9 amounts (amount_row.lua), for the event and for the record of the call
---       10.. the segment (entering.lua). Its steps are one entry each, or a run. A winner has attempt 0 alone
---       then for each entry: id, ":<name> place fingerprint", its record if it ends up in a run; place from 1
+--       5 the entries, packed (entering.lua), a list of:
+--         number of entries, 1 to 1,000; name of this call, different for every call: its record is ":<name>"
+--           (write_call.lua)
+--         block: "id player stake client_seed" a line, for the event
+--         stakes of the entries with commas, '' when all add the same, for the record of the call
+--         amounts (amount_row.lua), for the event and for the record of the call
+--         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
+--         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
 --       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
@@ -30,24 +31,27 @@ if state.status ~= 'open' then
   refusal = state.status
 end
 
-local FIRST_POOL = 6
-local count, shared = tonumber(ARGV[5]), ':' .. ARGV[6]
-local segment = read_segment(10, (#KEYS - FIRST_POOL + 1) * 4)
-local first_entry = segment.next_arg
+local FIRST_POOL, COUNT, NAME, BLOCK, STAKES, AMOUNTS, SEGMENT = 6, 1, 2, 3, 4, 5, 6
+local sent = unpack_sent(ARGV[5])
+local count, shared = sent[COUNT], ':' .. sent[NAME]
+local segment = read_segment(sent, SEGMENT, (#KEYS - FIRST_POOL + 1) * 4)
+local first_entry = segment.next
 
-must(#ARGV == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET reads pairs from it
+must(#sent == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET reads pairs from it
 
 local ids, place_of, twice = {}, {}, false
 for i = 1, count do
-  local id = ARGV[first_entry + 2 * i - 2]
+  local id = sent[first_entry + 2 * i - 2]
   ids[i] = id
-  if place_of[id] then
-    twice = true
-  else
-    place_of[id] = i
+  if count > 1 then
+    twice = twice or place_of[id] ~= nil
+    place_of[id] = place_of[id] or i
   end
 end
-ids[count + 1] = shared -- finds a record that has this name already
+local has_run = segment.steps < count
+if has_run then
+  ids[count + 1] = shared -- finds a record that has this name already
+end
 local seen_now, seen_before = KEYS[2], KEYS[3]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[3], KEYS[2]
@@ -67,116 +71,88 @@ for i = 1, count do
   end
 end
 -- If another call has this name, each entry gets a record of its own.
-local may_run = not (current[count + 1] or older[count + 1])
+local may_run = has_run and not (current[count + 1] or older[count + 1])
 
+-- Tiers and clock are read once there is an entry to take.
 local call, tiers, at = begin_call(state), nil, nil
 local missed, run_places, skipped = false, {}, {}
 
--- Takes entries by their row, in memory. Reads tiers and clock once there is an entry to take.
-local function add(entries, row)
-  if not tiers then
-    tiers = read_tiers(state, state.tiers, FIRST_POOL)
-    at = now_ms()
-  end
-  return add_entries(call, state, tiers, entries, row)
-end
-
--- Takes one entry, in memory. Returns its text for the reply, nil if it drew nothing.
-local function take_one(i, row, winner)
-  local pools = add(1, row)
-  if not pools then
-    refusal = 'too-large'
-    return ''
-  end
-  if winner == '' then
-    local fingerprint = string.match(ARGV[first_entry + 2 * i - 1], '%S+$')
-    keep_record(call, ids[i], entry_head(num(state.seq), state.epoch, call.version, fingerprint, pools))
-    return nil
-  end
-  local record = settle(call, state, tiers, segment, call.version, at, ids[i], winner, pools)
-  if state.applied then
-    refusal = 'stale' -- the entries after it were drawn from the odds before this take
-  end
-  return '+' .. record
-end
-
--- Takes a run by its sum if all its entries can be taken. Returns whether it did.
-local function take_run(from, to, row)
-  if refusal or not may_run then
-    return false
-  end
-  if repeats > 0 then
-    for i = from, to do
-      if texts[i] then
-        return false
-      end
-    end
-  end
-  if not add(to - from + 1, row) then
-    return false
-  end
-  run_places[#run_places + 1] = { from, to }
-  return true
-end
-
-local stakes, row_of_stake
--- The row of a single entry of a run.
-local function own_row(i)
-  if not row_of_stake then
-    stakes, row_of_stake = {}, {}
-    for stake in string.gmatch(ARGV[8], '%d+') do
-      stakes[#stakes + 1] = stake
-    end
-    for text in string.gmatch(ARGV[9], '[^;]+') do
-      local of_stake, row = must(read_amount_row(text), 'JP_ARGUMENT amounts'), {}
-      for amount in string.gmatch(of_stake.amounts, '%d+') do
-        row[#row + 1] = must(exact(amount), 'JP_ARGUMENT amount')
-      end
-      row_of_stake[of_stake.stake], row_of_stake.only = row, row
-    end
-  end
-  return must(row_of_stake[stakes[i] or 'only'], 'JP_ARGUMENT amounts')
-end
-
 local i = 0
 for s = segment.first_step, first_entry - 1, 3 do
-  local entries, row = tonumber(ARGV[s]), row_of(segment, tonumber(ARGV[s + 1]))
-  if entries > 1 and take_run(i + 1, i + entries, row) then
+  local entries, row, winner = sent[s], segment.before_row + sent[s + 1] * segment.width, sent[s + 2]
+  if not tiers and not refusal and repeats < count then
+    tiers, at = read_tiers(state, state.tiers, FIRST_POOL), now_ms()
+  end
+  local is_run = entries > 1 and may_run and not refusal
+  for j = i + 1, is_run and repeats > 0 and i + entries or i do
+    is_run = is_run and not texts[j]
+  end
+  if is_run and add_entries(call, state, tiers, entries, sent, row) then
+    run_places[#run_places + 1] = { i + 1, i + entries }
     i = i + entries
   else
     for _ = 1, entries do
       i = i + 1
-      if not texts[i] then
-        texts[i] = refusal and '' or take_one(i, entries == 1 and row or own_row(i), ARGV[s + 2])
+      local text = texts[i]
+      if not text then
+        local pools
+        if not refusal and entries == 1 then
+          pools = add_entries(call, state, tiers, 1, sent, row)
+        elseif not refusal then
+          pools = add_entries(call, state, tiers, 1, row_of_entry(segment, sent[STAKES], sent[AMOUNTS], i), 1)
+        end
+        if not pools then
+          refusal, text = refusal or 'too-large', ''
+          missed = true
+        elseif winner == '' then
+          local last = sent[first_entry + 2 * i - 1]
+          local fingerprint = entries == 1 and last or string.match(last, '%S+$')
+          keep_record(call, ids[i], entry_head(num(state.seq), state.epoch, call.version, fingerprint, pools))
+        else
+          text = '+' .. settle(call, state, tiers, segment, call.version, at, ids[i], winner, pools)
+          if state.applied then
+            refusal = 'stale' -- the entries after it were drawn from the odds before this take
+          end
+        end
+        texts[i] = text
       end
-      if texts[i] and string.sub(texts[i], 1, 1) ~= '+' then
+      if text and string.sub(text, 1, 1) ~= '+' then
         skipped[#skipped + 1] = i
-        missed = missed or texts[i] == ''
       end
     end
   end
 end
 must(i == count or nil, 'JP_ARGUMENT steps')
 
-local runs = table.concat(call.runs)
+local runs = ''
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
-  local skipped_places = skip == '' and '-' or skip
-  local stakes_sent = ARGV[8] == '' and '-' or ARGV[8]
-  local of_call =
-    call_record_text(num(call.first), state.epoch, call.version, skipped_places, stakes_sent, ARGV[9], runs)
-  append_entries(call, state, at, {
+  local of_call
+  if #run_places > 0 then
+    local places, stakes = skip == '' and '-' or skip, sent[STAKES] == '' and '-' or sent[STAKES]
+    of_call = call_record_text(
+      num(call.first),
+      state.epoch,
+      call.version,
+      places,
+      stakes,
+      sent[AMOUNTS],
+      table.concat(call.runs)
+    )
+  end
+  runs = append_entries(call, state, at, {
     meters = changes(state, tiers),
-    block = ARGV[7],
+    block = sent[BLOCK],
     skip = skip,
-    amounts = ARGV[9],
-    call = #run_places > 0 and '1' or '',
+    amounts = sent[AMOUNTS],
+    call = of_call and '1' or '',
   })
   write_pools(tiers)
-  for _, run in ipairs(run_places) do
-    redis.call('HSET', seen_now, unpack(ARGV, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))
+  for r = 1, #run_places do
+    local run = run_places[r]
+    redis.call('HSET', seen_now, unpack(sent, first_entry + 2 * run[1] - 2, first_entry + 2 * run[2] - 1))
   end
-  if #run_places > 0 then
+  if of_call then
     redis.call('HSET', seen_now, shared, of_call)
   end
   if #call.records > 0 then

@@ -6,13 +6,15 @@
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier of the first segment's
 --       definition, in its order, then of the tiers that only the second segment has, in its order
--- ARGV  1..4 fence (state.lua)  5 batch id  6 fingerprint  7 entries in all, 1 to 10,000
---       8 block: "player stake client_seed" a line, for the event
---       9 amounts: "stake=pu,pm,ru,rm/...;" of each stake, for the event; "*" in place of the stake when every stake
---         adds the same; "|" between two segments
---       10 segments, 1 or 2
---       then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
---         entries, and the segment (entering.lua). Its winners have `who` if they end up pending
+-- ARGV  1..4 fence (state.lua)
+--       5 the batch, packed (entering.lua), a list of:
+--         batch id; its fingerprint; number of its entries, 1 to 10,000
+--         block: "player stake client_seed" a line, for the event
+--         amounts: "stake=pu,pm,ru,rm/...;" of each stake, for the event; "*" in place of the stake when every stake
+--           adds the same; "|" between two segments
+--         number of segments, 1 or 2
+--         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
+--           entries, and the segment. Its winners have `who` if they end up pending
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stale' | 'too-large', mark}  refused whole
@@ -26,7 +28,8 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local batch_id, total, segment_count = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[10])
+local sent = unpack_sent(ARGV[5])
+local batch_id, fingerprint, total, block, amounts, segment_count = unpack(sent, 1, 6)
 local known, known_in = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
 if known then
   return batch_reply(state, known, known_in, batch_id)
@@ -59,9 +62,9 @@ local winners, split = {}, ''
 -- Takes the entries of a segment up to the index `last`, in memory. Returns the reply that ends the call, or nil.
 local function enter(segment, last)
   local waiting, version = state.next ~= '', state.version
-  for s = segment.first_step, segment.next_arg - 1, 3 do
-    local row, winner = row_of(segment, tonumber(ARGV[s + 1])), ARGV[s + 2]
-    local pools = add_entries(call, state, tiers, tonumber(ARGV[s]), row)
+  for s = segment.first_step, segment.next - 1, 3 do
+    local row, winner = segment.before_row + sent[s + 1] * segment.width, sent[s + 2]
+    local pools = add_entries(call, state, tiers, sent[s], sent, row)
     if not pools then
       return { 'too-large', mark(state) }
     end
@@ -85,9 +88,9 @@ end
 
 -- The tiers of the definition that came into force. Reads the tiers that it adds.
 local function next_tiers()
-  local added, ordered = {}, { by_name = {} }
+  local added, ordered = {}, {}
   for _, row in ipairs(state.tiers) do
-    if not tiers.by_name[row[1]] then
+    if not tier_named(tiers, row[1]) then
       added[#added + 1] = row
     end
   end
@@ -95,28 +98,26 @@ local function next_tiers()
     groups[2] = read_group(added, FIRST_POOL + #tiers)
   end
   for _, row in ipairs(state.tiers) do
-    local name = row[1]
-    local tier = tiers.by_name[name] or groups[2].by_name[name]
-    ordered[#ordered + 1], ordered.by_name[name] = tier, tier
+    ordered[#ordered + 1] = tier_named(tiers, row[1]) or tier_named(groups[2], row[1])
   end
   return ordered
 end
 
-local next_arg = 11
+local next_place = 7
 for s = 1, segment_count do
   if s == 2 then
-    if not state.applied or ARGV[next_arg] ~= state.version .. ' ' .. state.money then
+    if not state.applied or sent[next_place] ~= state.version .. ' ' .. state.money then
       return { 'stale', mark(state) }
     end
     tiers, split = next_tiers(), num(call.count + 1)
   end
-  local last = call.count + tonumber(ARGV[next_arg + 1])
-  local segment = read_segment(next_arg + 2, #tiers * 4)
+  local last = call.count + sent[next_place + 1]
+  local segment = read_segment(sent, next_place + 2, #tiers * 4)
   local reply = enter(segment, last)
   if reply then
     return reply
   end
-  next_arg = segment.next_arg
+  next_place = segment.next
 end
 must(call.count == total or nil, 'JP_ARGUMENT entries')
 
@@ -128,13 +129,13 @@ for g, group in ipairs(groups) do
   meters[g] = changes(state, group)
 end
 local winner_list = #winners > 0 and table.concat(winners, ',') or '-'
-local record = batch_record_text(num(call.first), ARGV[7], ARGV[6], state.epoch, table.concat(totals, ','), winner_list)
+local record = batch_record_text(num(call.first), num(total), fingerprint, state.epoch, table.concat(totals, ','), winner_list)
 
 append_entries(call, state, at, {
   meters = table.concat(meters),
-  block = ARGV[8],
+  block = block,
   skip = '',
-  amounts = ARGV[9],
+  amounts = amounts,
   call = '',
   batch = batch_id,
   split = split,

@@ -3,7 +3,9 @@
 -- A call adds the contributions of its entries in sequence, settles each entry that drew a prize, and appends one
 -- event. Consecutive entries that drew nothing are one sum, a run of losers.
 --
--- A segment of ARGV, which the caller drew under one definition:
+-- The caller sends the entries as one packed list: an argument of its own for each value costs Redis more than all that
+-- this part does with it. `sent` is that list, and its integers are numbers. A segment of it was drawn under one
+-- definition:
 --   prizes: "rank tier kind value min;" of each money prize that its attempts name
 --   number of rows  number of steps
 --   rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
@@ -14,6 +16,13 @@
 -- A run begins at the first entry and after each paid claim: within it only contributions change the meters. So the
 -- tiers at its beginning and the amounts determine what each of its entries added. The script does not write it for
 -- each entry.
+
+-- The list that the caller packed.
+local function unpack_sent(text)
+  local is_packed, sent = pcall(cmsgpack.unpack, text)
+  must(is_packed and type(sent) == 'table' or nil, 'JP_ARGUMENT entries')
+  return sent
+end
 
 -- A call that has taken nothing yet.
 local function begin_call(state)
@@ -29,64 +38,60 @@ local function begin_call(state)
   }
 end
 
--- Reads the head of the segment at ARGV[at] for `width` amounts a row.
-local function read_segment(at, width)
-  local first_step = at + 3 + tonumber(ARGV[at + 1]) * width
+-- Reads the head of the segment at place `at` of the list for `width` amounts a row.
+local function read_segment(sent, at, width)
+  local rows, steps = sent[at + 1], sent[at + 2]
+  local first_row = at + 3
+  local first_step = first_row + rows * width
+  for i = first_row, first_step - 1, width do
+    must(pcall(check_whole, sent, i, i + width - 1) or nil, 'JP_ARGUMENT amount')
+  end
   return {
-    prizes_text = ARGV[at],
-    first_row = at + 3,
+    prizes_text = sent[at],
+    before_row = first_row - width,
     width = width,
-    rows = {},
     first_step = first_step,
-    next_arg = first_step + tonumber(ARGV[at + 2]) * 3,
+    steps = steps,
+    next = first_step + steps * 3, -- place of what follows it
   }
 end
 
--- A row of amounts of a segment, read at its first use.
-local function row_of(segment, i)
-  local row = segment.rows[i]
-  if not row then
-    local first = segment.first_row + (i - 1) * segment.width
-    row = {}
-    for a = 1, segment.width do
-      row[a] = must(exact(ARGV[first + a - 1]), 'JP_ARGUMENT amount')
-    end
-    segment.rows[i] = row
-  end
-  return row
-end
-
--- Takes consecutive entries that add this row together. Returns "pool+amount,..." after them, one part for each tier;
+-- Takes consecutive entries that together add the row of amounts at `first` of this list. Returns "pool+amount,..." after them, one part for each tier;
 -- or nil when a meter would pass MAX: then nothing has changed.
-local function add_entries(call, state, tiers, entries, row)
-  for t, tier in ipairs(tiers) do
-    local a = (t - 1) * 4
-    if not fits(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4]) then
+local function add_entries(call, state, tiers, entries, amounts, first)
+  for t = 1, #tiers do
+    local a = first + t * 4 - 4
+    if not fits(tiers[t], amounts[a], amounts[a + 1], amounts[a + 2], amounts[a + 3]) then
       return nil
     end
   end
-  local parts = {}
   if call.run_begins then
-    for t, tier in ipairs(tiers) do
+    local text
+    for t = 1, #tiers do
+      local tier = tiers[t]
       local cap = tier.cap and num(tier.cap) or '-'
-      parts[t] = run_tier_text(num(tier.pool), num(tier.pool_micro), num(tier.contributed_micro), cap)
+      local part = run_tier_text(num(tier.pool), num(tier.pool_micro), num(tier.contributed_micro), cap)
+      text = text and text .. '/' .. part or part
     end
-    call.runs[#call.runs + 1] = run_text(num(call.count + 1), table.concat(parts, '/'))
+    call.runs[#call.runs + 1] = run_text(num(call.count + 1), text)
     call.run_begins = false
   end
   state.seq, call.count = state.seq + entries, call.count + entries
-  for t, tier in ipairs(tiers) do
-    local a = (t - 1) * 4
-    local amount = accrue(tier, row[a + 1], row[a + 2], row[a + 3], row[a + 4])
-    parts[t] = contributed_text(num(tier.pool), num(amount))
+  local text
+  for t = 1, #tiers do
+    local tier, a = tiers[t], first + t * 4 - 4
+    local amount = accrue(tier, amounts[a], amounts[a + 1], amounts[a + 2], amounts[a + 3])
+    local part = contributed_text(num(tier.pool), num(amount))
+    text = text and text .. ',' .. part or part
   end
-  return table.concat(parts, ',')
+  return text
 end
 
 -- Keeps the record of an entry.
 local function keep_record(call, id, record)
-  call.records[#call.records + 1] = id
-  call.records[#call.records + 1] = record
+  local records = call.records
+  local length = #records
+  records[length + 1], records[length + 2] = id, record
 end
 
 -- Makes the attempts of the entry taken last, which drew a prize, and keeps its record. Rank 0 ends the entry with no
@@ -135,7 +140,7 @@ local function settle(call, state, tiers, segment, version, at, id, winner, pool
 end
 
 -- Appends the event of the call: the first write. `values`: the fields `meters`, `block`, `skip`, `amounts` and `call`;
--- for a batch also its own fields.
+-- for a batch also its own fields. Returns the runs as text.
 local function append_entries(call, state, at, values)
   if #call.pendings > 0 then
     redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
@@ -145,4 +150,5 @@ local function append_entries(call, state, at, values)
   values.runs, values.claims = table.concat(call.runs), table.concat(call.claims)
   values.applied = state.applied or ''
   append_enter(KEYS[5], state, at, values)
+  return values.runs
 end

@@ -8,10 +8,6 @@ local function epoch_text(commitment, opened, closed, nonce, secret)
   return commitment .. ' ' .. opened .. ' ' .. closed .. ' ' .. nonce .. ' ' .. secret
 end
 
---
--- An epoch, in the hash `epochs` by its number. Times are in ms of Redis' clock.
---   commitment opened closed nonce secret
-
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_epoch(text)
   local commitment, opened, closed, nonce, secret = string.match(text, '^(%S+) (%d+) (%S+) (%S+) (%S+)$')

@@ -6,7 +6,7 @@
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_in_run(text)
-  local call, place, fingerprint = string.match(text, '^(%S+) (%d+) (%S+)$')
+  local call, place, fingerprint = string.match(text, '^(:%S+) (%d+) (%S+)$')
   if not call then
     return nil
   end

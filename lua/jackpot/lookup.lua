@@ -41,12 +41,7 @@ if not record then
 end
 -- The first event at or after <seq>-0 raised the sequence to seq or beyond, so it is the event of this entry.
 local found = redis.call('XRANGE', KEYS[4], seq .. '-0', '+', 'COUNT', 1)[1]
-local fields = {}
-if found then
-  for i = 1, #found[2], 2 do
-    fields[found[2][i]] = found[2][i + 1]
-  end
-end
+local fields = found and event_fields(found[2]) or {}
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end

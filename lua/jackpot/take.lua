@@ -20,7 +20,7 @@ end
 -- After a take of all, the waiting definition comes into force and the pool restarts at its seed. The seed comes from
 -- the reserve, then from the overflow. The overflow also refills the pool up to the cap.
 local function take(state, tiers, prize)
-  local tier = tiers.by_name[prize.tier]
+  local tier = tier_named(tiers, prize.tier)
   local before = tier.pool
   local amount
   if prize.kind == 'fixed' then

@@ -8,7 +8,7 @@
 
 local MICRO = 1000000 -- millionths of a minor unit
 
-local FIRST_CHANGE = 3 -- METERS_FIELDS from here on: without name and pool
+local FIRST_METER = 2 -- METERS_FIELDS from here on: without the name
 
 -- The place of a tier's row in the list of meters, nil for none. `guess`: where it probably is.
 local function place_of_tier(meters, name, guess)
@@ -27,9 +27,10 @@ end
 -- that may not exist yet and then start at 0. Any other missing meter is damage, not zero. With `only_look` a pool that
 -- was changed by hand is no error, because the caller decides nothing by it.
 local function read_tiers(state, rows, first_pool, fresh, only_look)
-  local tiers, meters = { by_name = {}, first_pool = first_pool }, state.meters
+  local tiers, meters = { first_pool = first_pool }, state.meters
   local pools = redis.call('MGET', unpack(KEYS, first_pool, first_pool + #rows - 1))
-  for t, row in ipairs(rows) do
+  for t = 1, #rows do
+    local row = rows[t]
     local name = row[1]
     local at = place_of_tier(meters, name, METERS_FIRST + (t - 1) * METERS_WIDTH)
     if not at then
@@ -45,30 +46,38 @@ local function read_tiers(state, rows, first_pool, fresh, only_look)
     if pool ~= written and not only_look then
       must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(written))
     end
+    -- With the fields of a row they are 15: a 17th would make Lua copy the table to one of twice the size.
     tier.at, tier.seed, tier.cap = at, row[2], row[3] or nil
-    tier.pool, tier.pool_before, tier.written = pool, pool, written
-    tiers[t], tiers.by_name[name] = tier, tier
+    tier.pool, tier.written = pool, written
+    tiers[t] = tier
   end
   return tiers
+end
+
+-- The tier of this name, nil for none.
+local function tier_named(tiers, name)
+  for t = 1, #tiers do
+    if tiers[t].name == name then
+      return tiers[t]
+    end
+  end
+  return nil
 end
 
 -- Puts the tiers into the list of meters that write_state writes. Returns the changes since read_tiers as text for the
 -- event. Call it once, before the writes.
 local function changes(state, tiers)
   local text, meters = '', state.meters
-  for _, tier in ipairs(tiers) do
-    local parts, at, delta = nil, tier.at, tier.pool - tier.pool_before
-    if delta ~= 0 then
-      parts = meter_delta_text('pool', num(delta))
-      meters[at + 1] = tier.pool
-    end
-    for i = FIRST_CHANGE, METERS_WIDTH do
+  for t = 1, #tiers do
+    local tier = tiers[t]
+    local parts, at = nil, tier.at - 1
+    for i = FIRST_METER, METERS_WIDTH do
       local field = METERS_FIELDS[i]
-      delta = tier[field] - meters[at + i - 1]
-      if delta ~= 0 then
-        local part = meter_delta_text(field, num(delta))
+      local value, before = tier[field], meters[at + i]
+      if value ~= before then
+        local part = meter_delta_text(field, num(value - before))
         parts = parts and parts .. ',' .. part or part
-        meters[at + i - 1] = tier[field]
+        meters[at + i] = value
       end
     end
     if parts then
@@ -78,10 +87,10 @@ local function changes(state, tiers)
   return text
 end
 
--- Writes the pools that changed.
+-- Writes the pools that changed, after `changes`.
 local function write_pools(tiers)
-  for t, tier in ipairs(tiers) do
-    local delta = tier.pool - tier.pool_before
+  for t = 1, #tiers do
+    local delta = tiers[t].pool - tiers[t].written
     if delta > 0 then
       redis.call('INCRBY', KEYS[tiers.first_pool + t - 1], num(delta))
     elseif delta < 0 then
@@ -93,28 +102,34 @@ end
 -- Both take the money of one entry for one tier: whole units and millionths for the pool and for the reserve. Call
 -- `fits` first: false when a meter would pass MAX. Then call `accrue`, which returns by how much `contributed` grew.
 local function fits(tier, pool, pool_micro, reserve, reserve_micro)
-  local carry = math.floor((tier.contributed_micro + pool_micro + reserve_micro) / MICRO)
-  local contributed = tier.contributed + pool + reserve + carry
-  return contributed <= MAX and contributed + math.max(tier.funded, 0) <= MAX
+  local micro = tier.contributed_micro + pool_micro + reserve_micro
+  local contributed = tier.contributed + pool + reserve + (micro - micro % MICRO) / MICRO
+  local funded = tier.funded
+  return contributed + (funded > 0 and funded or 0) <= MAX
 end
 
 local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   local micro = tier.contributed_micro + pool_micro + reserve_micro
-  local amount = pool + reserve + math.floor(micro / MICRO)
+  local rest = micro % MICRO
+  local amount = pool + reserve + (micro - rest) / MICRO
   tier.contributed = tier.contributed + amount
-  tier.contributed_micro = micro % MICRO
+  tier.contributed_micro = rest
 
   micro = tier.reserve_micro + reserve_micro
-  tier.reserve = tier.reserve + reserve + math.floor(micro / MICRO)
-  tier.reserve_micro = micro % MICRO
+  rest = micro % MICRO
+  tier.reserve = tier.reserve + reserve + (micro - rest) / MICRO
+  tier.reserve_micro = rest
 
   micro = tier.pool_micro + pool_micro
-  local whole = pool + math.floor(micro / MICRO)
-  tier.pool_micro = micro % MICRO
-  local room = tier.cap and math.max(tier.cap - tier.pool, 0) or whole
-  local taken = math.min(whole, room)
-  tier.pool = tier.pool + taken
-  tier.overflow = tier.overflow + whole - taken
+  rest = micro % MICRO
+  tier.pool_micro = rest
+  local whole, held, cap = pool + (micro - rest) / MICRO, tier.pool, tier.cap
+  if cap and whole > cap - held then
+    local taken = cap > held and cap - held or 0
+    tier.overflow = tier.overflow + whole - taken
+    whole = taken
+  end
+  tier.pool = held + whole
   return amount
 end
 
@@ -122,7 +137,7 @@ end
 -- puts the definition in force: a pool that players see never shrinks without one.
 local function caps_hold(rows, tiers)
   for _, row in ipairs(rows) do
-    local tier, limit = tiers.by_name[row[1]], row[3]
+    local tier, limit = tier_named(tiers, row[1]), row[3]
     if tier and limit and tier.pool > limit then
       return false
     end
@@ -134,7 +149,7 @@ end
 -- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
 local function apply_next(state, tiers)
   for _, row in ipairs(state.next_tiers) do
-    local tier = tiers.by_name[row[1]]
+    local tier = tier_named(tiers, row[1])
     if tier then
       tier.seed, tier.cap = row[2], row[3] or nil
       local excess = tier.cap and math.max(tier.pool - tier.cap, 0) or 0

@@ -19,8 +19,7 @@ local function check_terms(list)
   end
 end
 
--- Unpacks the text into a table.
-local function read_terms(text)
+local function unpack_terms(text)
   local list = unpacked(text, TERMS_FORMAT, 'terms')
   must(#list == 22 and pcall(check_terms, list) or nil, 'JP_DAMAGED terms')
   return {
@@ -45,6 +44,22 @@ local function read_terms(text)
     tiers = list[21],
     next_tiers = list[22],
   }
+end
+
+-- What texts hold that were read: each is unpacked once. Nobody changes what is kept.
+local kept_terms, count_terms = {}, 0
+
+-- A table with the values of the text. A value that is set hides the one of the text.
+local function read_terms(text)
+  local of_text = kept_terms[text]
+  if not of_text then
+    of_text = { __index = unpack_terms(text) }
+    if count_terms == MAX_KEPT then
+      kept_terms, count_terms = {}, 0
+    end
+    kept_terms[text], count_terms = of_text, count_terms + 1
+  end
+  return setmetatable({}, of_text)
 end
 
 local function write_terms(values)

@@ -26,7 +26,7 @@ local reply = viewed_reply(mark(state), {
 })
 for _, tier in ipairs(tiers) do
   local row = { name = tier.name, pool = num(tier.pool), pool_written = num(tier.written) }
-  for i = FIRST_CHANGE, METERS_WIDTH do
+  for i = FIRST_METER + 1, METERS_WIDTH do
     row[METERS_FIELDS[i]] = num(tier[METERS_FIELDS[i]])
   end
   append_tier_meters(reply, row)

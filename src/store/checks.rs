@@ -10,8 +10,9 @@ use crate::settings::{Durability, RedisMode};
 
 use super::cluster::SLOTS;
 use super::connection::Link;
-use super::error::Failure;
+use super::error::{Failure, NO_FUNCTION};
 use super::health::info;
+use super::script::{By, Call, Script};
 use super::topology::Topology;
 
 /// Oldest servers with script flags and with CONFIG GET of several names.
@@ -191,11 +192,20 @@ impl Rules {
     }
 
     async fn check_commands(self, link: &Link) -> Result<(), CheckError> {
-        let mut script = redis::cmd("EVAL");
-        script.arg("#!lua flags=no-writes\nreturn 1").arg(0);
-        link.send(&script)
-            .await
-            .map_err(|failure| refused(link, &failure, "EVAL", "+eval +evalsha"))?;
+        let check = Script::new("check", "no-writes", &["return 1"]);
+        let call = Call::new(&check).arg("");
+        for (sent, command, right) in [
+            (&check.load(), "FUNCTION LOAD", "+function|load"),
+            (&*call.command(By::Name), "FCALL", "+fcall"),
+            (&*call.command(By::Source), "EVAL", "+eval"),
+        ] {
+            match link.send(sent).await {
+                // Loaded before; or memory is full, and the server keeps no function.
+                Err(failure) if failure.says("already exists") || failure.says(NO_FUNCTION) || failure.is_oom() => {}
+                Err(failure) => return Err(refused(link, &failure, command, right)),
+                Ok(_) => {}
+            }
+        }
         if self.durability == Durability::Replicated {
             let mut wait = redis::cmd("WAIT");
             wait.arg(0).arg(1);

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::{Limits, Link};
 use super::error::{Failure, Next, StoreError, Verdict};
 use super::lane::Via;
-use super::script::{By, Call, Marked, confirmation};
+use super::script::{By, Call, Marked, Script, confirmation};
 use super::topology::{Seen, Topology};
 
 /// Pause before the first retry, doubled for each further one.
@@ -93,7 +93,7 @@ impl Dispatcher {
         last: &mut Option<Failure>,
     ) -> Result<Value, StoreError> {
         let mut aim = Aim {
-            by: By::Hash,
+            by: By::Name,
             redirect: None,
             redirects: 0,
             pause: FIRST_PAUSE,
@@ -127,7 +127,7 @@ impl Dispatcher {
                 }
                 Err(failure) => failure,
             };
-            if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
+            if let Err(verdict) = self.after(&failure, request, &mut aim, link, asking, &seen).await {
                 return Err(failure.into_error(&verdict, &request.name()));
             }
             *last = Some(failure);
@@ -138,6 +138,7 @@ impl Dispatcher {
     async fn after(
         &self,
         failure: &Failure,
+        request: Request<'_>,
         aim: &mut Aim,
         link: Option<Arc<Link>>,
         asking: bool,
@@ -146,11 +147,14 @@ impl Dispatcher {
         match (failure.next(), link) {
             (Next::GiveUp(verdict), _) => return Err(verdict),
             // To the same node: the script is missing only there, and only it can answer.
-            (Next::SendSource, Some(link)) if aim.by == By::Hash => {
-                aim.by = By::Source;
+            (Next::Load, Some(link)) if aim.by != By::Source => {
+                aim.by = match (aim.by, request) {
+                    (By::Name, Request::Script(call)) if loads(&link, call.script()).await => By::Loaded,
+                    _ => By::Source,
+                };
                 aim.redirect = Some((link, asking));
             }
-            (Next::SendSource, _) => return Err(Verdict::Script),
+            (Next::Load, _) => return Err(Verdict::Script),
             (Next::Redirect { to, asking }, Some(link)) => {
                 let named = self
                     .topology
@@ -251,6 +255,14 @@ impl Dispatcher {
     }
 }
 
+/// Makes the server keep the script. False if it can't, as with full memory: then a call sends the source.
+async fn loads(link: &Link, script: &Script) -> bool {
+    match link.send(&script.load()).await {
+        Ok(_) => true,
+        Err(failure) => failure.says("already exists"), // another call was faster
+    }
+}
+
 /// Whether one replica has the write, by WAIT. Remembers whether any replica is connected.
 fn is_enough(link: &Link, replicas: Value, said: Option<&Marked>) -> Result<bool, Failure> {
     if let Some(said) = said {
@@ -298,7 +310,7 @@ impl Request<'_> {
 
     fn name(&self) -> String {
         match self {
-            Self::Script(call) => call.script_name().to_owned(),
+            Self::Script(call) => call.script().name().to_owned(),
             Self::Plain(command) => command_name(command),
         }
     }
@@ -357,7 +369,7 @@ mod tests {
     #[test]
     fn each_answer_under_ask_is_the_one_behind_its_permission() {
         let mut pipeline = redis::Pipeline::new();
-        pipeline.cmd("EVALSHA").cmd("EVAL").cmd("WAIT");
+        pipeline.cmd("FCALL").cmd("EVAL").cmd("WAIT");
         assert_eq!(permitted(&pipeline).len(), 6);
         let answers = [
             Value::Okay,

@@ -99,8 +99,8 @@ pub(super) enum Failure {
 /// The next step after a failed attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The server forgot the script: send the source to the same node.
-    SendSource,
+    /// The server does not have the script: have the same node load it.
+    Load,
     /// Another node owns the slot, for good (`MOVED`) or while the slot moves (`ASK`).
     Redirect { to: (String, u16), asking: bool },
     /// Wait a little, then retry on the same connection.
@@ -140,6 +140,16 @@ impl Failure {
         }
     }
 
+    /// Whether it is an answer of Redis that contains this text.
+    pub(super) fn says(&self, text: &str) -> bool {
+        matches!(self, Self::Redis { source, .. } if source.detail().is_some_and(|detail| detail.contains(text)))
+    }
+
+    /// Whether the server refused for lack of memory.
+    pub(super) fn is_oom(&self) -> bool {
+        self.next() == Next::GiveUp(Verdict::OutOfMemory)
+    }
+
     /// The final error of a call to `what`.
     pub(super) fn into_error(self, verdict: &Verdict, what: &str) -> StoreError {
         let what = what.to_owned();
@@ -168,6 +178,9 @@ impl Failure {
     }
 }
 
+/// The answer to FCALL of a function that the server does not have.
+pub(super) const NO_FUNCTION: &str = "Function not found";
+
 fn after(error: &RedisError) -> Next {
     let Some(code) = error.code() else {
         // No answer, half an answer, or another protocol: the connection is useless.
@@ -177,7 +190,8 @@ fn after(error: &RedisError) -> Next {
         };
     };
     match code {
-        "NOSCRIPT" => Next::SendSource,
+        // Without a code of its own, in Redis and in Valkey.
+        "ERR" if error.detail() == Some(NO_FUNCTION) => Next::Load,
         "MOVED" | "ASK" => match error.redirect_node().and_then(|(node, _slot)| host_and_port(node)) {
             Some(to) => Next::Redirect {
                 to,
@@ -220,7 +234,7 @@ mod tests {
 
     #[test]
     fn each_answer_calls_for_its_own_step() {
-        assert_eq!(next("-NOSCRIPT No matching script.\r\n"), Next::SendSource);
+        assert_eq!(next("-ERR Function not found\r\n"), Next::Load);
         for code in ["LOADING", "TRYAGAIN", "BUSY"] {
             assert_eq!(next(&format!("-{code} x\r\n")), Next::Repeat, "{code}");
         }

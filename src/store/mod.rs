@@ -77,7 +77,7 @@ impl Store {
 
     /// The same, even when the store is [shut](Self::shut).
     pub async fn call_always(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
-        self.observed(call.script_name(), Request::Script(call), Via::Shared)
+        self.observed(call.script().name(), Request::Script(call), Via::Shared)
             .await
     }
 
@@ -85,7 +85,8 @@ impl Store {
     /// thread.
     pub async fn call_here(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
         self.is_open()?;
-        self.observed(call.script_name(), Request::Script(call), Via::Own).await
+        self.observed(call.script().name(), Request::Script(call), Via::Own)
+            .await
     }
 
     /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first

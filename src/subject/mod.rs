@@ -25,7 +25,7 @@ pub use observed::{LedgerView, Observed, Reason};
 pub use operate::Stamp;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
-pub use tail::{BASE64, MAX_EVENTS, Tail, TailWish, tail};
+pub use tail::{BASE64, EVENT, MAX_EVENTS, Tail, TailWish, event_fields, tail};
 pub use values::{At, Declared, Part, Values, reply, reply_any, reply_part};
 pub use wanted::Wanted;
 

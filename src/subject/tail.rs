@@ -88,12 +88,49 @@ fn parse_event(pair: &[Value]) -> Option<(String, BTreeMap<String, String>)> {
     let Value::Array(fields) = fields else {
         return None;
     };
+    if let [Value::BulkString(name), Value::BulkString(text)] = fields.as_slice()
+        && name == EVENT
+        && let Some(fields) = event_fields(text)
+    {
+        return Some((id, fields));
+    }
     let pairs = fields.chunks(2).map(|pair| match pair {
         [Value::BulkString(name), Value::BulkString(value)] => Some(as_text(name, value)),
         _ => None,
     });
     Some((id, pairs.collect::<Option<_>>()?))
 }
+
+/// The only field of an event in its stream. An event of several fields, which no script of this version writes, has its
+/// names and values there.
+pub const EVENT: &[u8] = b"e";
+
+/// Reads an event: names and values in turn, each as `<length>:<bytes>` (`lua/subject/events.lua`).
+pub fn event_fields(mut text: &[u8]) -> Option<BTreeMap<String, String>> {
+    let mut fields = BTreeMap::new();
+    while !text.is_empty() {
+        let (name, rest) = sized(text)?;
+        let (value, rest) = sized(rest)?;
+        let (name, value) = as_text(name, value);
+        fields.insert(name, value);
+        text = rest;
+    }
+    Some(fields)
+}
+
+/// The text at the front, and what follows it.
+fn sized(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = text.iter().take(MAX_SIZE_DIGITS + 1).position(|byte| *byte == b':')?;
+    let digits = std::str::from_utf8(&text[..colon]).ok()?;
+    let size = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| digits.parse::<usize>().ok())??;
+    text[colon + 1..].split_at_checked(size)
+}
+
+/// Digits of the longest text: Redis' limit of a value is 512 MiB.
+const MAX_SIZE_DIGITS: usize = 9;
 
 /// Suffix of a field whose name or value is not UTF-8; both are in Base64 then. So an event keeps every byte, even one
 /// that no script of ours wrote.
@@ -107,5 +144,47 @@ fn as_text(name: &[u8], value: &[u8]) -> (String, String) {
             format!("{BASE64}:{}", BASE64_STANDARD.encode(name)),
             BASE64_STANDARD.encode(value),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<Vec<(String, String)>> {
+        event_fields(text.as_bytes()).map(|fields| fields.into_iter().collect())
+    }
+
+    #[test]
+    fn names_and_values_are_read_by_their_lengths() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            of("1:n1:75:block5:a\n:1:"),
+            Some(vec![pair("block", "a\n:1:"), pair("n", "7")])
+        );
+        assert_eq!(of("4:skip0:"), Some(vec![pair("skip", "")]));
+        assert_eq!(of(""), Some(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_cut_or_has_no_length_is_no_event() {
+        for text in [
+            "1:n",
+            "1:n2:7",
+            "n",
+            ":n1:7",
+            "-1:n1:7",
+            "1:n99999999999999999999:7",
+            "1:n1:7x",
+            "+1:n1:7",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_kept_in_base64() {
+        let fields = event_fields(b"1:n1:\xff").unwrap();
+        assert_eq!(fields.get("n:base64").map(String::as_str), Some("/w=="));
     }
 }

@@ -7,21 +7,12 @@
 --   users: How many users got their first record.
 
 local function append_issue(key, state, at, values)
-  redis.call(
-    'XADD',
-    key,
-    next_event(state),
-    'n',
-    num(state.n),
-    'at',
-    num(at),
-    'type',
-    'issue',
-    'history',
-    state.history,
-    'block',
-    values.block,
-    'users',
-    values.users
-  )
+  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local text = '4:type5:issue'
+    .. '1:n' .. (sizes[#n] or size(#n)) .. n
+    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
+    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
+    .. '5:block' .. (sizes[#values.block] or size(#values.block)) .. values.block
+    .. '5:users' .. (sizes[#values.users] or size(#values.users)) .. values.users
+  redis.call('XADD', key, id, 'e', text)
 end

@@ -24,62 +24,42 @@
 --   applied: Version of the definition that came into force with the event.
 
 local function append_define(key, state, at, values)
-  local more = {}
+  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local text = '4:type6:define'
+    .. '1:n' .. (sizes[#n] or size(#n)) .. n
+    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
+    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
+    .. '4:mode' .. (sizes[#values.mode] or size(#values.mode)) .. values.mode
+    .. '7:version' .. (sizes[#values.version] or size(#values.version)) .. values.version
+    .. '4:json' .. (sizes[#values.json] or size(#values.json)) .. values.json
+    .. '5:nonce' .. (sizes[#values.nonce] or size(#values.nonce)) .. values.nonce
+    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
+    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
+    .. '5:tiers' .. (sizes[#values.tiers] or size(#values.tiers)) .. values.tiers
+    .. '5:money' .. (sizes[#values.money] or size(#values.money)) .. values.money
+    .. '8:currency' .. (sizes[#values.currency] or size(#values.currency)) .. values.currency
+    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
+    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
   if values.status then
-    more[#more + 1], more[#more + 2] = 'status', values.status
+    text = text .. '6:status' .. (sizes[#values.status] or size(#values.status)) .. values.status
   end
   if values.commitment then
-    more[#more + 1], more[#more + 2] = 'commitment', values.commitment
+    text = text .. '10:commitment' .. (sizes[#values.commitment] or size(#values.commitment)) .. values.commitment
   end
   if values.epoch_nonce then
-    more[#more + 1], more[#more + 2] = 'epoch_nonce', values.epoch_nonce
+    text = text .. '11:epoch_nonce' .. (sizes[#values.epoch_nonce] or size(#values.epoch_nonce)) .. values.epoch_nonce
   end
   if values.secret_id then
-    more[#more + 1], more[#more + 2] = 'secret_id', values.secret_id
+    text = text .. '9:secret_id' .. (sizes[#values.secret_id] or size(#values.secret_id)) .. values.secret_id
   end
   if values.retention then
-    more[#more + 1], more[#more + 2] = 'retention', values.retention
+    text = text .. '9:retention' .. (sizes[#values.retention] or size(#values.retention)) .. values.retention
   end
   if values.epoch then
-    more[#more + 1], more[#more + 2] = 'epoch', values.epoch
+    text = text .. '5:epoch' .. (sizes[#values.epoch] or size(#values.epoch)) .. values.epoch
   end
   if values.superseded then
-    more[#more + 1], more[#more + 2] = 'superseded', values.superseded
+    text = text .. '10:superseded' .. (sizes[#values.superseded] or size(#values.superseded)) .. values.superseded
   end
-  redis.call(
-    'XADD',
-    key,
-    next_event(state),
-    'n',
-    num(state.n),
-    'at',
-    num(at),
-    'type',
-    'define',
-    'history',
-    state.history,
-    'mode',
-    values.mode,
-    'version',
-    values.version,
-    'json',
-    values.json,
-    'nonce',
-    values.nonce,
-    'who',
-    values.who,
-    'request_id',
-    values.request_id,
-    'tiers',
-    values.tiers,
-    'money',
-    values.money,
-    'currency',
-    values.currency,
-    'meters',
-    values.meters,
-    'applied',
-    values.applied,
-    unpack(more)
-  )
+  redis.call('XADD', key, id, 'e', text)
 end

@@ -16,6 +16,7 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
+use super::list::List;
 use super::segment::add_segment;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
 
@@ -93,6 +94,9 @@ pub async fn enter_here(
     taking.entered(&run_here(store, &ENTER, call, fence.known).await?)
 }
 
+/// Usual bytes of a call for each entry, beside its line of the block.
+const BESIDE_THE_BLOCK: usize = 48;
+
 /// Fewest entries of a run. For fewer, the shared record would be longer than what it saves.
 const MIN_RUN: usize = 4;
 
@@ -118,26 +122,32 @@ fn entering(
     // An id names one entry while records are kept, so two calls differ in the first entry that they take. The script
     // handles the rest: a repeat at the front, and one collision in 2^60.
     let name = fingerprint(&entries[0].entry_id);
-    let call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
-        .arg(entries.len())
-        .arg(&name)
-        .arg(&block)
-        .arg(stakes)
-        .arg(&segment.amounts);
-    let mut call = add_segment(call, &segment, definition);
+    let mut list = List::with_capacity(block.len() * 2 + entries.len() * BESIDE_THE_BLOCK);
+    list.count(entries.len()).text(&name).text(&block);
+    list.text(&stakes).text(&segment.amounts);
+    add_segment(&mut list, &segment, definition);
     let mut in_run = InRun {
         call: CallField::of(&name),
         place: 0,
         fingerprint: String::new(),
     };
     let mut text = String::new();
-    for (entry, fingerprint) in entries.iter().zip(&fingerprints) {
-        in_run.place += 1;
-        in_run.fingerprint.clone_from(fingerprint);
-        text.clear();
-        in_run.write(&mut text);
-        call = call.arg(&entry.entry_id).arg(&text);
+    let mut each = entries.iter().zip(&fingerprints);
+    for step in &segment.steps {
+        for (entry, fingerprint) in each.by_ref().take(step.entries) {
+            in_run.place += 1;
+            list.text(&entry.entry_id);
+            if step.entries == 1 {
+                list.text(fingerprint);
+                continue;
+            }
+            in_run.fingerprint.clone_from(fingerprint);
+            text.clear();
+            in_run.write(&mut text);
+            list.text(&text);
+        }
     }
+    let call = fenced(&ENTER, &settling_keys(keys, &pools), fence).arg(list);
     let taking = Taking {
         amounts: segment.amounts,
         entries: entries.iter().map(|entry| entry.sent.stake).zip(fingerprints).collect(),

@@ -10,6 +10,7 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
+use super::list::List;
 use super::segment::add_segment;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
@@ -76,6 +77,9 @@ pub struct FoundBatch {
     pub replayed: bool,
 }
 
+/// Usual bytes of a call beside its block.
+const BESIDE_THE_BLOCK: usize = 4_096;
+
 /// Takes a batch under the definition of the fence's version, which is the first segment's. Returns the mark with the
 /// result.
 pub async fn enter_batch(
@@ -86,17 +90,18 @@ pub async fn enter_batch(
 ) -> Result<(Mark, BatchReply), ScriptError> {
     let pools = pools(keys, batch.segments);
     let amounts = batch.segments.iter().map(|(drawn, _)| drawn.segment.amounts.as_str());
-    let mut call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence)
-        .arg(batch.batch.batch_id.as_str())
-        .arg(batch.fingerprint)
-        .arg(batch.batch.entries.len())
-        .arg(batch.batch.entries.block())
-        .arg(amounts.collect::<Vec<_>>().join("|"))
-        .arg(batch.segments.len());
+    let entries = &batch.batch.entries;
+    let mut list = List::with_capacity(entries.block().len() + BESIDE_THE_BLOCK);
+    list.text(batch.batch.batch_id.as_str())
+        .text(batch.fingerprint)
+        .count(entries.len());
+    list.text(entries.block()).text(&amounts.collect::<Vec<_>>().join("|"));
+    list.count(batch.segments.len());
     for (drawn, definition) in batch.segments {
-        call = call.arg(&drawn.stamp).arg(drawn.positions.len());
-        call = add_segment(call, &drawn.segment, definition);
+        list.text(&drawn.stamp).count(drawn.positions.len());
+        add_segment(&mut list, &drawn.segment, definition);
     }
+    let call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence).arg(list);
     let reply = run(store, &ENTER_BATCH, call, fence.known).await?;
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
     match reply.code() {

@@ -17,6 +17,7 @@ mod coupon;
 mod enter;
 mod enter_batch;
 mod finish;
+mod list;
 mod lookup;
 mod operate;
 pub mod packed;
@@ -68,6 +69,7 @@ static ENTER: LazyLock<Script> = script!(
     "entering",
     "enter_reply",
     "amount_row",
+    "stake_rows",
     "write_call",
     "enter"
 );
@@ -197,6 +199,7 @@ static LOOKUP: LazyLock<Script> = script!(
     "read_call",
     "read_batch",
     "lookup_reply",
+    "../subject/event_fields",
     "lookup"
 );
 static LOOKUP_BATCH: LazyLock<Script> = script!(

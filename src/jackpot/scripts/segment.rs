@@ -1,4 +1,4 @@
-//! A segment of entries as arguments (`lua/jackpot/entering.lua`), for both scripts that take entries.
+//! A segment of entries in the list that a script gets (`lua/jackpot/entering.lua`), for both scripts that take entries.
 
 use std::fmt::Write;
 
@@ -6,10 +6,11 @@ use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::split::TierAmount;
 
 use crate::jackpot::segment::Segment;
-use crate::store::Call;
+
+use super::list::List;
 
 /// Adds the segment, which was drawn under this definition.
-pub(super) fn add_segment<'s>(call: Call<'s>, segment: &Segment, definition: &Definition) -> Call<'s> {
+pub(super) fn add_segment(list: &mut List, segment: &Segment, definition: &Definition) {
     let mut prizes = String::new();
     for rank in &segment.ranks {
         if let Some(prize) = definition.money_prize(*rank) {
@@ -17,18 +18,15 @@ pub(super) fn add_segment<'s>(call: Call<'s>, segment: &Segment, definition: &De
             let _ = write!(prizes, "{rank} {};", money_text(prize));
         }
     }
-    let mut call = call.arg(prizes).arg(segment.rows.len()).arg(segment.steps.len());
+    list.text(&prizes).count(segment.rows.len()).count(segment.steps.len());
     for TierAmount { pool, reserve } in segment.rows.iter().flatten() {
-        call = call
-            .arg(pool.units)
-            .arg(pool.micro)
-            .arg(reserve.units)
-            .arg(reserve.micro);
+        for part in [pool, reserve] {
+            list.whole(part.units).whole(u64::from(part.micro));
+        }
     }
     for step in &segment.steps {
-        call = call.arg(step.entries).arg(step.row + 1).arg(&step.winner);
+        list.count(step.entries).count(step.row + 1).text(&step.winner);
     }
-    call
 }
 
 /// `tier kind value min`, as `parse_prize` of `lua/jackpot/take.lua` reads it.

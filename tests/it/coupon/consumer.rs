@@ -62,7 +62,7 @@ async fn killed_behind(calls_before: usize) {
     let mut first = service_on(proxy.url(), &settings).await;
     create(&first, "killed", 100, &json!({})).await;
     // No other call has the lease among its arguments.
-    proxy.lose_reply_and_go_down(&["EVAL", "cp:{killed}:queue", "4321"], calls_before);
+    proxy.lose_reply_and_go_down(&["FCALL", "cp:{killed}:queue", "4321"], calls_before);
     join(&first, "killed", "q1", "u1").await;
     eventually(PATIENCE, "its consumer's call is lost", async || {
         (proxy.lost() > 0).then_some(())

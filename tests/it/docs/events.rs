@@ -26,7 +26,8 @@ All names and values are texts. Every event has these fields:
 
 /// What follows them.
 const AFTER: &str = "
-The id in the Redis stream is `<sequence>-<n>`. Values of several parts within a field, such as `Claim` and `Run`, and
+The id in the Redis stream is `<sequence>-<n>`. There an event is one field, `e`: names and values in turn, each as
+`<length>:<bytes>`; the length is in bytes. Values of several parts within a field, such as `Claim` and `Run`, and
 lists of them: [values in Redis](redis-values.md). What is hashed or exported: [formats](formats.md). The events are
 declared in `src/*/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
 ";

@@ -84,7 +84,7 @@ async fn with_no_memory_left_what_was_begun_is_ended_and_stopping_works() {
     let known = entry_drawing(&service, JACKPOT, "known", &[2]).await;
     assert_eq!(enter(&service, JACKPOT, &known).await.status, StatusCode::CREATED);
     let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
-    proxy.lose_reply_and_go_down(&["EVAL", &owed], 0);
+    proxy.lose_reply_and_go_down(&["FCALL", &owed], 0);
     enter_unavailable(&service, JACKPOT, &owed).await;
     assert_eq!(sequence(redis, JACKPOT).await, 2);
 

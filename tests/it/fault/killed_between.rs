@@ -21,7 +21,7 @@ async fn killed_between(redis: &LocalServer, ledger: &LedgerDb, stem: &str) -> (
     let mut service = service_on(proxy.url(), &[ledger.environment()]).await;
     create(&service, redrawing(JACKPOT)).await;
     let id = entry_drawing(&service, JACKPOT, stem, &[1, 2]).await;
-    proxy.lose_reply_and_go_down(&["EVAL", &id], 0);
+    proxy.lose_reply_and_go_down(&["FCALL", &id], 0);
     enter_unavailable(&service, JACKPOT, &id).await;
     service.kill9();
     let pending: Vec<String> = redis::cmd("ZRANGE")

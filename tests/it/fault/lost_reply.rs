@@ -63,7 +63,7 @@ async fn assert_paid_once(behind: &Behind, answer: &Answer) {
 async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
     let behind = behind_a_proxy().await;
     let id = entry_drawing(&behind.service, JACKPOT, "e", &[1, 2]).await;
-    behind.proxy.lose_reply(&["EVAL", &id], ENTER);
+    behind.proxy.lose_reply(&["FCALL", &id], ENTER);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
     // The status may be 200 or 201: the service cannot distinguish its own repeat from an earlier request of the
@@ -76,7 +76,7 @@ async fn a_lost_reply_of_enter_is_asked_for_again_and_the_entry_counts_once() {
 async fn a_lost_reply_of_claim_is_asked_for_again_and_pays_once() {
     let behind = behind_a_proxy().await;
     let id = entry_drawing(&behind.service, JACKPOT, "c", &[1, 2]).await;
-    behind.proxy.lose_reply(&["EVAL", &id], CLAIM);
+    behind.proxy.lose_reply(&["FCALL", &id], CLAIM);
     let answer = enter(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
     assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
@@ -86,7 +86,7 @@ async fn a_lost_reply_of_claim_is_asked_for_again_and_pays_once() {
 async fn a_cut_at(step: usize, paid_meanwhile: u64) {
     let behind = behind_a_proxy().await;
     let id = entry_drawing(&behind.service, JACKPOT, "x", &[1, 2]).await;
-    behind.proxy.lose_reply_and_go_down(&["EVAL", &id], step);
+    behind.proxy.lose_reply_and_go_down(&["FCALL", &id], step);
     enter_unavailable(&behind.service, JACKPOT, &id).await;
     assert_eq!(behind.proxy.lost(), 1);
     let mut redis = behind.redis.connection().await;

@@ -1,4 +1,4 @@
-//! SCRIPT FLUSH again and again while players enter: the store sends a forgotten script again, unnoticed.
+//! FUNCTION FLUSH again and again while players enter: the store sends a forgotten script again, unnoticed.
 
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, connection, create, embedded, lively};
@@ -18,11 +18,11 @@ async fn heavy_nothing_fails_while_the_scripts_are_flushed_under_load() {
     let mut flushes = 0;
     let flushing = async {
         eventually(PATIENCE, "the scripts were flushed often", async || {
-            redis::cmd("SCRIPT")
+            redis::cmd("FUNCTION")
                 .arg("FLUSH")
                 .exec_async(&mut redis)
                 .await
-                .expect("SCRIPT FLUSH");
+                .expect("FUNCTION FLUSH");
             flushes += 1;
             (flushes >= FLUSHES).then_some(())
         })

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::fault::ledger_support::{COMPARED_OFTEN, cursor, outside, reconciliation, until_clean};
 use crate::fault::support::{PATIENCE, connection, create, enter, key, lively, own_redis, service_on};
 use crate::support::eventually;
+use crate::support::fixture::{Stream, by_name};
 use crate::support::local::LocalServer;
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;
@@ -65,13 +66,14 @@ async fn until_paid(service: &Service, jackpot: &str) -> Value {
 async fn damage(redis: &LocalServer, jackpot: &str) -> u64 {
     let mut redis = connection(redis.url()).await;
     let stream = key(jackpot, "events");
-    let mut events: Vec<(String, BTreeMap<String, String>)> = redis::cmd("XRANGE")
+    let mut events: Stream = redis::cmd("XRANGE")
         .arg(&stream)
         .arg("-")
         .arg("+")
         .query_async(&mut redis)
         .await
         .expect("XRANGE");
+    events = by_name(events);
     redis::cmd("DEL")
         .arg(&stream)
         .exec_async(&mut redis)

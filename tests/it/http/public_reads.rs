@@ -14,7 +14,7 @@ use crate::support::service::Service;
 use crate::support::{eventually, http_client};
 
 /// Commands that reads use. The projector and recovery send some too, all the time.
-const READS: [&str; 4] = ["evalsha", "eval", "hgetall", "zrangebylex"];
+const READS: [&str; 4] = ["fcall", "eval", "hgetall", "zrangebylex"];
 
 async fn service() -> (Service, LocalServer) {
     let redis = own_redis(&[]).await;

@@ -16,7 +16,7 @@ const PARTS: [&str; 4] = [
 /// Reads both packed values, and writes them. `named` gets and sets a value by its name.
 const ACCESS: &str = "
 local packed = redis.call('HMGET', KEYS[1], 'terms', 'meters')
-local terms = packed[1] and read_terms(packed[1]) or {}
+local terms = packed[1] and unpack_terms(packed[1]) or {}
 local list = packed[2] and read_meters(packed[2]) or new_meters()
 local head = { seq = list[3], order = list[4] }
 local places = {}

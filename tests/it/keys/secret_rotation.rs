@@ -51,7 +51,7 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
     create(&service, redrawing(JACKPOT)).await;
     let owed = entry_drawing(&service, JACKPOT, "owed", &[1, 2]).await;
     // Rank 1 has refused the entry, and nobody could claim what the redraw won.
-    proxy.lose_reply_and_go_down(&["EVAL", &owed], 0);
+    proxy.lose_reply_and_go_down(&["FCALL", &owed], 0);
     enter_unavailable(&service, JACKPOT, &owed).await;
     service.kill9();
     proxy.pass();

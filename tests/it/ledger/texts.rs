@@ -1,8 +1,6 @@
 //! Texts that clients and operators send. The edge refuses what no database, log or terminal takes. An event that holds
 //! such a text all the same is applied, on both databases alike.
 
-use std::collections::BTreeMap;
-
 use jackpot_core::chain;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -10,6 +8,7 @@ use serde_json::{Value, json};
 use crate::fault::support::{PATIENCE, create, enter, entry, lively};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::eventually;
+use crate::support::fixture::by_name;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::Service;
 
@@ -57,8 +56,7 @@ async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
     fixture.fund("f1", 7).await;
     fixture.take("e1", 0).await;
     let key = fixture.operate.views.registry.known(&fixture.id).keys.events.clone();
-    let mut events: Vec<(String, BTreeMap<String, String>)> =
-        fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await;
+    let mut events = by_name(fixture.raw(redis::cmd("XRANGE").arg(&key).arg("-").arg("+")).await);
     fixture.raw::<()>(redis::cmd("DEL").arg(&key)).await;
     for (id, fields) in &mut events {
         if fields.contains_key("reason") {

@@ -17,7 +17,7 @@ async fn a_forgotten_script_is_sent_again() {
     let script = put();
     let mut beside = server.connection();
     for value in ["a", "b", "c"] {
-        redis::cmd("SCRIPT").arg("FLUSH").exec(&mut beside).unwrap();
+        redis::cmd("FUNCTION").arg("FLUSH").exec(&mut beside).unwrap();
         assert_eq!(
             call(&store, &script, "k", value).await.unwrap(),
             Value::BulkString(value.into())
@@ -133,10 +133,7 @@ async fn our_own_errors_are_told_apart_and_not_repeated() {
     let ours = Script::new(
         "ours",
         "",
-        &[
-            "redis.call('INCR', KEYS[1])",
-            "return redis.error_reply('JP_STALE epoch')",
-        ],
+        &["redis.call('INCR', KEYS[1])\nreturn redis.error_reply('JP_STALE epoch')"],
     );
     match store.call(&Call::new(&ours).key("tries")).await {
         Err(StoreError::Protocol { what, code, .. }) => {
@@ -208,7 +205,7 @@ async fn a_replicated_answer_waits_for_the_replica() {
     settings.durability = Durability::Replicated;
     let (store, _dir) = open(&settings).await;
     let script = put();
-    redis::cmd("SCRIPT").arg("FLUSH").exec(&mut beside).unwrap();
+    redis::cmd("FUNCTION").arg("FLUSH").exec(&mut beside).unwrap();
     assert_eq!(
         call(&store, &script, "jp:{a}:k", "v").await.unwrap(),
         Value::BulkString("v".into())

@@ -76,8 +76,15 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     assert!(refusal(&settings).await.contains("+info"));
     user(&mut beside, &["+@read", "+@write", "+@scripting", "+info"]);
     assert!(refusal(&settings).await.contains("+config|get"));
+    user(
+        &mut beside,
+        &["+@read", "+@write", "-function|load", "+info", "+config|get"],
+    );
+    assert!(refusal(&settings).await.contains("+function|load"));
     user(&mut beside, &["+@read", "+@write", "+info", "+config|get"]);
-    assert!(refusal(&settings).await.contains("+eval +evalsha"));
+    assert!(refusal(&settings).await.contains("+fcall"));
+    user(&mut beside, &["+@read", "+@write", "+info", "+config|get", "+fcall"]);
+    assert!(refusal(&settings).await.contains("+eval"));
     user(
         &mut beside,
         &["+@read", "+@write", "+@scripting", "+info", "+config|get", "+ping"],

@@ -140,7 +140,7 @@ async fn a_frozen_node_fails_its_own_calls_in_time_and_no_others() {
     );
     eventually("the watcher names the frozen node", || async { store.health().cause }).await;
     assert!(store.health().up && !store.health().refuse_entries);
-    redis::cmd("SCRIPT")
+    redis::cmd("FUNCTION")
         .arg("FLUSH")
         .exec(&mut cluster.nodes[1].connection())
         .unwrap();

@@ -37,7 +37,7 @@ async fn a_forgotten_script_and_a_lost_server_are_met_as_over_the_shared_connect
     let script = Arc::new(put());
     for value in ["a", "b"] {
         let mut beside = server.connection();
-        redis::cmd("SCRIPT").arg("FLUSH").exec(&mut beside).unwrap();
+        redis::cmd("FUNCTION").arg("FLUSH").exec(&mut beside).unwrap();
         assert_eq!(call_here(&store, &script, "k", value).await.unwrap(), text(value));
     }
     server.kill();

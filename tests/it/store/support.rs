@@ -188,7 +188,7 @@ pub async fn refusal(settings: &Redis) -> String {
 
 /// Writes ARGV[1] into KEYS[1] and returns it: idempotent, like every script that the store repeats.
 pub fn put() -> Script {
-    Script::new("put", "", &["redis.call('SET', KEYS[1], ARGV[1])", "return ARGV[1]"])
+    Script::new("put", "", &["redis.call('SET', KEYS[1], ARGV[1])\nreturn ARGV[1]"])
 }
 
 pub async fn call(store: &Store, script: &Script, key: &str, value: &str) -> Result<Value, StoreError> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jackpot::store::Store;
 use jackpot::store::keys::StreamKeys;
+use jackpot::subject::event_fields;
 use jackpot_core::ids::Id;
 use redis::FromRedisValue;
 use redis::aio::MultiplexedConnection;
@@ -23,6 +24,15 @@ pub type Fields = BTreeMap<String, String>;
 
 /// Entries of a stream: id and fields.
 pub type Stream = Vec<(String, Fields)>;
+
+/// Events by the names of their values, as the ledger reads them. A test may put them back so.
+pub fn by_name(raw: Stream) -> Stream {
+    let named = |fields: Fields| match fields.get("e") {
+        Some(text) => event_fields(text.as_bytes()).expect("an event"),
+        None => fields,
+    };
+    raw.into_iter().map(|(id, fields)| (id, named(fields))).collect()
+}
 
 /// What differs between capabilities. A value is what the fixture has for one of them.
 pub trait Capability: Sized {
@@ -151,13 +161,13 @@ impl<C: Capability> Fixture<C> {
     pub async fn stream(&self) -> Vec<Fields> {
         let key = self.stream_keys().events;
         let all: Stream = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
-        all.into_iter().map(|(_, fields)| fields).collect()
+        by_name(all).into_iter().map(|(_, fields)| fields).collect()
     }
 
     /// Rewrites the stream, whose entries keep their ids.
     pub async fn rewrite(&self, change: impl FnOnce(&mut Stream)) {
         let key = self.stream_keys().events;
-        let mut events: Stream = self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await;
+        let mut events = by_name(self.raw(redis::cmd("XRANGE").arg(key).arg("-").arg("+")).await);
         change(&mut events);
         self.raw::<()>(redis::cmd("DEL").arg(key)).await;
         for (id, fields) in events {

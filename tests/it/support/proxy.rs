@@ -75,8 +75,8 @@ impl ChaosProxy {
         &self.url
     }
 
-    /// After `pass_first` of them, loses the reply to the next command whose bytes contain all `needles` (`["EVAL",
-    /// "jp:{spring}"]`), and closes that connection. Once. Commands that Redis answered with an error (NOSCRIPT)
+    /// After `pass_first` of them, loses the reply to the next command whose bytes contain all `needles` (`["FCALL",
+    /// "jp:{spring}"]`), and closes that connection. Once. Commands that Redis answered with an error (an unknown function)
     /// pass and don't count: they changed nothing, so losing their reply would prove nothing.
     pub fn lose_reply(&self, needles: &[&str], pass_first: usize) {
         self.lose(needles, pass_first, false);

@@ -339,32 +339,31 @@ pub fn event(shape: &EventShape, common: &[FieldShape]) -> String {
         .filter(|field| !field.when.is_empty())
         .map(|field| field.name)
         .collect();
-    if !sometimes.is_empty() {
-        lua.push_str("  local more = {}\n");
-    }
+    lua.push_str("  local id, n, at_text = next_event(state), num(state.n), num(at)\n  local text = ");
+    let field =
+        |name: &str, value: &str| format!("'{}' .. (sizes[#{value}] or size(#{value})) .. {value}", sized(name));
+    let mut parts = vec![
+        format!("'{}{}'", sized("type"), sized(kind)),
+        field("n", "n"),
+        field("at", "at_text"),
+        field("history", "state.history"),
+    ];
+    parts.extend(always.map(|name| field(name, &format!("values.{name}"))));
+    let _ = writeln!(lua, "{}", parts.join("\n    .. "));
     for name in &sometimes {
         let _ = write!(
             lua,
-            "  if values.{name} then\n    more[#more + 1], more[#more + 2] = '{name}', values.{name}\n  end\n"
+            "  if values.{name} then\n    text = text .. {}\n  end\n",
+            field(name, &format!("values.{name}"))
         );
     }
-    lua.push_str("  redis.call(\n    'XADD',\n    key,\n    next_event(state),\n");
-    let mut arguments = vec![
-        "'n'".to_owned(),
-        "num(state.n)".to_owned(),
-        "'at'".to_owned(),
-        "num(at)".to_owned(),
-    ];
-    arguments.extend(["'type'".to_owned(), format!("'{kind}'")]);
-    arguments.extend(["'history'".to_owned(), "state.history".to_owned()]);
-    for name in always {
-        arguments.extend([format!("'{name}'"), format!("values.{name}")]);
-    }
-    if !sometimes.is_empty() {
-        arguments.push("unpack(more)".to_owned());
-    }
-    let _ = write!(lua, "    {}\n  )\nend\n", arguments.join(",\n    "));
+    lua.push_str("  redis.call('XADD', key, id, 'e', text)\nend\n");
     lua
+}
+
+/// A text as it is in an event.
+fn sized(text: &str) -> String {
+    format!("{}:{text}", text.len())
 }
 
 /// Type, unit and meaning of a field.

@@ -159,7 +159,7 @@ pub fn lua(shape: &PackedShape) -> String {
     lua
 }
 
-/// The reader of a layout without rows: a table by name.
+/// The reader of a layout without rows: a table by name. It keeps what it has read, because such a value rarely changes.
 fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
     let name = shape.name;
     let whole = shape.run(0, |packs| packs == Packs::Whole);
@@ -195,14 +195,20 @@ fn read_table(lua: &mut String, shape: &PackedShape, constant: &str) {
     }
     let _ = write!(
         lua,
-        "end\n\n-- Unpacks the text into a table.\nlocal function read_{name}(text)\n  local list = unpacked(text, \
-         {constant}_FORMAT, '{name}')\n  must(#list == {end} and pcall(check_{name}, list) or nil, 'JP_DAMAGED \
-         {name}')\n  return {{\n"
+        "end\n\nlocal function unpack_{name}(text)\n  local list = unpacked(text, {constant}_FORMAT, '{name}')\n  \
+         must(#list == {end} and pcall(check_{name}, list) or nil, 'JP_DAMAGED {name}')\n  return {{\n"
     );
     for (i, field) in shape.fields.iter().enumerate() {
         let _ = writeln!(lua, "    {} = list[{}],", field.name, FIRST + i);
     }
-    lua.push_str("  }\nend\n");
+    let _ = write!(
+        lua,
+        "  }}\nend\n\n-- What texts hold that were read: each is unpacked once. Nobody changes what is kept.\nlocal kept_{name}, \
+         count_{name} = {{}}, 0\n\n-- A table with the values of the text. A value that is set hides the one of the text.\nlocal \
+         function read_{name}(text)\n  local of_text = kept_{name}[text]\n  if not of_text then\n    of_text = {{ __index = \
+         unpack_{name}(text) }}\n    if count_{name} == MAX_KEPT then\n      kept_{name}, count_{name} = {{}}, 0\n    end\n    \
+         kept_{name}[text], count_{name} = of_text, count_{name} + 1\n  end\n  return setmetatable({{}}, of_text)\nend\n"
+    );
 }
 
 /// The reader of a layout with rows: the list, and a reader of a row.

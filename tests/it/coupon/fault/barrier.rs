@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, stream};
-use redis::streams::StreamRangeReply;
 use reqwest::{Method, StatusCode};
 use tokio::task::JoinSet;
 
 use crate::coupon::fault::support::{Answered, Client, Crowd, assert_sold_out, requests};
 use crate::fault::support::{PATIENCE, embedded, own_redis, service_on};
 use crate::support::eventually;
+use crate::support::fixture::by_name;
 use crate::support::local::LocalServer;
 use crate::support::proxy::ChaosProxy;
 
@@ -58,7 +58,7 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
     for (kill, place) in [300, 900, 9_000].into_iter().enumerate() {
         // The lost reply is that of the call that serves this request. The request is served, and its consumer does not
         // know.
-        proxy.lose_reply_and_go_down(&["EVAL", &format!("\n{}\r", at(place))], 0);
+        proxy.lose_reply_and_go_down(&["FCALL", &format!("\n{}\r", at(place))], 0);
         if kill == 0 {
             free_queue(&redis).await;
         }
@@ -151,8 +151,8 @@ async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
         .arg("-")
         .arg("+")
         .to_owned();
-    let events: StreamRangeReply = events.query_async(&mut connection).await.expect("XRANGE");
-    let blocks = events.ids.iter().filter_map(|event| event.get::<String>("block"));
+    let events = by_name(events.query_async(&mut connection).await.expect("XRANGE"));
+    let blocks = events.iter().filter_map(|(_, fields)| fields.get("block"));
     let mut places = BTreeMap::new();
     for line in blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()) {
         let parts: Vec<_> = line.split(' ').collect();

@@ -1,6 +1,5 @@
 //! The projector of coupons: every kind of event reaches its tables once, in any batches. A contradiction stops it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jackpot::coupon::ledger::projector::Coupons;
@@ -14,6 +13,7 @@ use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, code, issue_of};
 use crate::coupon::ledger::fixture::{CouponLedger, live};
+use crate::support::fixture::by_name;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -74,7 +74,7 @@ async fn project_in(fixture: &CouponLedger, sizes: &[usize]) {
         .arg("-")
         .arg("+")
         .to_owned();
-    let raw: Vec<(String, BTreeMap<String, String>)> = fixture.raw(&mut events.clone()).await;
+    let raw = by_name(fixture.raw(&mut events.clone()).await);
     let raw: Vec<_> = raw.into_iter().map(Raw::from).collect();
     let leases = Leases::of(COUPON, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(&fixture.id).await.expect("added");

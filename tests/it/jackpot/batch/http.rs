@@ -233,7 +233,7 @@ async fn a_lost_reply_is_asked_for_again_and_the_batch_counts_once() {
     let service = service_on(proxy.url(), &[]).await;
     create(&service, all_win("lost")).await;
     // This matches the call that takes the batch, which names the players, and not the look-up of the batch.
-    proxy.lose_reply(&["EVAL", "batch-1", "p699 100"], 0);
+    proxy.lose_reply(&["FCALL", "batch-1", "p699 100"], 0);
     let answer = send(&service, "lost", players("batch-1", 700)).await;
     assert_eq!(proxy.lost(), 1);
     assert!(answer.status.is_success(), "{}", answer.text);
@@ -245,7 +245,7 @@ async fn a_lost_reply_is_asked_for_again_and_the_batch_counts_once() {
         async || (service.get("/readyz").await.status == StatusCode::OK).then_some(()),
     )
     .await;
-    proxy.lose_reply_and_go_down(&["EVAL", "batch-2", "p299 100"], 0);
+    proxy.lose_reply_and_go_down(&["FCALL", "batch-2", "p299 100"], 0);
     let unknown = send(&service, "lost", players("batch-2", 300)).await;
     assert_eq!(
         (unknown.status, &unknown.body["code"]),

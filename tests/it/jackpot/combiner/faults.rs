@@ -72,7 +72,7 @@ async fn all_requests_of_a_call_may_go_away_and_the_next_entry_is_answered() {
 async fn a_lost_reply_is_asked_for_again_and_each_entry_counts_once() {
     let (instance, proxy) = Instance::behind_proxy(&nobody_wins()).await;
     instance.enter("first").await.expect("taken");
-    proxy.lose_reply(&["EVAL", "e17"], 0);
+    proxy.lose_reply(&["FCALL", "e17"], 0);
     let answers = instance.enter_all(&ids("e", 50)).await;
     assert_eq!((proxy.lost(), instance.calls("enter")), (1, 2));
     assert_eq!(sequences(&answers), (2..=51).collect::<Vec<_>>());
@@ -84,7 +84,7 @@ async fn a_lost_reply_is_asked_for_again_and_each_entry_counts_once() {
 async fn a_connection_that_is_gone_is_an_error_for_everyone_and_repeats_are_exact() {
     let (instance, proxy) = Instance::behind_proxy(&nobody_wins()).await;
     instance.enter("first").await.expect("taken");
-    proxy.lose_reply_and_go_down(&["EVAL", "e17"], 0);
+    proxy.lose_reply_and_go_down(&["FCALL", "e17"], 0);
     let (all, later) = (ids("e", 50), ids("later", 20));
     let began_at = tokio::time::Instant::now();
     let waiting = async {

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use crate::jackpot::conservation;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::support::fixture::by_name;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -242,10 +243,9 @@ async fn without_index_days_there_is_no_index(db: LedgerDb) {
 /// it writes the index.
 pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
     let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
-    let raw: Vec<(String, BTreeMap<String, String>)> = fixture
-        .raw(redis::cmd("XRANGE").arg(&keys.events).arg("-").arg("+"))
-        .await;
-    let raw: Vec<_> = raw
+    let mut all = redis::cmd("XRANGE");
+    let raw = fixture.raw(all.arg(&keys.events).arg("-").arg("+")).await;
+    let raw: Vec<_> = by_name(raw)
         .into_iter()
         .map(|(stream_id, fields)| Raw { stream_id, fields })
         .collect();

@@ -6,19 +6,11 @@
 --   count: How far it has counted.
 
 local function append_count(key, state, at, values)
-  redis.call(
-    'XADD',
-    key,
-    next_event(state),
-    'n',
-    num(state.n),
-    'at',
-    num(at),
-    'type',
-    'count',
-    'history',
-    state.history,
-    'count',
-    values.count
-  )
+  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local text = '4:type5:count'
+    .. '1:n' .. (sizes[#n] or size(#n)) .. n
+    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
+    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
+    .. '5:count' .. (sizes[#values.count] or size(#values.count)) .. values.count
+  redis.call('XADD', key, id, 'e', text)
 end
