@@ -41,7 +41,7 @@ bench-collision: ## Pay simultaneous winners by the usual approaches and by the 
 bench-hostile: ## Measure a keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)
 	@scripts/bench.sh hostile $(ARGS)
 
-bench-ledger: ## Measure the cost of the ledger after 10 million entries, on SQLite and PostgreSQL (15 GB of disk)
+bench-ledger: ## Measure rates and CPU time of the ledger after 10 million entries, on SQLite and PostgreSQL (15 GB of disk)
 	@scripts/bench-ledger.sh
 
 bench-exports: ## Measure memory and time of reading a million payouts from the running service

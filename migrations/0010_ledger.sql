@@ -41,11 +41,12 @@ CREATE TABLE events (
   type TEXT NOT NULL,
   last_sequence BIGINT NOT NULL,  -- entries or issues up to and with this event; 0 for rooms
   hash TEXT NOT NULL,             -- SHA-256(hash of n - 1, body): ledger::chain
+  moved TEXT NOT NULL,            -- a jackpot's double entry: jackpot::ledger::postings; '' for nothing
   body TEXT NOT NULL,             -- the event's fields as canonical JSON (RFC 8785)
   PRIMARY KEY (kind, id, n)
 );
--- The event that took the entry with a sequence: the first whose last_sequence reaches it.
-CREATE INDEX events_by_sequence ON events (kind, id, last_sequence) WHERE type = 'enter';
+-- Lists of postings. The clock of a promoted replica may be behind, so times are not in the order of numbers.
+CREATE INDEX events_moved ON events (id, at_ms, n) WHERE moved <> '';
 -- Few; looked for when an entry's own event is not in `enter`.
 CREATE INDEX events_skipped ON events (kind, id, last_sequence, n) WHERE type = 'skipped';
 
@@ -99,20 +100,6 @@ CREATE TABLE signing_keys (
 );
 
 -- Of jackpots.
-
--- Double entry: the rows of one event and tier sum to zero (amount * 1,000,000 + micro). The account 'skipped' holds what a
--- skipped event moved without saying from where.
-CREATE TABLE postings (
-  jackpot_id TEXT NOT NULL,
-  at_ms BIGINT NOT NULL,
-  n BIGINT NOT NULL,
-  line BIGINT NOT NULL,
-  tier TEXT NOT NULL,
-  account TEXT NOT NULL,          -- contributions | pool | reserve | overflow | remainder | payouts | funding | skipped
-  amount BIGINT NOT NULL,         -- minor units into the account, negative: out of it
-  micro BIGINT NOT NULL,          -- millionths of a minor unit
-  PRIMARY KEY (jackpot_id, at_ms, n, line)
-);
 
 CREATE TABLE epochs (
   jackpot_id TEXT NOT NULL,

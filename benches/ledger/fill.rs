@@ -31,19 +31,13 @@ pub(crate) async fn entries(sql: &Sql, rows: u64) -> Outcome {
     );
     chunks(&mut connection, &index, rows).await?;
     let events = format!(
-        "INSERT INTO events (kind, id, n, stream_id, at_ms, type, last_sequence, hash, body) NUMBERS SELECT \
-         'jackpot', 'before', i, (i * {BLOCK}) || '-' || i, {at} + i, 'enter', i * {BLOCK}, '{}', '{}' FROM c",
+        "INSERT INTO events (kind, id, n, stream_id, at_ms, type, last_sequence, hash, moved, body) NUMBERS SELECT \
+         'jackpot', 'before', i, (i * {BLOCK}) || '-' || i, {at} + i, 'enter', i * {BLOCK}, '{}', \
+         'grand c-112:-500000,p101,r11,m0:500000;mini c-48,p48', '{}' FROM c",
         "ab".repeat(32),
         body()
     );
     chunks(&mut connection, &events, rows / BLOCK).await?;
-    // Postings of two tiers, one with a reserve: 7 for each event.
-    let postings = format!(
-        "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) NUMBERS SELECT 'before', \
-         {at} + (i - 1) / 7, 1 + (i - 1) / 7, (i - 1) % 7, CASE WHEN (i - 1) % 7 < 4 THEN 'grand' ELSE 'mini' END, \
-         'pool', 101, 250000 FROM c"
-    );
-    chunks(&mut connection, &postings, rows / BLOCK * 7).await?;
     end(sql, connection).await
 }
 
@@ -52,10 +46,10 @@ pub(crate) async fn payouts(sql: &Sql, rows: u64) -> Outcome {
     let mut connection = begin(sql).await?;
     let insert = format!(
         "INSERT INTO payouts (payout_id, jackpot_id, claim_order, n, sequence, entry_id, player_id, rank, tier, amount, \
-         currency, pool_before, pool_after, paid_at_ms, event_id, key_id, signature) NUMBERS SELECT \
+         currency, pool_before, pool_after, paid_at_ms, history, event_id, key_id, signature) NUMBERS SELECT \
          'po_' || (100000000000 + i), 'before', i, i, i * 1000, '7b0c3a52-0000-4000-8000-' || (100000000000 + i), \
          'p' || ({FIRST_PLAYER} + i % 1000), 1, CASE WHEN i % 1000 = 0 THEN 'rare' ELSE 'grand' END, i % 1000, 'KRW', \
-         5000, 5000 - i % 1000, 1763683200000 + i * 1000, 'before:' || i, '{}', '{}' FROM c",
+         5000, 5000 - i % 1000, 1763683200000 + i * 1000, '00000000000000aa', 'before:' || i, '{}', '{}' FROM c",
         "k".repeat(43),
         "s".repeat(86)
     );

@@ -4,6 +4,7 @@
 //! stream into a database that holds `--rows` entries already, and only they are timed. `exports`: the release build of
 //! the service streams a list of payouts, and its memory is read from `/proc`.
 
+mod cpu;
 mod exports;
 mod fill;
 mod place;
@@ -41,11 +42,11 @@ struct Databases {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Entries per second of the projector.
+    /// Entries per second of the projector, and its processor time for each event.
     Project {
         #[command(flatten)]
         databases: Databases,
-        /// Entries that the ledger holds before, in events of 16, with rows of postings and of the index.
+        /// Entries that the ledger holds before, in events of 16, with rows of the index.
         #[arg(long, default_value_t = 10_000_000)]
         rows: u64,
         /// Measurements of each kind; the median counts.

@@ -1,6 +1,7 @@
 //! Entries per second of the projector.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
@@ -21,6 +22,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::cpu::Cpu;
 use crate::fill::{self, FIRST_PLAYER};
 use crate::place::Place;
 use crate::report::Measured;
@@ -72,29 +74,58 @@ fn amount(size: usize, index: bool) -> usize {
     }
 }
 
+/// How many jackpots the entries are of. Entries that come alone are those of many warm jackpots.
+fn jackpots(size: usize) -> usize {
+    if size == 1 { 100 } else { 1 }
+}
+
+/// Events of a jackpot that are drained together: one commit of the service, 200 ms of many jackpots.
+fn at_once(size: usize) -> usize {
+    if size == 1 { 20 } else { usize::MAX }
+}
+
 async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) -> Outcome<Measured> {
-    let id = Id::parse(&format!("of-{size}-{index}"))?;
-    open(place, &id).await?;
-    let mut projector = place.projector(id.as_str(), if index { 7 } else { 0 });
-    let known = place.operate.views.registry.known(&id);
+    let ids = (0..jackpots(size)).map(|i| Id::parse(&format!("of-{size}-{index}-{i}")));
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    let mut projector = place.projector(&format!("of-{size}-{index}"), if index { 7 } else { 0 });
+    let mut known = Vec::new();
+    for id in &ids {
+        open(place, id).await?;
+        known.push(place.operate.views.registry.known(id));
+    }
     drain(&mut projector, &known).await?;
     let mut rng = StdRng::seed_from_u64(SEED);
-    let (events, mut took) = (amount(size, index) / size, Vec::new());
+    let (each, mut took) = (amount(size, index) / size / ids.len(), Vec::new());
     let before = count(place).await?;
     for round in 0..rounds {
-        let tag = format!("{id}-{round}");
-        fill(place, &id, &tag, (events, size), &mut || {
-            rng.random_range(0..fill::players(rows))
-        })
-        .await?;
-        let begun = Instant::now();
-        drain(&mut projector, &known).await?;
-        took.push(begun.elapsed());
+        let (mut time, mut cpu, mut left) = (Duration::ZERO, Cpu::default(), each);
+        while left > 0 {
+            let events = left.min(at_once(size));
+            for id in &ids {
+                let tag = format!("{id}-{round}-{left}");
+                let player = &mut || rng.random_range(0..fill::players(rows));
+                fill(place, id, &tag, (events, size), player).await?;
+            }
+            left -= events;
+            let (begun, before) = (Instant::now(), Cpu::now(&place.ledger.sql).await?);
+            drain(&mut projector, &known).await?;
+            if left == 0 {
+                // The last rows of the index would be written within a second.
+                projector.catch_up().await;
+            }
+            time += begun.elapsed();
+            cpu += Cpu::now(&place.ledger.sql).await? - before;
+        }
+        took.push((time, cpu));
     }
     let rows_each = (count(place).await? - before) / i64::try_from(rounds)?;
-    check(place, &id, u64::try_from(events * size * rounds)?).await?;
+    for id in &ids {
+        check(place, id, u64::try_from(each * size * rounds)?).await?;
+    }
     projector.finish().await;
-    took.sort();
+    took.sort_by_key(|(time, _)| *time);
+    let least = |of: fn(&Cpu) -> Duration| took.iter().map(|(_, cpu)| of(cpu)).min().unwrap_or_default();
+    let events = each * ids.len();
     Ok(Measured {
         database: format!("{:?}", place.ledger.sql.kind()),
         index,
@@ -102,21 +133,23 @@ async fn one(place: &Place, size: usize, index: bool, rows: u64, rounds: usize) 
         entries: events * size,
         events,
         rows: usize::try_from(rows_each)? + if index { events * size } else { 0 },
-        median: took[took.len() / 2],
-        slowest: took[took.len() - 1],
+        median: took[took.len() / 2].0,
+        slowest: took[took.len() - 1].0,
+        cpu: Cpu {
+            service: least(|cpu| cpu.service),
+            database: least(|cpu| cpu.database),
+        },
     })
 }
 
-async fn drain(projector: &mut Projector<Jackpots>, known: &Known) -> Outcome {
+async fn drain(projector: &mut Projector<Jackpots>, known: &[Arc<Known>]) -> Outcome {
     let begun = Instant::now();
-    while known.ledger_n() != Some(known.mark().n()) {
+    while known.iter().any(|known| known.ledger_n() != Some(known.mark().n())) {
         projector.round().await?;
         if begun.elapsed() > LIMIT {
             return Err("the projector does not get on: see its log".into());
         }
     }
-    // The index of entries is written after the events.
-    projector.catch_up().await;
     Ok(())
 }
 
@@ -209,8 +242,7 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
 
 /// Number of rows of the record.
 async fn count(place: &Place) -> Outcome<i64> {
-    let text = "SELECT (SELECT count(*) FROM events WHERE id <> 'before') + (SELECT count(*) FROM postings WHERE \
-                jackpot_id <> 'before') + (SELECT count(*) FROM payouts)";
+    let text = "SELECT (SELECT count(*) FROM events WHERE id <> 'before') + (SELECT count(*) FROM payouts)";
     Ok(sqlx::query_scalar(text).fetch_one(place.ledger.sql.reader()).await?)
 }
 

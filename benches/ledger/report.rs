@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::cpu::Cpu;
 
 /// One size of event on one database.
 pub(crate) struct Measured {
@@ -19,6 +20,8 @@ pub(crate) struct Measured {
     pub(crate) rows: usize,
     pub(crate) median: Duration,
     pub(crate) slowest: Duration,
+    /// The least of all rounds, for all events of one: other load on the machine only adds to it.
+    pub(crate) cpu: Cpu,
 }
 
 impl Measured {
@@ -26,10 +29,16 @@ impl Measured {
         amount as u128 * 1_000_000 / self.median.as_micros().max(1)
     }
 
+    /// Microseconds for each event.
+    fn of_event(&self, time: Duration) -> f64 {
+        let events = u32::try_from(self.events).unwrap_or(u32::MAX).max(1);
+        (time / events).as_secs_f64() * 1e6
+    }
+
     /// A row of the table.
     pub(crate) fn line(&self) -> String {
         format!(
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} |",
             self.database,
             if self.index { "with" } else { "without" },
             self.size,
@@ -37,6 +46,8 @@ impl Measured {
             self.rate(self.events),
             self.rate(self.rows),
             self.entries as u128 * 1_000_000 / self.slowest.as_micros().max(1),
+            self.of_event(self.cpu.service),
+            self.of_event(self.cpu.database),
         )
     }
 
@@ -46,7 +57,8 @@ impl Measured {
             "entries": self.entries, "events": self.events, "rows": self.rows,
             "median_us": self.median.as_micros(), "slowest_us": self.slowest.as_micros(),
             "entries_per_s": self.rate(self.entries), "events_per_s": self.rate(self.events),
-            "rows_per_s": self.rate(self.rows),
+            "rows_per_s": self.rate(self.rows), "service_us_per_event": self.of_event(self.cpu.service),
+            "database_us_per_event": self.of_event(self.cpu.database),
         })
     }
 }
@@ -55,9 +67,10 @@ impl Measured {
 pub(crate) fn projector(results: &[Measured], before: u64, file: Option<&Path>) -> Outcome {
     println!("The projector with {before} entries there before:\n");
     println!(
-        "| database | entry index | entries per event | entries/s | events/s | rows/s | entries/s, slowest round |"
+        "| database | entry index | entries per event | entries/s | events/s | rows/s | entries/s, slowest round | CPU of \
+         the service per event, µs | CPU of the database per event, µs |"
     );
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for measured in results {
         println!("{}", measured.line());
     }

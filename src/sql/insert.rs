@@ -1,4 +1,4 @@
-//! Inserts many rows with few statements.
+//! Inserts and changes many rows with few statements.
 
 use jackpot_core::text::storable;
 use sqlx::any::AnyArguments;
@@ -36,23 +36,50 @@ pub async fn insert_rows(
     columns: &[&str],
     values: &[Value<'_>],
 ) -> Result<(), sqlx::Error> {
-    assert!(values.len().is_multiple_of(columns.len()), "whole rows");
+    let before = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
+    with_rows(tx, (&before, ""), columns.len(), values).await.map(drop)
+}
+
+/// Changes rows of `table` by an `UPDATE` that reads `given`, a table with these columns: `set` and `which` are its parts.
+/// Returns the number of changed rows.
+///
+/// # Panics
+/// The same as for [`insert_rows`], also of `set` and `which`.
+pub async fn update_rows(
+    tx: &mut Tx<'_>,
+    (table, set, which): (&str, &str, &str),
+    columns: &[&str],
+    values: &[Value<'_>],
+) -> Result<u64, sqlx::Error> {
+    let before = format!("WITH given ({}) AS (VALUES ", columns.join(", "));
+    let after = format!(") UPDATE {table} SET {set} FROM given WHERE {which}");
+    with_rows(tx, (&before, &after), columns.len(), values).await
+}
+
+/// Runs statements of some rows each: a text before the rows, and one after them.
+async fn with_rows(
+    tx: &mut Tx<'_>,
+    around: (&str, &str),
+    columns: usize,
+    values: &[Value<'_>],
+) -> Result<u64, sqlx::Error> {
+    assert!(values.len().is_multiple_of(columns), "whole rows");
     let numbered = tx.backend_name() != "SQLite";
-    let mut rest = values;
+    let (mut rest, mut changed) = (values, 0);
     for rows in CHUNKS {
-        let size = rows * columns.len();
+        let size = rows * columns;
         if rest.len() < size {
             continue;
         }
-        let text = statement(table, columns, rows, numbered);
+        let text = statement(around, columns, rows, numbered);
         while rest.len() >= size {
             let (chunk, after) = rest.split_at(size);
             rest = after;
             let query = sqlx::query_with(AssertSqlSafe(text.clone()), arguments(chunk)?);
-            query.execute(&mut **tx).await?;
+            changed += query.execute(&mut **tx).await?.rows_affected();
         }
     }
-    Ok(())
+    Ok(changed)
 }
 
 /// All arguments at once: binding them to the query one by one would move the query as many times.
@@ -73,12 +100,12 @@ fn arguments(values: &[Value<'_>]) -> Result<AnyArguments, sqlx::Error> {
 
 /// `numbered`: placeholders `$1`, as PostgreSQL requires. SQLite treats these as names, and searches its list from the
 /// start for each value: with 128 rows of 8 columns a plain `?` is 5 times faster.
-fn statement(table: &str, columns: &[&str], rows: usize, numbered: bool) -> String {
-    let mut text = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
+fn statement((before, after): (&str, &str), columns: usize, rows: usize, numbered: bool) -> String {
+    let mut text = before.to_owned();
     let mut number = 0;
     for row in 0..rows {
         text.push_str(if row == 0 { "(" } else { ", (" });
-        for column in 0..columns.len() {
+        for column in 0..columns {
             number += 1;
             if column > 0 {
                 text.push_str(", ");
@@ -92,6 +119,7 @@ fn statement(table: &str, columns: &[&str], rows: usize, numbered: bool) -> Stri
         }
         text.push(')');
     }
+    text.push_str(after);
     text
 }
 
@@ -101,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_statement_has_a_place_for_each_value() {
-        let of = |numbered| statement("t", &["a", "b"], 2, numbered);
-        assert_eq!(of(true), "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)");
-        assert_eq!(of(false), "INSERT INTO t (a, b) VALUES (?, ?), (?, ?)");
+        let of = |numbered| statement(("VALUES ", " RETURNING a"), 2, 2, numbered);
+        assert_eq!(of(true), "VALUES ($1, $2), ($3, $4) RETURNING a");
+        assert_eq!(of(false), "VALUES (?, ?), (?, ?) RETURNING a");
     }
 }

@@ -29,7 +29,7 @@ use file::FileLock;
 
 pub use address::Kind;
 pub use error::{SqlError, Taken, is_unavailable};
-pub use insert::{Value, insert_rows};
+pub use insert::{Value, insert_rows, update_rows};
 pub use owner::InSql;
 pub use schema::Migrated;
 

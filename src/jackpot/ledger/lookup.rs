@@ -13,12 +13,21 @@ use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
 use crate::ledger::queries::LedgerError;
 
+/// The body of the first event whose `last_sequence` reaches a number. Events have all numbers from 1, and
+/// `last_sequence` never falls, so halving their range finds it by the primary key. An index would cost each event a row.
+const FIRST_TO_REACH: &str = "WITH RECURSIVE half (low, high) AS (\
+     SELECT CAST(1 AS BIGINT), n FROM streams WHERE kind = 'jackpot' AND id = $1 UNION ALL \
+     SELECT CASE WHEN e.last_sequence < $2 THEN e.n + 1 ELSE half.low END, \
+     CASE WHEN e.last_sequence < $2 THEN half.high ELSE e.n END \
+     FROM half JOIN events AS e ON e.kind = 'jackpot' AND e.id = $1 AND e.n = (half.low + half.high) / 2 \
+     WHERE half.low < half.high) \
+     SELECT e.body FROM half JOIN events AS e ON e.kind = 'jackpot' AND e.id = $1 AND e.n = half.low \
+     WHERE half.low = half.high AND e.last_sequence >= $2";
+
 impl Ledger {
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'enter' AND last_sequence >= $2 \
-                    ORDER BY last_sequence LIMIT 1";
-        let row = sqlx::query(text)
+        let row = sqlx::query(FIRST_TO_REACH)
             .bind(jackpot.as_str())
             .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
             .fetch_optional(self.sql.reader());

@@ -1,6 +1,8 @@
 //! Double entry: what an event moved between the accounts of a tier. Pure.
-
-use std::collections::BTreeMap;
+//!
+//! The row of the event keeps it as one text (`events.moved`): `grand c-112:-500000,p101,r11,m0:500000;mini c-48,p48`.
+//! The tiers stand in the order of their ids, their accounts in that of [`Account`]. An account is a letter and what went
+//! into it: minor units and, unless it is 0, `:` and millionths. The number of a posting is its place in the text, from 0.
 
 use jackpot_core::ids::Id;
 
@@ -28,6 +30,31 @@ pub enum Account {
 }
 
 impl Account {
+    const ALL: [Self; 8] = [
+        Self::Contributions,
+        Self::Funding,
+        Self::Pool,
+        Self::Reserve,
+        Self::Overflow,
+        Self::Remainder,
+        Self::Payouts,
+        Self::Skipped,
+    ];
+
+    /// The account in the text of an event's postings.
+    fn letter(self) -> char {
+        match self {
+            Self::Contributions => 'c',
+            Self::Funding => 'f',
+            Self::Pool => 'p',
+            Self::Reserve => 'r',
+            Self::Overflow => 'o',
+            Self::Remainder => 'm',
+            Self::Payouts => 'w',
+            Self::Skipped => 's',
+        }
+    }
+
     /// The account's name in the ledger.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -77,24 +104,81 @@ pub struct Posting {
 /// each tier sum to zero: `amount * 1,000,000 + micro`.
 #[must_use]
 pub fn postings(event: &Event) -> Vec<Posting> {
-    let mut sums: BTreeMap<(&Id, Account), (i64, i64)> = BTreeMap::new();
+    let mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])> = Vec::new();
     for MeterChange { tier, meter, delta } in &event.changes {
         let Some((account, outside, millionths)) = Account::of_meter(meter) else {
             continue;
         };
-        let (amount, micro) = sums.entry((tier, account)).or_default();
+        let known = tiers.iter().rposition(|(known, _)| *known == tier);
+        let place = known.unwrap_or_else(|| {
+            tiers.push((tier, Default::default()));
+            tiers.len() - 1
+        });
+        let (amount, micro) = &mut tiers[place].1[account as usize];
         let into = if outside { -delta } else { *delta };
         *(if millionths { micro } else { amount }) += into;
     }
-    sums.into_iter()
-        .filter(|(_, sum)| *sum != (0, 0))
-        .map(|((tier, account), (amount, micro))| Posting {
+    tiers.sort_unstable_by_key(|(tier, _)| *tier);
+    let of_tier = |(tier, sums): (&Id, [(i64, i64); Account::ALL.len()])| {
+        let tier = tier.clone();
+        let moved = Account::ALL.into_iter().zip(sums).filter(|(_, sum)| *sum != (0, 0));
+        moved.map(move |(account, (amount, micro))| Posting {
             tier: tier.clone(),
             account,
             amount,
             micro,
         })
-        .collect()
+    };
+    tiers.into_iter().flat_map(of_tier).collect()
+}
+
+/// The postings of an event as one text, empty for none.
+#[must_use]
+pub fn text(postings: &[Posting]) -> String {
+    let mut text = String::new();
+    let mut last: Option<&Id> = None;
+    for posting in postings {
+        if last == Some(&posting.tier) {
+            text.push(',');
+        } else {
+            if last.is_some() {
+                text.push(';');
+            }
+            text.push_str(posting.tier.as_str());
+            text.push(' ');
+            last = Some(&posting.tier);
+        }
+        text.push(posting.account.letter());
+        text.push_str(&posting.amount.to_string());
+        if posting.micro != 0 {
+            text.push(':');
+            text.push_str(&posting.micro.to_string());
+        }
+    }
+    text
+}
+
+/// The inverse of [`text`]; `None` for anything else.
+#[must_use]
+pub fn parse(text: &str) -> Option<Vec<Posting>> {
+    let mut postings = Vec::new();
+    for of_tier in text.split(';').filter(|_| !text.is_empty()) {
+        let (tier, lines) = of_tier.split_once(' ')?;
+        let tier = Id::parse(tier).ok()?;
+        for line in lines.split(',') {
+            let letter = line.chars().next()?;
+            let account = Account::ALL.into_iter().find(|account| account.letter() == letter)?;
+            let moved = &line[letter.len_utf8()..];
+            let (amount, micro) = moved.split_once(':').unwrap_or((moved, "0"));
+            postings.push(Posting {
+                tier: tier.clone(),
+                account,
+                amount: amount.parse().ok()?,
+                micro: micro.parse().ok()?,
+            });
+        }
+    }
+    Some(postings)
 }
 
 #[cfg(test)]
@@ -146,6 +230,7 @@ mod tests {
         );
         let sum: i64 = rows.iter().map(|p| p.amount * 1_000_000 + p.micro).sum();
         assert_eq!(sum, 0);
+        assert_eq!(super::text(&rows), "grand c-1:-200000,p-90,r-10,m0:1200000,w100");
     }
 
     #[test]
@@ -161,5 +246,43 @@ mod tests {
             rows.iter().map(text).collect::<Vec<_>>(),
             ["mini funding -3", "mini pool 3"]
         );
+    }
+
+    #[test]
+    fn the_text_is_read_back_in_the_order_of_tiers_and_accounts() {
+        let meters = [
+            "skipped",
+            "paid",
+            "pool_micro",
+            "overflow",
+            "reserve",
+            "pool",
+            "funded",
+            "contributed",
+        ];
+        let changes = ["mini", "grand"]
+            .iter()
+            .flat_map(|tier| meters.iter().map(|meter| (*tier, *meter, 7)));
+        let rows = postings(&event(&changes.collect::<Vec<_>>()));
+        let text = super::text(&rows);
+        assert_eq!(
+            text,
+            "grand c-7,f-7,p7,r7,o7,m0:7,w7,s-7;mini c-7,f-7,p7,r7,o7,m0:7,w7,s-7"
+        );
+        assert_eq!(parse(&text), Some(rows));
+        assert_eq!((super::text(&[]), parse("")), (String::new(), Some(Vec::new())));
+        for wrong in [
+            "grand",
+            "grand ",
+            "grand x1",
+            "grand p",
+            "grand p1:",
+            "grand p1,",
+            "grand p1;",
+            "? p1",
+            "grand é1",
+        ] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
     }
 }

@@ -42,6 +42,8 @@ pub struct Batch<K: Folds> {
     pub actions: Vec<(u64, i64, Action)>,
     /// The last comparison with Redis: event, time, result.
     pub report: Option<(u64, i64, Report)>,
+    /// What the event that is being added moves between accounts; empty for nothing.
+    pub moved: String,
     /// The rows of the tables that only its kind has.
     pub rows: RowsOf<K>,
     /// Why it ends before the last given event.
@@ -82,6 +84,7 @@ impl<K: Folds> Batch<K> {
             definitions: Vec::new(),
             actions: Vec::new(),
             report: None,
+            moved: String::new(),
             rows: start.tables.rows(&start.with),
             stop: None,
         };
@@ -120,6 +123,7 @@ impl<K: Folds> Batch<K> {
             at_ms: self.books.at_ms(),
             kind: raw.fields.get("type").cloned().unwrap_or_default(),
             last_sequence: self.books.sequence(),
+            moved: std::mem::take(&mut self.moved),
             body,
         });
         Ok(())

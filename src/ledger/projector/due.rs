@@ -31,18 +31,28 @@ const LOOKS_PER_SWEEP: usize = 1_000;
 /// of the other nodes wait.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How much a round has taken.
-#[derive(Default)]
+/// How much was read, or a round has taken.
+#[derive(Default, Clone, Copy)]
 struct Taken {
     events: usize,
     bytes: usize,
 }
 
 impl Taken {
-    fn add(&mut self, raw: &[Raw]) {
+    fn of(read: &Read) -> Self {
+        let Read::Events(raw) = read else {
+            return Self::default();
+        };
         let texts = raw.iter().flat_map(|raw| &raw.fields);
-        self.bytes += texts.map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        self.events += raw.len();
+        Self {
+            events: raw.len(),
+            bytes: texts.map(|(name, value)| name.len() + value.len()).sum(),
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.events += more.events;
+        self.bytes += more.bytes;
     }
 
     fn is_full(&self) -> bool {
@@ -56,7 +66,7 @@ impl<K: Kind> Projector<K> {
         let reads = self.read_due(sweep).await;
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
         let mut lost = Vec::new();
-        for (id, read) in reads {
+        for (id, read, size) in reads {
             match read {
                 Ok(Read::Events(raw)) if raw.is_empty() => self.goes_on(&id).await,
                 Ok(Read::Events(raw)) => {
@@ -65,7 +75,7 @@ impl<K: Kind> Projector<K> {
                         self.put_back(id, raw);
                         continue;
                     }
-                    taken.add(&raw);
+                    taken.add(size);
                     batches.extend(self.batch(&id, &raw));
                     self.taken_to = Some(id);
                 }
@@ -101,7 +111,7 @@ impl<K: Kind> Projector<K> {
 
     /// Looks at the streams that may have something new, until a round is full. Streams after the last one that was
     /// taken come first: otherwise a few busy ones would hold up all others for ever.
-    async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>)> {
+    async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>, Taken)> {
         let mut due = self.due(sweep);
         let first = due.partition_point(|stream| Some(&stream.id) <= self.taken_to.as_ref());
         due.rotate_left(first);
@@ -125,11 +135,11 @@ impl<K: Kind> Projector<K> {
             });
             let done: Vec<_> = futures::iter(looks).buffered(AT_ONCE).collect().await;
             for (stream, read) in done {
-                if let Ok(Ok(Read::Events(raw))) = &read {
-                    taken.add(raw);
-                }
                 if let Ok(read) = read {
-                    reads.push((stream.id.clone(), read));
+                    // Counted once: the texts of many events are not in the processor's cache.
+                    let size = read.as_ref().map(Taken::of).unwrap_or_default();
+                    taken.add(size);
+                    reads.push((stream.id.clone(), read, size));
                 } else {
                     debug!(what = K::NAME.as_str(), id = %stream.id, "its node does not answer in time");
                 }

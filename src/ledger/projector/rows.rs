@@ -39,6 +39,8 @@ pub struct EventRow {
     pub kind: String,
     /// Number of entries or issues, including those of this event.
     pub last_sequence: u64,
+    /// What it moved between accounts; empty for nothing.
+    pub moved: String,
     /// Canonical JSON.
     pub body: String,
 }

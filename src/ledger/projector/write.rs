@@ -2,13 +2,11 @@
 //! begins.
 
 use jackpot_core::ids::Id;
-use sqlx::{Any, AssertSqlSafe};
 
 use super::batch::Batch;
-use super::rows::Cursor;
 use crate::ledger::kind::{Compares, Folded, Folds, Tables};
 use crate::ledger::reconcile;
-use crate::sql::{Sql, Tx, Value, insert_rows};
+use crate::sql::{Sql, Tx, Value, insert_rows, update_rows};
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -48,15 +46,13 @@ async fn commit_all<K: Compares>(sql: &Sql, batches: &[(&Batch<K>, i64)]) -> Res
 }
 
 async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
-    for (batch, token) in batches {
-        move_cursor(tx, batch, *token).await?;
-    }
+    move_cursors(tx, batches).await?;
     let batches: Vec<&Batch<K>> = batches.iter().map(|(batch, _)| *batch).collect();
     record(tx, &batches).await?;
     definitions(tx, &batches).await?;
     K::Tables::write(tx, &batches).await?;
+    actions(tx, &batches).await?;
     for batch in batches {
-        actions(tx, &K::NAME.subject(&batch.id), batch).await?;
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
             reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
         }
@@ -64,39 +60,61 @@ async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64
     Ok(())
 }
 
-/// Moves the cursor by compare-and-set on place, hash and token.
-async fn move_cursor<K: Folds>(tx: &mut Tx<'_>, batch: &Batch<K>, token: i64) -> Result<(), WriteError> {
-    let Cursor { n, hash, stream_id } = &batch.to;
-    let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
-    let own = K::Tables::cursor(batch);
-    let (set, still) = if own.is_some() {
-        (", indexed_n = $11", " AND indexed_n = $12")
-    } else {
-        ("", "")
-    };
-    let text = format!(
-        "UPDATE streams SET n = $1, hash = $2, stream_id = $3, restores = $4, books = $5, stopped = '', status = $10{set} \
-         WHERE kind = '{}' AND id = $6 AND n = $7 AND hash = $8 AND lease_token = $9{still}",
+/// Moves the cursors by compare-and-set on place, hash and token. If one can't be moved, the error names the first.
+async fn move_cursors<K: Folds>(tx: &mut Tx<'_>, batches: &[(&Batch<K>, i64)]) -> Result<(), WriteError> {
+    let texts = batches.iter().map(|(batch, _)| {
+        let books = serde_json::to_string(&batch.books).expect("plain data is JSON");
+        (books, batch.from.hash.to_string(), batch.to.hash.to_string())
+    });
+    let texts: Vec<_> = texts.collect();
+    let rows = batches.iter().zip(&texts).flat_map(|((batch, token), text)| {
+        let (books, from_hash, hash) = text;
+        let (from_indexed, indexed) = K::Tables::cursor(batch).unwrap_or_default();
+        [
+            Value::Text(batch.id.as_str()),
+            Value::Int(int(batch.from.n)),
+            Value::Text(from_hash),
+            Value::Int(int(from_indexed)),
+            Value::Int(*token),
+            Value::Int(int(batch.to.n)),
+            Value::Text(hash),
+            Value::Text(&batch.to.stream_id),
+            Value::Int(int(batch.books.restores())),
+            Value::Text(books),
+            Value::Text(batch.books.status()),
+            Value::Int(int(indexed)),
+        ]
+    });
+    let columns = [
+        "id",
+        "from_n",
+        "from_hash",
+        "from_indexed_n",
+        "token",
+        "n",
+        "hash",
+        "stream_id",
+        "restores",
+        "books",
+        "status",
+        "indexed_n",
+    ];
+    let set = "n = given.n, hash = given.hash, stream_id = given.stream_id, restores = given.restores, \
+               books = given.books, stopped = '', status = given.status, indexed_n = given.indexed_n";
+    let which = format!(
+        "streams.kind = '{}' AND streams.id = given.id AND streams.n = given.from_n AND streams.hash = given.from_hash \
+         AND streams.lease_token = given.token AND streams.indexed_n = given.from_indexed_n",
         K::NAME.as_str()
     );
-    let mut update = sqlx::query::<Any>(AssertSqlSafe(text))
-        .bind(int(*n))
-        .bind(hash.to_string())
-        .bind(stream_id.as_str())
-        .bind(int(batch.books.restores()))
-        .bind(books)
-        .bind(batch.id.as_str())
-        .bind(int(batch.from.n))
-        .bind(batch.from.hash.to_string())
-        .bind(token)
-        .bind(batch.books.status());
-    if let Some((before, after)) = own {
-        update = update.bind(int(after)).bind(int(before));
-    }
-    if update.execute(&mut **tx).await?.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(WriteError::Moved(batch.id.clone()))
+    let moved = update_rows(tx, ("streams", set, &which), &columns, &rows.collect::<Vec<_>>()).await?;
+    all_moved(moved, batches.iter().map(|(batch, _)| &batch.id))
+}
+
+/// Returns an error unless as many cursors were moved as there are streams.
+pub fn all_moved<'a>(moved: u64, mut streams: impl ExactSizeIterator<Item = &'a Id>) -> Result<(), WriteError> {
+    match streams.next() {
+        Some(first) if streams.len() as u64 + 1 != moved => Err(WriteError::Moved(first.clone())),
+        _ => Ok(()),
     }
 }
 
@@ -117,6 +135,7 @@ async fn record<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), 
             Value::Text(&event.kind),
             Value::Int(int(event.last_sequence)),
             Value::Text(hash),
+            Value::Text(&event.moved),
             Value::Text(&event.body),
         ]
     });
@@ -129,6 +148,7 @@ async fn record<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), 
         "type",
         "last_sequence",
         "hash",
+        "moved",
         "body",
     ];
     insert(tx, "events", &columns, rows).await
@@ -154,8 +174,13 @@ async fn definitions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result
     insert(tx, "definitions", &columns, rows).await
 }
 
-async fn actions<K: Folds>(tx: &mut Tx<'_>, subject: &str, batch: &Batch<K>) -> Result<(), sqlx::Error> {
-    let rows = batch.actions.iter().map(|(n, at_ms, action)| {
+async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+    let subjects: Vec<_> = batches.iter().map(|batch| K::NAME.subject(&batch.id)).collect();
+    let all = batches
+        .iter()
+        .zip(&subjects)
+        .flat_map(|(batch, subject)| batch.actions.iter().map(move |action| (subject, action)));
+    let rows = all.map(|(subject, (n, at_ms, action))| {
         [
             Value::Text(subject),
             Value::Int(int(*n)),

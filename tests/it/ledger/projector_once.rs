@@ -9,7 +9,6 @@ use jackpot::ledger::projector::Projector;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::subject::kinds::JACKPOT;
 use serde_json::json;
-use sqlx::AssertSqlSafe;
 
 use crate::jackpot::fixture::{JackpotFixture, entry};
 use crate::jackpot::ledger::fixture::JackpotLedger;
@@ -221,10 +220,8 @@ async fn a_database_that_was_put_back_gets_the_rest_again(db: LedgerDb) {
     fixture.take("behind", 0).await;
     projector.catch_up().await;
     assert_eq!(fixture.n().await, 3);
-    for table in ["events", "postings"] {
-        let delete = sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE n > 2")));
-        fixture.ledger.sql.execute(delete).await.expect("deleted");
-    }
+    let delete = sqlx::query("DELETE FROM events WHERE n > 2");
+    fixture.ledger.sql.execute(delete).await.expect("deleted");
     fixture
         .change(&format!(
             "UPDATE streams SET n = {}, hash = '{}', stream_id = '{}', books = '{}', indexed_n = {}",

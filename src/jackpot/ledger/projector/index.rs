@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
-use sqlx::{Any, Row};
+use sqlx::Row;
 use tracing::{debug, info};
 
 use super::Jackpots;
@@ -22,9 +22,9 @@ use crate::ledger::Ledger;
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::load::{self, LoadError, damaged};
 use crate::ledger::projector::stream;
-use crate::ledger::projector::write::{WriteError, int};
+use crate::ledger::projector::write::{WriteError, all_moved, int};
 use crate::ledger::queries::LedgerError;
-use crate::sql::{Sql, Tx, is_unavailable};
+use crate::sql::{Sql, Tx, Value, is_unavailable, update_rows};
 
 type Loaded = load::Loaded<Jackpots>;
 type Stream = stream::Stream<Jackpots>;
@@ -128,9 +128,7 @@ pub async fn write(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
 
 async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
     let mut tx = sql.begin().await?;
-    for part in parts {
-        move_cursor(&mut tx, part).await?;
-    }
+    move_cursors(&mut tx, parts).await?;
     let entries = parts
         .iter()
         .flat_map(|part| part.rows.entries.iter().map(|row| index_row(part.jackpot, row)));
@@ -154,22 +152,21 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Moves the cursor by compare-and-set on place and token.
-async fn move_cursor(tx: &mut Tx<'_>, part: &Part<'_>) -> Result<(), WriteError> {
-    let moved = sqlx::query::<Any>(
-        "UPDATE streams SET indexed_n = $1 WHERE kind = 'jackpot' AND id = $2 AND indexed_n = $3 AND n >= $1 AND lease_token = $4",
-    )
-    .bind(int(part.to))
-    .bind(part.jackpot.as_str())
-    .bind(int(part.from))
-    .bind(part.token)
-    .execute(&mut **tx)
-    .await?;
-    if moved.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(WriteError::Moved(part.jackpot.clone()))
-    }
+/// Moves the cursors by compare-and-set on place and token.
+async fn move_cursors(tx: &mut Tx<'_>, parts: &[Part<'_>]) -> Result<(), WriteError> {
+    let rows = parts.iter().flat_map(|part| {
+        [
+            Value::Text(part.jackpot.as_str()),
+            Value::Int(int(part.from)),
+            Value::Int(int(part.to)),
+            Value::Int(part.token),
+        ]
+    });
+    let which = "streams.kind = 'jackpot' AND streams.id = given.id AND streams.indexed_n = given.from_n \
+                 AND streams.n >= given.to_n AND streams.lease_token = given.token";
+    let (set, columns) = ("indexed_n = given.to_n", ["id", "from_n", "to_n", "token"]);
+    let moved = update_rows(tx, ("streams", set, which), &columns, &rows.collect::<Vec<_>>()).await?;
+    all_moved(moved, parts.iter().map(|part| part.jackpot))
 }
 
 fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {

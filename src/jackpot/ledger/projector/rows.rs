@@ -5,7 +5,6 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
 use crate::jackpot::ledger::event::Entered;
-use crate::jackpot::ledger::postings::Posting;
 
 /// A unit of a coupon that an entry won.
 #[derive(Debug)]
@@ -105,8 +104,6 @@ pub struct Rows {
     pub indexed_n: u64,
     /// Whether entries are indexed.
     pub index_entries: bool,
-    /// Double entry: event, time and line of each.
-    pub postings: Vec<(u64, i64, usize, Posting)>,
     /// Receipts.
     pub payouts: Vec<PayoutRow>,
     /// Units of coupons that entries won.

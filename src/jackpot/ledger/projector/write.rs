@@ -1,79 +1,69 @@
 //! Writes the tables of jackpots, in the transaction of their events.
 
 use super::Jackpots;
-use super::rows::{CouponRow, PayoutRow};
+use super::rows::Rows;
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
 
 /// Writes all of them.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
-    postings(tx, batches).await?;
-    tables(tx, batches).await?;
+    payouts(tx, batches).await?;
+    coupons(tx, batches).await?;
+    epochs(tx, batches).await?;
+    adjustments(tx, batches).await?;
     changes(tx, batches).await
 }
 
-async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
-    let rows = batches
-        .iter()
-        .flat_map(|b| b.rows.postings.iter().map(|row| (&b.id, row)));
-    let rows = rows.map(|(jackpot, (n, at_ms, line, posting))| {
+async fn epochs(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.epochs).map(|(jackpot, (epoch, opening, opened_ms))| {
         [
-            Value::Text(jackpot.as_str()),
-            Value::Int(*at_ms),
-            Value::Int(int(*n)),
-            Value::Int(int(*line as u64)),
-            Value::Text(posting.tier.as_str()),
-            Value::Text(posting.account.as_str()),
-            Value::Int(posting.amount),
-            Value::Int(posting.micro),
+            jackpot,
+            Value::Int(int(*epoch)),
+            Value::Text(&opening.commitment),
+            Value::Text(&opening.nonce),
+            Value::Text(&opening.secret_id),
+            Value::Int(*opened_ms),
+            Value::Int(0),
+            Value::Int(0),
         ]
     });
-    let columns = ["jackpot_id", "at_ms", "n", "line", "tier", "account", "amount", "micro"];
-    insert(tx, "postings", &columns, rows).await
+    let columns = [
+        "jackpot_id",
+        "epoch",
+        "commitment",
+        "nonce",
+        "secret_id",
+        "opened_ms",
+        "closed_ms",
+        "closed_n",
+    ];
+    insert(tx, "epochs", &columns, rows).await
 }
 
-/// Writes the rows that are only ever added.
-async fn tables(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
-    for batch in batches {
-        let (jackpot, rows) = (Value::Text(batch.id.as_str()), &batch.rows);
-        payouts(tx, jackpot, &rows.payouts).await?;
-        coupons(tx, jackpot, &rows.coupons).await?;
-        let epochs = rows.epochs.iter().map(|(epoch, opening, opened_ms)| {
-            [
-                jackpot,
-                Value::Int(int(*epoch)),
-                Value::Text(&opening.commitment),
-                Value::Text(&opening.nonce),
-                Value::Text(&opening.secret_id),
-                Value::Int(*opened_ms),
-                Value::Int(0),
-                Value::Int(0),
-            ]
-        });
-        let columns = [
-            "jackpot_id",
-            "epoch",
-            "commitment",
-            "nonce",
-            "secret_id",
-            "opened_ms",
-            "closed_ms",
-            "closed_n",
-        ];
-        insert(tx, "epochs", &columns, epochs).await?;
-        let adjustments = rows.adjustments.iter().map(|(id, n, at_ms, digest)| {
-            let (id, n) = (Value::Text(id), Value::Int(int(*n)));
-            [jackpot, id, n, Value::Int(*at_ms), Value::Text(digest)]
-        });
-        let columns = ["jackpot_id", "adjustment_id", "n", "at_ms", "digest"];
-        insert(tx, "adjustments", &columns, adjustments).await?;
-    }
-    Ok(())
+async fn adjustments(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.adjustments).map(|(jackpot, (id, n, at_ms, digest))| {
+        let (id, n) = (Value::Text(id), Value::Int(int(*n)));
+        [jackpot, id, n, Value::Int(*at_ms), Value::Text(digest)]
+    });
+    let columns = ["jackpot_id", "adjustment_id", "n", "at_ms", "digest"];
+    insert(tx, "adjustments", &columns, rows).await
 }
 
-async fn payouts(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[PayoutRow]) -> Result<(), sqlx::Error> {
-    let rows = rows.iter().map(|row| {
+/// The rows of one table in all batches, each with its jackpot.
+fn all<'a, R: 'a>(
+    batches: &'a [&'a Batch<Jackpots>],
+    of: impl Fn(&'a Rows) -> &'a [R],
+) -> impl Iterator<Item = (Value<'a>, &'a R)> {
+    let of_batch = move |batch: &'a &'a Batch<Jackpots>| {
+        let jackpot = Value::Text(batch.id.as_str());
+        of(&batch.rows).iter().map(move |row| (jackpot, row))
+    };
+    batches.iter().flat_map(of_batch)
+}
+
+async fn payouts(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.payouts).map(|(jackpot, row)| {
         let receipt = &row.receipt;
         [
             Value::Text(&receipt.payout_id),
@@ -142,8 +132,8 @@ async fn changes(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sq
     Ok(())
 }
 
-async fn coupons(tx: &mut Tx<'_>, jackpot: Value<'_>, rows: &[CouponRow]) -> Result<(), sqlx::Error> {
-    let rows = rows.iter().map(|row| {
+async fn coupons(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.coupons).map(|(jackpot, row)| {
         [
             jackpot,
             Value::Int(int(row.sequence)),

@@ -4,11 +4,11 @@ use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
-use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
-use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
-use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries};
+use crate::jackpot::ledger::postings::{Posting, parse};
+use crate::ledger::queries::scan::{Page, Statement};
+use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
 
 /// One line of double entry. The lines of one event and tier sum to zero, `micro` included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -54,21 +54,19 @@ impl PostingFilters {
         Listing::new("ledger", self, Key::before_number(0))
     }
 
-    /// The range that a page reads: the primary key of the table.
+    /// The events of a page: a range of one index, as [`Scan`](crate::ledger::queries::scan::Scan) reads it.
     #[must_use]
-    pub fn scan(&self) -> Scan {
-        Scan {
-            table: "postings".to_owned(),
-            select: "jackpot_id, at_ms, n, line, tier, account, amount, micro",
-            index: &["jackpot_id", "at_ms", "n", "line"],
-            fixed: vec![("jackpot_id", (&self.jackpot_id).into())],
-            key: ["at_ms", "n", "line"],
-            order: Order::OldestFirst,
-            low: Key::before_number(self.between.from_ms()),
-            high: Key::before_number(self.between.to_ms()),
-            filters: Vec::new(),
-            within: None,
-            scanned: MAX_SCANNED,
+    pub fn events(&self, after: Option<&Key>, limit: u32) -> Statement {
+        let [at_ms, n, _] = after.map_or_else(|| Key::before_number(self.between.from_ms()).0, |key| key.0.clone());
+        let id = Value::from(&self.jackpot_id);
+        // The event of the cursor is read again: the page may go on within it.
+        let text = format!(
+            "SELECT at_ms, n, moved FROM events WHERE moved <> '' AND (id, at_ms, n) >= ($1, $2, $3) \
+             AND (id, at_ms, n) < ($4, $5, $6) ORDER BY id, at_ms, n LIMIT {limit}"
+        );
+        Statement {
+            text,
+            values: vec![id.clone(), at_ms, n, id, self.between.to_ms().into(), 0.into()],
         }
     }
 }
@@ -81,9 +79,28 @@ impl Queries {
         after: Option<Key>,
         limit: u32,
     ) -> Result<Page<PostingRow>, LedgerError> {
-        let mut scan = filters.scan();
-        scan.go_on(after);
-        self.sql.reading(scan.page(self.sql.reader(), limit, read)).await
+        // Each event has a posting or more, but the first may have none after the cursor. One row more says whether the
+        // list goes on.
+        let events = filters.events(after.as_ref(), limit.saturating_add(2)).query();
+        let events = self.sql.reading(events.fetch_all(self.sql.reader())).await?;
+        let (limit, mut items, mut last) = (limit as usize, Vec::new(), None);
+        for event in &events {
+            let (at_ms, n): (i64, i64) = (event.try_get("at_ms")?, event.try_get("n")?);
+            let unreadable = || LedgerError::Missing(format!("readable postings of event {}:{n}", filters.jackpot_id));
+            let postings = parse(event.try_get("moved")?).ok_or_else(unreadable)?;
+            for (line, posting) in (0..).zip(&postings) {
+                let key = Key([at_ms.into(), n.into(), line.into()]);
+                if after.as_ref().is_some_and(|after| key.0 <= after.0) {
+                    continue;
+                }
+                if items.len() == limit {
+                    return Ok(Page { items, next: last });
+                }
+                items.push(PostingRow::of(&filters.jackpot_id, (at_ms, n, line), posting));
+                last = Some(key);
+            }
+        }
+        Ok(Page { items, next: None })
     }
 
     /// Returns an error for a jackpot that the ledger does not know.
@@ -96,16 +113,17 @@ impl Queries {
     }
 }
 
-fn read(row: &AnyRow) -> Result<PostingRow, LedgerError> {
-    let (jackpot_id, n): (String, i64) = (row.try_get("jackpot_id")?, row.try_get("n")?);
-    Ok(PostingRow {
-        n,
-        event_id: format!("{jackpot_id}:{n}"),
-        line: row.try_get("line")?,
-        at: rfc3339(row.try_get("at_ms")?),
-        tier: row.try_get("tier")?,
-        account: row.try_get("account")?,
-        amount: row.try_get("amount")?,
-        micro: row.try_get("micro")?,
-    })
+impl PostingRow {
+    fn of(jackpot: &Id, (at_ms, n, line): (i64, i64, i64), posting: &Posting) -> Self {
+        Self {
+            n,
+            event_id: format!("{jackpot}:{n}"),
+            line,
+            at: rfc3339(at_ms),
+            tier: posting.tier.to_string(),
+            account: posting.account.as_str().to_owned(),
+            amount: posting.amount,
+            micro: posting.micro,
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub type CouponLedger = LedgerFixture<Coupon>;
 impl InLedger for Coupon {
     type Kind = Coupons;
     const TABLES: &'static [(&'static str, &'static str)] = &[
-        ("events", "id n stream_id at_ms type last_sequence hash body"),
+        ("events", "id n stream_id at_ms type last_sequence hash moved body"),
         (
             "coupon_issues",
             "coupon_id sequence request_id user_id code issued_at_ms n voided_at_ms voided_n",

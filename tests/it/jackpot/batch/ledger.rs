@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Entered, Event, Kind};
 use jackpot::jackpot::ledger::fold::Fold;
+use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::projector::{JackpotTables, Jackpots};
 use jackpot::ledger::events::FoldError;
 use jackpot::ledger::projector::batch::{self, Cursor, Raw, Start, With};
@@ -355,9 +356,10 @@ async fn a_batch_gives_the_rows_of_its_entries() {
     assert_eq!(batch.rows.index.settled.len(), 1, "only the entry before the batch");
     let accounts = |batch: &Batch| {
         let mut sums = BTreeMap::<_, i64>::new();
-        for (_, _, _, posting) in &batch.rows.postings {
-            *sums.entry((posting.tier.clone(), posting.account)).or_default() +=
-                posting.amount * 1_000_000 + posting.micro;
+        for event in &batch.events {
+            for posting in postings::parse(&event.moved).expect("postings") {
+                *sums.entry((posting.tier, posting.account)).or_default() += posting.amount * 1_000_000 + posting.micro;
+            }
         }
         // No posting of a batch has what went in and came out again within the batch.
         sums.retain(|_, sum| *sum != 0);

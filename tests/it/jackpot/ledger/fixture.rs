@@ -26,8 +26,7 @@ pub type JackpotLedger = LedgerFixture<Jackpot>;
 impl InLedger for Jackpot {
     type Kind = Jackpots;
     const TABLES: &'static [(&'static str, &'static str)] = &[
-        ("events", "kind id n stream_id at_ms type last_sequence hash body"),
-        ("postings", "jackpot_id at_ms n line tier account amount micro"),
+        ("events", "kind id n stream_id at_ms type last_sequence hash moved body"),
         ("definitions", "kind id version n at_ms json kept"),
         (
             "epochs",

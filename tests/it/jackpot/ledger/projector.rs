@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot::jackpot::kept::{self, Epochs};
+use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::ledger::projector::index::go_on;
 use jackpot::jackpot::scripts::{EntryReply, Rotated};
@@ -130,10 +131,13 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
 /// The postings of each event and tier sum to zero. All postings of a tier sum to what its meters hold.
 async fn assert_postings(fixture: &JackpotLedger) {
     let (mut events, mut accounts) = (BTreeMap::<_, i64>::new(), BTreeMap::<_, i64>::new());
-    for row in fixture.table("postings", "n tier account amount micro").await {
-        let micro = row[3].parse::<i64>().expect("units") * 1_000_000 + row[4].parse::<i64>().expect("millionths");
-        *events.entry((row[0].clone(), row[1].clone())).or_default() += micro;
-        *accounts.entry((row[1].clone(), row[2].clone())).or_default() += micro;
+    for row in fixture.table("events", "n moved").await {
+        for posting in postings::parse(&row[1]).expect("postings") {
+            let (tier, account) = (posting.tier.to_string(), posting.account.as_str());
+            let micro = posting.amount * 1_000_000 + posting.micro;
+            *events.entry((row[0].clone(), tier.clone())).or_default() += micro;
+            *accounts.entry((tier, account.to_owned())).or_default() += micro;
+        }
     }
     assert!(events.len() > 8 && events.values().all(|sum| *sum == 0), "{events:?}");
     for meter in fixture.snapshot().await.meters {

@@ -103,7 +103,7 @@ async fn issues_are_counted_out_of_indexes() {
     let books = books(LedgerDb::sqlite()).await;
     issues(&books, "coffee", 1_000).await;
     books
-        .run("INSERT INTO events VALUES ('coupon', 'coffee', 901, '0-0', 1, 'issue', 900, 'h', '{}')")
+        .run("INSERT INTO events VALUES ('coupon', 'coffee', 901, '0-0', 1, 'issue', 900, 'h', '', '{}')")
         .await;
     let plan: Vec<String> = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {COUNT}")))
         .fetch_all(books.sql.reader())

@@ -146,30 +146,46 @@ async fn a_long_silence_is_passed_in_bounded_pages(db: LedgerDb) {
 async fn postings_are_the_oldest_first(db: LedgerDb) {
     let books = books(db).await;
     books.jackpot("spring").await;
-    for (n, line, account, amount) in [
-        (1, 0, "contributions", -1),
-        (1, 1, "pool", 1),
-        (2, 0, "pool", -1),
-        (2, 1, "payouts", 1),
+    // Event 4 happened by a clock that is behind, and what moved nothing is in no page.
+    for (n, after_ms, moved) in [
+        (1, 1, "grand c-1,p1"),
+        (2, 2, "grand p-1,w1"),
+        (3, 3, ""),
+        (4, 0, "grand c-3:-500000,p2,m1:500000;mini c-1,p1"),
+        (5, 2, "grand f-2,p2"),
     ] {
         books
             .run(&format!(
-                "INSERT INTO postings (jackpot_id, at_ms, n, line, tier, account, amount, micro) VALUES \
-                 ('spring', {T0} + {n}, {n}, {line}, 'grand', '{account}', {amount}, 0)"
+                "INSERT INTO events (kind, id, n, stream_id, at_ms, type, last_sequence, hash, moved, body) VALUES \
+                 ('jackpot', 'spring', {n}, '', {T0} + {after_ms}, 'enter', {n}, '', '{moved}', '')"
             ))
             .await;
     }
     let path = "/v1/jackpots/spring/ledger?";
-    let all = books.walk(&format!("{path}limit=1"), async |_| ()).await;
-    let lines: Vec<_> = all.iter().map(|row| format!("{}.{}", row["n"], row["line"])).collect();
-    assert_eq!(lines, ["1.0", "1.1", "2.0", "2.1"]);
+    let whole = books.items(&format!("{path}limit=1000")).await;
+    let lines: Vec<_> = whole
+        .iter()
+        .map(|row| format!("{}.{}", row["n"], row["line"]))
+        .collect();
+    let order = [
+        "4.0", "4.1", "4.2", "4.3", "4.4", "1.0", "1.1", "2.0", "2.1", "5.0", "5.1",
+    ];
+    assert_eq!(lines, order);
+    for limit in 1..=12 {
+        let pages = books.walk(&format!("{path}limit={limit}"), async |_| ()).await;
+        assert_eq!(pages, whole, "{limit}");
+    }
+    let remainder = json!({"n": 4, "event_id": "spring:4", "line": 2, "at": "2025-11-21T00:00:00.000Z", "tier": "grand",
+                           "account": "remainder", "amount": 1, "micro": 500_000});
+    assert_eq!(whole[2], remainder);
+    let all = &whole[5..];
     let expected = json!({"n": 1, "event_id": "spring:1", "line": 0, "at": "2025-11-21T00:00:00.001Z", "tier": "grand",
                           "account": "contributions", "amount": -1, "micro": 0});
     assert_eq!(all[0], expected);
     for (query, expected) in [
         ("from=2025-11-21T00:00:00.002Z", &all[2..]),
-        ("to=2025-11-21T00:00:00.002Z", &all[..2]),
-        ("from=2025-11-21T00:00:00.001Z&to=2025-11-21T00:00:00.003Z", &all[..]),
+        ("to=2025-11-21T00:00:00.002Z", &whole[..7]),
+        ("from=2025-11-21T00:00:00.001Z&to=2025-11-21T00:00:00.003Z", all),
     ] {
         assert_eq!(books.items(&format!("{path}{query}")).await, expected, "{query}");
     }
