@@ -96,7 +96,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "not-ready",
         "This instance is not ready",
-        "`errors` names what it waits for. Other instances may be ready.",
+        "`errors` names what it waits for. Other instances may be ready. An instance that is starting answers so at every \
+         path but `/healthz` and `/metrics`; nothing was done.",
     ),
     kind(
         "too-many-streams",

@@ -21,6 +21,7 @@ pub mod other_secret;
 pub mod redis_down;
 pub mod refused;
 pub mod script_flush;
+pub mod starting;
 pub mod stuck;
 pub mod support;
 pub mod two_stores;

@@ -1,0 +1,56 @@
+//! The answers of an instance that is starting: it opens Redis and the ledger, and loads every jackpot, coupon and room.
+//! `/healthz` says that it is alive, everything else that it is not ready.
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+
+use super::Web;
+use super::auth::AnyoneFiltered;
+use super::health::{self, Readiness, ReadinessFn};
+use super::problem::{FieldError, Problem};
+
+/// When to ask again, in seconds.
+const RETRY_S: u32 = 1;
+
+fn cause() -> FieldError {
+    FieldError::new("instance", "is starting")
+}
+
+/// Not ready, whatever is known of Redis and the ledger.
+pub fn readiness() -> ReadinessFn {
+    Arc::new(|| Readiness {
+        causes: vec![cause()],
+        ..Readiness::default()
+    })
+}
+
+pub(super) async fn healthz() -> HttpResponse {
+    last(health::healthz().await)
+}
+
+pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<Web>) -> HttpResponse {
+    last(health::readyz(caller, web).await)
+}
+
+/// The answer at every other path. It does not depend on the path, because most routes do not exist yet.
+pub(super) async fn refuse() -> HttpResponse {
+    let detail = "instance: is starting; send the same request again";
+    let problem = Problem {
+        errors: vec![cause()],
+        retry_after_s: Some(RETRY_S),
+        ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", detail)
+    };
+    last(problem.into_response())
+}
+
+/// Ends the connection after this answer. Otherwise a request that is sent when the service becomes ready would find the
+/// connection closed.
+fn last(mut answer: HttpResponse) -> HttpResponse {
+    answer
+        .head_mut()
+        .set_connection_type(actix_web::http::ConnectionType::Close);
+    answer
+}
