@@ -185,7 +185,7 @@ impl App {
         let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
         let stopping = self.web.stopping.clone();
         // In between the system keeps new connections.
-        self.unready.stop().await?;
+        self.unready.hand_over().await?;
         let running = server::start_on(&self.sockets, &self.settings, self.web, self.routes)?;
         let served = Stopping::default();
         let (mut dropped, mut awaited) = (Vec::new(), Vec::new());

@@ -30,6 +30,9 @@ const METRICS_WORKERS: usize = 1;
 
 const METRICS_CONNECTIONS: usize = 64;
 
+/// Time for answers that wait for nothing.
+const LAST_ANSWERS: Duration = Duration::from_millis(50);
+
 /// How long the service waits for the last answers of the time before it was ready, in seconds: they take no time.
 const UNREADY_SHUTDOWN_S: u64 = 1;
 
@@ -213,6 +216,19 @@ impl Running {
     #[must_use]
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
+    }
+
+    /// Stops so that another server can serve the same addresses: from here on the system keeps new connections. The
+    /// accepted ones are answered first: otherwise a stop keeps those that no thread has yet for a second.
+    ///
+    /// # Errors
+    /// If the server had ended with an error before.
+    pub async fn hand_over(self) -> io::Result<()> {
+        for handle in &self.handles {
+            handle.pause().await;
+        }
+        tokio::time::sleep(LAST_ANSWERS).await;
+        self.stop().await
     }
 
     /// Accepts no more connections, and answers accepted requests, for at most `http.shutdown_timeout_s`.

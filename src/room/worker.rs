@@ -69,9 +69,9 @@ impl Worker {
                     round += 1;
                 }
                 Some(found) = sweeping.join_next() => {
-                    for id in found.unwrap_or_default() {
-                        if !schedule.has(&id) && !looks.has(&id) && !silent.has(&id) {
-                            schedule.set(id, Instant::now());
+                    for id in found.unwrap_or_default().iter() {
+                        if !schedule.has(id) && !looks.has(id) && !silent.has(id) {
+                            schedule.set(id.clone(), Instant::now());
                         }
                     }
                 }

@@ -39,6 +39,22 @@ impl Store {
     }
 }
 
+impl Store {
+    /// The clock of each primary that answers, Unix time in ms, by the node's name.
+    pub async fn clocks(&self) -> Vec<(Arc<str>, i64)> {
+        if self.is_open().is_err() {
+            return Vec::new();
+        }
+        let nodes = self.inner.dispatcher.topology.primaries();
+        let looks = nodes.iter().map(|node| async {
+            let time = node.send(&redis::cmd("TIME")).await.ok()?;
+            let (seconds, micros): (i64, i64) = redis::from_redis_value(time).ok()?;
+            Some((Arc::clone(node.node()), seconds * 1_000 + micros / 1_000))
+        });
+        join_all(looks).await.into_iter().flatten().collect()
+    }
+}
+
 impl Dispatcher {
     async fn read_together(&self, reads: &[Cmd], observer: Option<&Observer>) -> Vec<Answer> {
         let mut nodes: Vec<(Arc<Link>, Vec<usize>)> = Vec::new();

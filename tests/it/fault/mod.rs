@@ -12,6 +12,7 @@ pub mod killed_between;
 pub mod ledger_damage;
 pub mod ledger_kill9;
 pub mod ledger_lost_redis;
+pub mod ledger_many;
 pub mod ledger_postgres;
 pub mod ledger_start;
 pub mod ledger_support;
