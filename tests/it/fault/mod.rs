@@ -7,6 +7,7 @@ pub mod frozen_node;
 pub mod full_disk;
 pub mod full_memory;
 pub mod graceful_stop;
+pub mod idle;
 pub mod kill9_load;
 pub mod killed_between;
 pub mod ledger_damage;
