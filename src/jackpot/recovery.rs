@@ -20,7 +20,7 @@ use crate::settings;
 use crate::single_flight::Read;
 use crate::stopping::Stopping;
 use crate::store::{Store, StoreError};
-use crate::subject::{Glance, Glances, Quiet, Subject};
+use crate::subject::{Glance, Glances, Quiet, Subject, rises};
 
 use super::error::PlayError;
 use super::known::{Known, Registry};
@@ -61,6 +61,8 @@ pub struct Recovery {
 #[derive(Debug, Default)]
 struct Rounds {
     number: u64,
+    /// The count of risen marks at the last round.
+    rises: u64,
     quiet: Quiet,
     /// Jackpots that had pending entries, or could not be read.
     busy: BTreeSet<Id>,
@@ -83,9 +85,12 @@ impl Rounds {
             };
             due.insert(id.clone(), mark);
         }
-        let own = registry.each().into_iter();
-        for known in own.filter(|known| !self.quiet.covers(known.id(), known.mark())) {
-            due.entry(known.id().clone()).or_insert_with(|| known.mark());
+        let rises = rises();
+        if std::mem::replace(&mut self.rises, rises) != rises {
+            let own = registry.each().into_iter();
+            for known in own.filter(|known| !self.quiet.covers(known.id(), known.mark())) {
+                due.entry(known.id().clone()).or_insert_with(|| known.mark());
+            }
         }
         for id in &self.busy {
             due.entry(id.clone()).or_insert_with(|| registry.known(id).mark());

@@ -15,10 +15,10 @@ use super::scripts::Visited;
 /// Rooms of one reading, each second: some 3 ms of Redis' time. With more quiet rooms, each has its turn every few
 /// seconds.
 const GLANCES: usize = 1_000;
-/// Longest time between two steps of a quiet room: a step also tidies, and reports the counts.
-const STEP_WITHIN: Duration = Duration::from_mins(1);
+/// Longest time between two steps of a quiet room: a step also reports the counts.
+const STEP_WITHIN: Duration = Duration::from_mins(5);
 /// Steps a second of quiet rooms. With more rooms than 3,000 the time between two steps is longer.
-const STEPS_PER_S: usize = 50;
+const STEPS_PER_S: usize = 10;
 /// A clock that is further from its place has been set, or its node was replaced.
 const SET_MS: i64 = 1_000;
 

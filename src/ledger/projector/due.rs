@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 8 << 20;
 /// Streams without news that a sweep reads with a script: it compares the last event, and trims. With more of them than
 /// that, each has its turn every few seconds or minutes. Streams that this instance plays are read immediately, and those
 /// of which the shared reading of marks ([`Registry::glances`](crate::subject::Registry::glances)) shows another mark.
-const LOOKS_PER_SWEEP: usize = 20;
+const LOOKS_PER_SWEEP: usize = 10;
 
 /// Longest wait of a round for one stream; a look takes some ten milliseconds. While one node is frozen, the streams
 /// of the other nodes wait.

@@ -19,7 +19,7 @@ use crate::ledger::kind::{Kind, Upkeep};
 use crate::sql::is_unavailable;
 
 /// Rows of streams that a sweep reads in turn. With more streams than that, each has its turn every few sweeps.
-const PLACES: usize = 300;
+const PLACES: usize = 100;
 /// Streams that are taken over by queries of their own, each with the whole tail of its chain. The tails of more than
 /// that are checked later.
 const FEW: usize = 16;
