@@ -187,6 +187,8 @@ impl App {
         // In between the system keeps new connections.
         self.unready.hand_over().await?;
         let running = server::start_on(&self.sockets, &self.settings, self.web, self.routes)?;
+        // A stop must refuse new connections: no other part of the service may hold the addresses.
+        drop(self.sockets);
         let served = Stopping::default();
         let (mut dropped, mut awaited) = (Vec::new(), Vec::new());
         for Worker { name, until, run } in self.workers {

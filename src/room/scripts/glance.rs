@@ -49,17 +49,15 @@ mod tests {
     #[test]
     fn a_room_is_quiet_while_nobody_is_there_and_its_mark_stays() {
         let text = |text: &str| Value::BulkString(text.as_bytes().to_vec());
-        let state = |n: &str| Ok(Value::Array(vec![text(n), text("1")]));
-        let mark = Mark::new(1, 7).expect("a mark");
-        assert_eq!(is_quiet(&[Ok(Value::Int(0)), state("7")], mark), Some(true));
-        assert_eq!(is_quiet(&[Ok(Value::Int(1)), state("7")], mark), Some(false));
-        assert_eq!(is_quiet(&[Ok(Value::Int(0)), state("8")], mark), Some(false));
-        let none = Ok(Value::Array(vec![Value::Nil, Value::Nil]));
-        assert_eq!(
-            is_quiet(&[Ok(Value::Int(0)), none], mark),
-            Some(false),
-            "the room is lost"
-        );
+        let state = |n: &str, passes: &str| Ok(Value::Array(vec![text(n), text("1"), text(passes)]));
+        let known = (Mark::new(1, 7).expect("a mark"), 40);
+        let look = |somebody, state| is_quiet(&[Ok(Value::Int(somebody)), state], known);
+        assert_eq!(look(0, state("7", "40")), Some(true));
+        assert_eq!(look(1, state("7", "40")), Some(false));
+        assert_eq!(look(0, state("8", "40")), Some(false));
+        assert_eq!(look(0, state("7", "39")), Some(false), "Redis lost a pass");
+        let none = Ok(Value::Array(vec![Value::Nil, Value::Nil, Value::Nil]));
+        assert_eq!(look(0, none), Some(false), "the room is lost");
         let away = || {
             Err(StoreError::Unavailable {
                 what: "a pipeline".to_owned(),
