@@ -96,8 +96,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "not-ready",
         "This instance is not ready",
-        "`errors` names what it waits for. Other instances may be ready. An instance that is starting answers so at every \
-         path but `/healthz` and `/metrics`; nothing was done.",
+        "`errors` names what it waits for. Other instances may be ready.",
     ),
     kind(
         "too-many-streams",

@@ -33,9 +33,6 @@ const METRICS_CONNECTIONS: usize = 64;
 /// Time for answers that wait for nothing.
 const LAST_ANSWERS: Duration = Duration::from_millis(50);
 
-/// How long the service waits for the last answers of the time before it was ready, in seconds: they take no time.
-const UNREADY_SHUTDOWN_S: u64 = 1;
-
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address can't be used.
@@ -126,7 +123,6 @@ pub fn start_on(sockets: &Sockets, settings: &Settings, web: Web, routes: Routes
 pub fn start_unready(sockets: &Sockets, settings: &Settings, web: Web) -> Result<Running, ServeError> {
     let mut settings = settings.clone();
     settings.http.workers = 1;
-    settings.http.shutdown_timeout_s = UNREADY_SHUTDOWN_S;
     let table = Table::starting(web.clone(), sockets.metrics.is_none())?;
     serve(sockets, &settings, &web, table, Table::mount_starting)
 }
@@ -219,7 +215,8 @@ impl Running {
     }
 
     /// Stops so that another server can serve the same addresses: from here on the system keeps new connections. The
-    /// accepted ones are answered first: otherwise a stop keeps those that no thread has yet for a second.
+    /// accepted ones are answered first, for a moment. A connection without a whole request is closed then: to wait for
+    /// it would delay the service.
     ///
     /// # Errors
     /// If the server had ended with an error before.
@@ -228,7 +225,7 @@ impl Running {
             handle.pause().await;
         }
         tokio::time::sleep(LAST_ANSWERS).await;
-        self.stop().await
+        self.end(false).await
     }
 
     /// Accepts no more connections, and answers accepted requests, for at most `http.shutdown_timeout_s`.
@@ -236,11 +233,15 @@ impl Running {
     /// # Errors
     /// If the server had ended with an error before.
     pub async fn stop(self) -> io::Result<()> {
+        self.end(true).await
+    }
+
+    async fn end(self, graceful: bool) -> io::Result<()> {
         self.stopping.begin();
         if let Some(certificates) = self.certificates {
             certificates.abort();
         }
-        futures_util::future::join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
+        futures_util::future::join_all(self.handles.iter().map(|handle| handle.stop(graceful))).await;
         for task in self.tasks {
             task.await.map_err(io::Error::other)??;
         }

@@ -1,10 +1,10 @@
 //! The answers of an instance that is starting: it opens Redis and the ledger, and loads every jackpot, coupon and room.
-//! `/healthz` says that it is alive, everything else that it is not ready.
+//! `/healthz` says that it is alive, `/readyz` that it is not ready, and every other path that the store is not there yet:
+//! a client repeats its request, as it does when Redis is away.
 
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 
 use super::Web;
@@ -12,17 +12,10 @@ use super::auth::AnyoneFiltered;
 use super::health::{self, Readiness, ReadinessFn};
 use super::problem::{FieldError, Problem};
 
-/// When to ask again, in seconds.
-const RETRY_S: u32 = 1;
-
-fn cause() -> FieldError {
-    FieldError::new("instance", "is starting")
-}
-
 /// Not ready, whatever is known of Redis and the ledger.
 pub fn readiness() -> ReadinessFn {
     Arc::new(|| Readiness {
-        causes: vec![cause()],
+        causes: vec![FieldError::new("instance", "is starting")],
         ..Readiness::default()
     })
 }
@@ -37,13 +30,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
 
 /// The answer at every other path. It does not depend on the path, because most routes do not exist yet.
 pub(super) async fn refuse() -> HttpResponse {
-    let detail = "instance: is starting; send the same request again";
-    let problem = Problem {
-        errors: vec![cause()],
-        retry_after_s: Some(RETRY_S),
-        ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", detail)
-    };
-    last(problem.into_response())
+    last(Problem::store_unavailable("the service is starting").into_response())
 }
 
 /// Ends the connection after this answer. Otherwise a request that is sent when the service becomes ready would find the

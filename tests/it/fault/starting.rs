@@ -24,8 +24,11 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
     let alive = service.get("/healthz").await;
     assert_eq!((alive.status, &alive.body), (StatusCode::OK, &json!({"status": "ok"})));
     assert_eq!(service.get("/metrics").await.status, StatusCode::OK);
-    let jackpot = ("/v1/jackpots/spring", Method::PUT);
-    for (path, method) in [("/readyz", Method::GET), jackpot, ("/openapi.json", Method::GET)] {
+    let ready = service.get("/readyz").await;
+    assert_eq!(ready.body["errors"][0]["field"], "instance", "{}", ready.text);
+    let jackpot = ("/v1/jackpots/spring", Method::PUT, "store-unavailable");
+    let document = ("/openapi.json", Method::GET, "store-unavailable");
+    for (path, method, code) in [("/readyz", Method::GET, "not-ready"), jackpot, document] {
         let answer = service.call(method, path, None).await;
         assert_eq!(
             answer.status,
@@ -33,8 +36,7 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
             "{path}: {}",
             answer.text
         );
-        assert_eq!(answer.body["code"], "not-ready", "{path}: {}", answer.text);
-        assert_eq!(answer.body["errors"][0]["field"], "instance", "{path}: {}", answer.text);
+        assert_eq!(answer.body["code"], code, "{path}: {}", answer.text);
         assert_eq!(answer.headers["retry-after"], "1", "{path}");
         // Its client connects again, and reaches the service.
         assert_eq!(answer.headers["connection"], "close", "{path}");
