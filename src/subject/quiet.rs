@@ -65,7 +65,7 @@ mod tests {
         let mark = |n| Mark::new(0, n).expect("a mark");
         let (a, b) = (id("a"), id("b"));
         let mut quiet = Quiet::default();
-        let mut news = |quiet: &mut Quiet, value: Glances| {
+        let news = |quiet: &mut Quiet, value: Glances| {
             let read = Read {
                 begun: Instant::now(),
                 value,
