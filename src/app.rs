@@ -15,7 +15,8 @@ use crate::capability::{StartError, Until, Worker};
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::routes::Routes;
-use crate::http::server::{self, Running, ServeError};
+use crate::http::server::{self, Running, ServeError, Sockets};
+use crate::http::starting;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::ledger::Ledger;
 use crate::ledger::projector::Projectors;
@@ -27,6 +28,7 @@ use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
+use crate::telemetry::Metrics;
 use compose::{Parts, compose};
 use probe::KnownKinds;
 
@@ -68,9 +70,12 @@ pub enum AppError {
     Io(#[from] io::Error),
 }
 
-/// The service before it listens.
+/// The service before it takes requests.
 struct App {
     settings: Settings,
+    sockets: Sockets,
+    /// Answers until then that this instance is alive and not ready.
+    unready: Running,
     web: Web,
     routes: Routes,
     store: Store,
@@ -80,10 +85,11 @@ struct App {
     known: KnownKinds,
 }
 
-/// Creates everything that the service needs before it listens.
+/// Creates everything that the service needs before it takes requests. Listens first: Redis may load for minutes, and a
+/// supervisor must see that the process lives.
 ///
 /// # Errors
-/// Anything missing or wrong, before any request is accepted.
+/// Anything missing or wrong, before any request is taken.
 async fn build(settings: Settings) -> Result<App, AppError> {
     refuse_unfinished(&settings.data_dir)?;
     make_private_dir(&settings.data_dir).map_err(|source| AppError::DataDirectory {
@@ -91,7 +97,16 @@ async fn build(settings: Settings) -> Result<App, AppError> {
         source,
     })?;
     let secrets = master_secret::load(&settings.fairness, &settings.data_dir)?;
-    let keys = KeyStore::open(KeyFile::of(&settings), limits(&settings))?;
+    let keys = Arc::new(KeyStore::open(KeyFile::of(&settings), limits(&settings))?);
+    let sockets = Sockets::bind(&settings.http)?;
+    let metrics = Arc::new(Metrics::new());
+    let early = Web::new(
+        &settings,
+        Arc::clone(&keys),
+        Arc::clone(&metrics),
+        starting::readiness(),
+    );
+    let unready = server::start_unready(&sockets, &settings, early)?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
     let store = match Store::open(&settings.redis, &settings.data_dir).await {
         Ok(store) => store,
@@ -100,7 +115,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             return Err(error.into());
         }
     };
-    match compose(&settings, secrets, keys, &store, &ledger).await {
+    match compose(&settings, secrets, (keys, metrics), &store, &ledger).await {
         Ok(Parts {
             web,
             routes,
@@ -109,6 +124,8 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             known,
         }) => Ok(App {
             settings,
+            sockets,
+            unready,
             web,
             routes,
             store,
@@ -167,7 +184,11 @@ impl App {
         let ownership = tokio::spawn(watch::ownership(self.ledger.clone(), self.store));
         let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
         let stopping = self.web.stopping.clone();
-        let running = server::start(&self.settings, self.web, self.routes)?;
+        // In between the system keeps new connections.
+        self.unready.hand_over().await?;
+        let running = server::start_on(&self.sockets, &self.settings, self.web, self.routes)?;
+        // A stop must refuse new connections: no other part of the service may hold the addresses.
+        drop(self.sockets);
         let served = Stopping::default();
         let (mut dropped, mut awaited) = (Vec::new(), Vec::new());
         for Worker { name, until, run } in self.workers {

@@ -12,7 +12,7 @@ use crate::plan::Place;
 use crate::plot::{Axes, Series, line_chart};
 use crate::sample::{Sample, float};
 use crate::service::{Service, info, keep};
-use crate::{Outcome, batch, report, wrk};
+use crate::{Outcome, batch, idle, report, wrk};
 
 const ROUTE: &str = "entries";
 /// Connections of the steps in which they are not what grows.
@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Entries that are remembered, at each step [default: 0 to 5 million].
     #[arg(long, value_delimiter = ',')]
     retained: Vec<u64>,
+    /// Jackpots, coupons and rooms of an idle service, at each step [default: 100 to 10,000].
+    #[arg(long, value_delimiter = ',')]
+    subjects: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -48,6 +51,7 @@ enum What {
     Jackpots,
     Batch,
     Retained,
+    Subjects,
 }
 
 impl What {
@@ -60,6 +64,7 @@ impl What {
                 "Single entries by remembered entries, 64 connections",
                 "remembered entries",
             ),
+            Self::Subjects => ("A start, and an idle service, by subjects", "subjects"),
         }
     }
 }
@@ -85,6 +90,14 @@ impl Args {
         }
     }
 
+    fn subjects(&self) -> Vec<usize> {
+        match (&self.subjects[..], self.quick) {
+            ([], true) => vec![100, 1_000],
+            ([], false) => vec![100, 1_000, 10_000],
+            (given, _) => given.to_vec(),
+        }
+    }
+
     fn retained(&self) -> Vec<u64> {
         match (&self.retained[..], self.quick) {
             ([], true) => vec![0, 50_000, 100_000],
@@ -95,9 +108,16 @@ impl Args {
 }
 
 pub(crate) async fn run(args: &Args) -> Outcome {
-    let mut all = Vec::new();
+    let (mut all, mut idle) = (Vec::new(), Vec::new());
     for what in args.what() {
         eprintln!("{}", what.about().0);
+        if what == What::Subjects {
+            let over = Duration::from_secs(if args.quick { 10 } else { 60 });
+            for subjects in args.subjects() {
+                idle.push(idle::measure(&args.place.directory, subjects, over).await?);
+            }
+            continue;
+        }
         let service = Service::product(&args.place.directory, json!({})).await?;
         service.define(0, 1).await?;
         wrk::requests(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
@@ -106,10 +126,15 @@ pub(crate) async fn run(args: &Args) -> Outcome {
             What::Jackpots => jackpots(args, &service).await?,
             What::Batch => batches(args, &service).await?,
             What::Retained => retained(args, &service).await?,
+            What::Subjects => continue,
         };
         all.push(Grown { what, steps });
     }
-    let text: String = all.iter().map(table).collect();
+    let mut text: String = all.iter().map(table).collect();
+    let title = What::Subjects.about().0;
+    if !idle.is_empty() {
+        text.push_str(&idle::table(title, &idle));
+    }
     println!("{text}on {}", Machine::here().line());
     let mut plots = Vec::new();
     for grown in &all {
@@ -135,7 +160,11 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         };
         plots.push(line_chart(&axes, &lines)?);
     }
-    let kept = json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "grown": all});
+    if !idle.is_empty() {
+        plots.push(idle::plot(title, &idle)?);
+    }
+    let kept =
+        json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "grown": all, "idle": idle});
     report::keep(&args.place.directory, "growth", &kept, "How cost grows", &text, &plots)
 }
 

@@ -19,6 +19,11 @@ pub(crate) fn coupon() -> Value {
     json!({"name": "Benchmark", "stock": STOCK, "per_user": 1, "per_user_window_s": null, "starts_at": null, "ends_at": null})
 }
 
+/// A waiting room.
+pub(crate) fn room() -> Value {
+    json!({"capacity": 100, "session_s": 300, "waiting_timeout_s": 60})
+}
+
 /// Units of that coupon, more than any load takes.
 pub(crate) const STOCK: u64 = 1_000_000_000;
 

@@ -1,7 +1,8 @@
 //! The service beside its peers, how its cost grows, and what it keeps in memory. `scripts/bench.sh` starts what this
 //! needs and runs it; docs/reference/benchmarks.md says what each number means.
 //!
-//! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `memory`, `soak`: the rest.
+//! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `idle`, `memory`, `soak`: the
+//!   rest.
 //! - `service`: a process under load, which is the product or one of `peer`: this executable again, with other routes.
 //! - `batches`; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
@@ -14,6 +15,7 @@ mod collision;
 mod coupons;
 mod growth;
 mod http;
+mod idle;
 mod json;
 mod lock;
 mod machine;
@@ -53,7 +55,8 @@ struct Cli {
 enum Command {
     /// The service and its peers side by side, in alternating rounds.
     Peers(plan::Peers),
-    /// Entries/s and p99 against connections, jackpots, entries of a batch and retained entries.
+    /// Entries/s and p99 against connections, jackpots, entries of a batch and retained entries; start and idle cost against
+    /// subjects.
     Growth(growth::Args),
     /// Bytes of Redis for each entry that is remembered.
     Memory(memory::Args),

@@ -29,6 +29,7 @@ const STOP_LIMIT: Duration = Duration::from_mins(1);
 
 /// The running process. Dropping it stops it in order, with its Redis, and removes its directory.
 pub(crate) struct Service {
+    command: Command,
     process: Child,
     directory: TempDir,
     pub(crate) target: Target,
@@ -71,15 +72,16 @@ impl Service {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("JACKPOT_")) {
             command.env_remove(name);
         }
-        let process = command
+        command
             .arg("--config")
             .arg(file)
             .current_dir(&at)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()?;
+            .stderr(log);
+        let process = command.spawn()?;
         let mut service = Self {
+            command,
             process,
             directory,
             target: Target {
@@ -87,16 +89,44 @@ impl Service {
                 key: String::new(),
             },
         };
-        let begun = Instant::now();
-        while service.target.call("GET", "/readyz", &Value::Null).await.is_err() {
-            if begun.elapsed() > START_LIMIT || service.process.try_wait()?.is_some() {
-                return Err(std::fs::read_to_string(at.join("log"))?.into());
-            }
-            tokio::time::sleep(POLL).await;
-        }
+        service.answers("/readyz").await?;
         let key = std::fs::read_to_string(at.join("operator.key"))?;
         key.trim().clone_into(&mut service.target.key);
         Ok(service)
+    }
+
+    /// Waits until a path answers 200. Returns how long it took.
+    async fn answers(&mut self, path: &str) -> Outcome<Duration> {
+        let begun = Instant::now();
+        while self.target.call("GET", path, &Value::Null).await.is_err() {
+            if begun.elapsed() > START_LIMIT || self.process.try_wait()?.is_some() {
+                return Err(std::fs::read_to_string(self.path("log"))?.into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(begun.elapsed())
+    }
+
+    /// Stops it in order, and starts it again. Returns the times to the first answer, and until it was ready.
+    pub(crate) async fn restart(&mut self) -> Outcome<(Duration, Duration)> {
+        kill_process(Pid::from_child(&self.process), Signal::TERM)?;
+        let begun = Instant::now();
+        while self.process.try_wait()?.is_none() {
+            if begun.elapsed() > STOP_LIMIT {
+                return Err("a process does not stop".into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        self.process = self.command.spawn()?;
+        let first = self.answers("/healthz").await?;
+        let ready = self.answers("/readyz").await?;
+        Ok((first, first + ready))
+    }
+
+    /// CPU time of the service and of its Redis so far.
+    pub(crate) fn cpu_times(&self) -> Outcome<(Duration, Duration)> {
+        let redis = std::fs::read_to_string(self.path("redis/redis.pid"))?;
+        Ok((cpu_time(self.process.id())?, cpu_time(redis.trim().parse()?)?))
     }
 
     /// Makes the jackpots from number `from` up to `to`.
@@ -263,6 +293,18 @@ pub(crate) async fn info(redis: &mut MultiplexedConnection, section: &str, name:
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
         .ok_or_else(|| format!("INFO has no {name}"))?;
     Ok(value.trim().parse()?)
+}
+
+/// CPU time of the threads of a process: the first number of `schedstat`, in ns.
+fn cpu_time(pid: u32) -> Outcome<Duration> {
+    let mut time = Duration::ZERO;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread may end meanwhile.
+        let text = std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
+        let number = text.split_whitespace().next().unwrap_or("0");
+        time += Duration::from_nanos(number.parse()?);
+    }
+    Ok(time)
 }
 
 fn resident_kib(pid: u32) -> Outcome<u64> {

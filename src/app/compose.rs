@@ -34,12 +34,11 @@ pub(super) struct Parts {
 pub(super) async fn compose(
     settings: &Settings,
     secrets: Secrets,
-    keys: KeyStore,
+    (keys, metrics): (Arc<KeyStore>, Arc<Metrics>),
     store: &Store,
     ledger: &Ledger,
 ) -> Result<Parts, AppError> {
     ledger.claim(store).await?;
-    let metrics = Arc::new(Metrics::new());
     observe(store, &metrics);
     let ground = Ground {
         settings: settings.clone(),
@@ -55,7 +54,7 @@ pub(super) async fn compose(
         max_backlog_events: settings.ledger.max_backlog_events,
     };
     let readiness = readiness(store, ledger, known.clone());
-    let web = Web::new(settings, Arc::new(keys), Arc::clone(&metrics), readiness);
+    let web = Web::new(settings, keys, Arc::clone(&metrics), readiness);
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
     kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
+use redis::Cmd;
 
 use super::asking::Asking;
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
@@ -68,6 +69,18 @@ impl Operated for Known {
 
     async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {
         scripts::checkpoint(store, &self.keys, self.mark()).await
+    }
+
+    fn compared(&self) -> Vec<Cmd> {
+        let keys = &self.keys;
+        let commands = [
+            ("HGETALL", &keys.state),
+            ("HLEN", &keys.requests),
+            ("HLEN", &keys.users),
+            ("ZCARD", &keys.queue),
+            ("ZCARD", &keys.dead),
+        ];
+        commands.map(|(name, key)| redis::cmd(name).arg(key).to_owned()).into()
     }
 }
 

@@ -1,16 +1,18 @@
 //! The worker of the queues: this instance serves the queues of all coupons whose lease it gets.
 //!
 //! Any number of instances do this at once. The instance with the lease in Redis serves a queue. If it dies, another
-//! one takes over when the lease ends. The worker looks at a queue at once when a request joins it here, and at all
-//! queues every second.
+//! one takes over when the lease ends. The worker looks at a queue at once when a request joins it here, and within
+//! seconds when the shared reading of marks shows that something happened to its coupon. A queue with requests is looked
+//! at every second.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
-use tokio::sync::Semaphore;
+use jackpot_core::mark::Mark;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
@@ -22,11 +24,13 @@ use super::serving::{Serving, ServingSlot, Turn};
 use super::status::Status;
 use crate::random::{self, RandomError};
 use crate::settings;
+use crate::single_flight::Read;
 use crate::stopping::Stopping;
+use crate::subject::{Glances, Quiet};
 
 /// Time between two sweeps over all queues.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// Sweeps between two full ones. A full sweep retires coupons, reads the index, and logs a lasting trouble again.
+/// Sweeps between two full ones. A full sweep repairs the index, and logs a lasting trouble again.
 const SWEEPS_PER_ROUND: u64 = 10;
 /// Queues looked at in parallel, so that one on a frozen node does not delay the others.
 const LOOKED_AT_ONCE: usize = 32;
@@ -34,6 +38,14 @@ const LOOKED_AT_ONCE: usize = 32;
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a queue whose head can't be read rests.
 const REST: Duration = Duration::from_secs(10);
+/// The longest time between two tries to retire a coupon that is over: its age counts at most 60 s between two tries.
+const RETIRE_WITHIN: Duration = Duration::from_secs(45);
+/// The same for a coupon that is not over.
+const RETIRE_WITHOUT_END: Duration = Duration::from_mins(10);
+/// The shortest such time.
+const LEAST: Duration = Duration::from_secs(1);
+/// Most tries to retire coupons in one sweep.
+const RETIRED_AT_ONCE: usize = 500;
 /// Pause after another instance was found serving a queue. However many requests join it here, this instance does not
 /// ask more often.
 const HELD_PAUSE: Duration = Duration::from_millis(50);
@@ -47,8 +59,8 @@ pub struct QueueWorker {
     settings: settings::Coupons,
     /// This instance's token, for its leases.
     token: Arc<str>,
-    /// Retired coupons. Their queues are empty for good, so the set only grows.
-    over: Arc<Mutex<HashSet<Id>>>,
+    /// One sweep at a time.
+    sweeps: Arc<Mutex<Sweeps>>,
 }
 
 impl QueueWorker {
@@ -57,7 +69,7 @@ impl QueueWorker {
             coupons,
             settings,
             token: hex::encode(random::bytes::<8>()?).into(),
-            over: Arc::default(),
+            sweeps: Arc::default(),
         })
     }
 
@@ -98,46 +110,163 @@ impl QueueWorker {
         while all.tasks.join_next().await.is_some() {}
     }
 
-    /// Looks at all queues once, and rings for those with requests.
+    /// Looks at the queues of coupons in which something happened, and rings for those with requests. Retires coupons
+    /// whose time has come.
     async fn sweep(self, number: u64) {
         let full = number.is_multiple_of(SWEEPS_PER_ROUND);
-        let look = |id: Id| {
+        let mut sweeps = self.sweeps.lock().await;
+        let read = self.coupons.registry.glances().await;
+        if full {
+            self.coupons.registry.all(true).await;
+        }
+        let due = sweeps.due(&read, Instant::now());
+        let look = |(id, retire): (Id, bool)| {
             let this = &self;
             async move {
                 let span = info_span!("line", coupon_id = %id);
-                if let Err(error) = this.look(&id, full).instrument(span.clone()).await {
-                    // Logged in every tenth sweep, because a frozen node or a suspended coupon lasts.
-                    span.in_scope(|| match error {
-                        CouponError::Script(ScriptError::Unknown) => {}
-                        error if full => warn!(%error, "this coupon was skipped in this round"),
-                        error => debug!(%error, "this coupon was skipped in this round"),
-                    });
-                }
+                let looked = this.look(&id, retire).instrument(span.clone()).await;
+                // Logged in every tenth sweep, because a frozen node or a suspended coupon lasts.
+                span.in_scope(|| match &looked {
+                    Ok(_) | Err(CouponError::Script(ScriptError::Unknown)) => {}
+                    Err(error) if full => warn!(%error, "this coupon was skipped in this round"),
+                    Err(error) => debug!(%error, "this coupon was skipped in this round"),
+                });
+                (id, looked)
             }
         };
-        let mut ids = self.coupons.registry.all(full).await;
-        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        ids.retain(|id| !over.contains(id));
-        stream::iter(ids).for_each_concurrent(LOOKED_AT_ONCE, look).await;
+        let looked = stream::iter(due).map(look).buffer_unordered(LOOKED_AT_ONCE);
+        let looked: Vec<_> = looked.collect().await;
+        for (id, looked) in looked {
+            sweeps.looked(&id, looked, Instant::now());
+        }
     }
 
-    async fn look(&self, id: &Id, full: bool) -> Result<(), CouponError> {
+    async fn look(&self, id: &Id, retire: bool) -> Result<Looked, CouponError> {
         let Ok(snapshot) = timeout(LOOK, self.coupons.snapshot(id)).await else {
             debug!("its node does not answer in time");
-            return Ok(());
+            return Ok(Looked::Late);
         };
         let snapshot = snapshot?;
         if snapshot.status == Status::Ended {
-            self.over
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(id.clone());
-        } else if snapshot.queued > 0 {
-            self.coupons.bell.ring(id);
-        } else if full && let Some(Retired::Done) = self.coupons.retire(id, self.settings.retention_s).await? {
-            debug!("its end is long ago: its records are gone");
+            return Ok(Looked::Over(snapshot.mark));
         }
-        Ok(())
+        if snapshot.queued > 0 {
+            self.coupons.bell.ring(id);
+            return Ok(Looked::Queued);
+        }
+        let ends_ms = snapshot.held.get("ends").and_then(|ends| ends.parse().ok());
+        let mut retire_in = None;
+        if retire {
+            let retired = self.coupons.retire(id, self.settings.retention_s).await?;
+            if retired == Some(Retired::Done) {
+                debug!("its end is long ago: its records are gone");
+            }
+            retire_in = Some(again(retired.as_ref(), ends_ms.map(|ends| ends - snapshot.now_ms)));
+        }
+        Ok(Looked::Quiet {
+            mark: snapshot.mark,
+            ends_ms,
+            retire_in,
+        })
+    }
+}
+
+/// What a look at a coupon found.
+enum Looked {
+    /// Its node did not answer in time.
+    Late,
+    /// Requests are in its queue.
+    Queued,
+    /// It is retired.
+    Over(Mark),
+    /// Nothing is to do at this mark.
+    Quiet {
+        mark: Mark,
+        /// Its end, ms.
+        ends_ms: Option<i64>,
+        /// When to try again to retire it; `None`: it was not tried.
+        retire_in: Option<Duration>,
+    },
+}
+
+/// When to try again to retire a coupon. `left_ms`: time to its end; `None` without an end.
+fn again(retired: Option<&Retired>, left_ms: Option<i64>) -> Duration {
+    let ms = |ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+    match (retired, left_ms) {
+        // A definition that sets an end changes the mark, and then it is tried again.
+        (Some(Retired::NotOver { .. }), None) => RETIRE_WITHOUT_END,
+        (Some(Retired::NotOver { .. }), Some(left_ms)) if left_ms > 0 => ms(left_ms).clamp(LEAST, RETIRE_WITHOUT_END),
+        (Some(Retired::NotOver { left_ms, .. }), _) => {
+            Duration::from_millis(left_ms.unwrap_or(0)).clamp(LEAST, RETIRE_WITHIN)
+        }
+        (Some(Retired::Raised(_)), _) => LEAST,
+        _ => REST,
+    }
+}
+
+/// What the sweeps remember.
+#[derive(Debug, Default)]
+struct Sweeps {
+    quiet: Quiet,
+    /// Coupons with requests in the queue, or that could not be read.
+    busy: BTreeSet<Id>,
+    /// When to try to retire each coupon, and its end then.
+    retire: HashMap<Id, (Instant, Option<i64>)>,
+    retire_next: BTreeSet<(Instant, Id)>,
+}
+
+impl Sweeps {
+    /// The coupons to look at, and whether to try to retire each.
+    fn due(&mut self, read: &Read<Glances>, now: Instant) -> BTreeMap<Id, bool> {
+        let mut due: BTreeMap<Id, bool> = self
+            .quiet
+            .news(read)
+            .into_iter()
+            .map(|(id, _)| (id.clone(), false))
+            .collect();
+        due.extend(self.busy.iter().map(|id| (id.clone(), false)));
+        let retire = self.retire_next.iter().take_while(|(at, _)| *at <= now);
+        due.extend(retire.take(RETIRED_AT_ONCE).map(|(_, id)| (id.clone(), true)));
+        due
+    }
+
+    fn looked(&mut self, id: &Id, looked: Result<Looked, CouponError>, now: Instant) {
+        match looked {
+            Ok(Looked::Over(mark)) => {
+                self.settle(id, mark);
+                self.forget_end(id);
+            }
+            Ok(Looked::Quiet {
+                mark,
+                ends_ms,
+                retire_in,
+            }) => {
+                self.settle(id, mark);
+                let known = self.retire.get(id).is_some_and(|(_, ends)| *ends == ends_ms);
+                if let Some(after) = retire_in.or((!known).then_some(Duration::ZERO)) {
+                    self.forget_end(id);
+                    self.retire.insert(id.clone(), (now + after, ends_ms));
+                    self.retire_next.insert((now + after, id.clone()));
+                }
+            }
+            // A name without a coupon. Its index may have it because a PUT was cut off.
+            Err(CouponError::Script(ScriptError::Unknown)) => _ = self.busy.remove(id),
+            Ok(Looked::Late | Looked::Queued) | Err(_) => {
+                self.quiet.lost(id);
+                self.busy.insert(id.clone());
+            }
+        }
+    }
+
+    fn settle(&mut self, id: &Id, mark: Mark) {
+        self.quiet.found(id, mark);
+        self.busy.remove(id);
+    }
+
+    fn forget_end(&mut self, id: &Id) {
+        if let Some((at, _)) = self.retire.remove(id) {
+            self.retire_next.remove(&(at, id.clone()));
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub mod routes;
 mod secure;
 pub mod server;
 mod shape;
+pub mod starting;
 mod teach;
 
 use std::sync::Arc;

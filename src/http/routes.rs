@@ -7,7 +7,7 @@ use utoipa::OpenApi;
 
 use super::fallback::{self, RouteTable};
 use super::openapi::{self, DocumentText, ServiceDoc};
-use super::{Web, health, problem};
+use super::{Web, health, problem, starting};
 
 /// The capabilities' part of the service.
 #[derive(Clone)]
@@ -42,6 +42,28 @@ impl Table {
             mount: routes.mount,
             metrics_here,
         })
+    }
+
+    /// For an instance that is starting. Its document is that of the service without capabilities.
+    pub(super) fn starting(web: Web, metrics_here: bool) -> Result<Table, serde_json::Error> {
+        let none = Routes {
+            mount: Arc::new(|_| {}),
+            document: utoipa::openapi::OpenApi::default(),
+        };
+        Self::new(web, none, metrics_here)
+    }
+
+    /// Mounts the routes of [`Table::starting`].
+    pub(super) fn mount_starting(&self, config: &mut ServiceConfig) {
+        config
+            .app_data(self.web.clone())
+            .app_data(self.refusals.clone())
+            .route("/healthz", super::get().to(starting::healthz))
+            .route("/readyz", super::get().to(starting::readyz))
+            .default_service(web::to(starting::refuse));
+        if self.metrics_here {
+            config.route("/metrics", super::get().to(health::metrics));
+        }
     }
 
     pub(super) fn mount(&self, config: &mut ServiceConfig) {

@@ -1,12 +1,13 @@
 //! Listens, and stops without losing an answer.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
+use actix_web::web::ServiceConfig;
 use tokio::task::JoinHandle;
 
 use super::Web;
@@ -29,6 +30,9 @@ const METRICS_WORKERS: usize = 1;
 
 const METRICS_CONNECTIONS: usize = 64;
 
+/// Time for answers that wait for nothing.
+const LAST_ANSWERS: Duration = Duration::from_millis(50);
+
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address can't be used.
@@ -43,6 +47,9 @@ pub enum ServeError {
     /// The certificate is missing or can't be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// A taken address can't be served.
+    #[error("the server: {0}")]
+    Socket(#[from] io::Error),
     /// The API description can't be serialized.
     #[error("the OpenAPI document: {0}")]
     Document(#[from] serde_json::Error),
@@ -59,11 +66,74 @@ pub struct Running {
     certificates: Option<JoinHandle<()>>,
 }
 
-/// Starts to listen. The server runs until [`Running::stop`]. The caller handles signals.
+/// The addresses of a service. One server after the other may serve them; in between the system keeps new connections.
+pub struct Sockets {
+    api: TcpListener,
+    metrics: Option<TcpListener>,
+}
+
+impl Sockets {
+    /// Takes the addresses of the settings.
+    ///
+    /// # Errors
+    /// An address that is in use, or not this machine's.
+    pub fn bind(http: &Http) -> Result<Self, ServeError> {
+        let bind = |setting, address: &str, source| ServeError::Bind {
+            setting,
+            address: address.to_owned(),
+            source,
+        };
+        let api = listener::bind(http.listen);
+        let metrics = (!http.metrics_listen.is_empty()).then(|| {
+            let address = http.metrics_listen.parse().map_err(io::Error::other);
+            address
+                .and_then(listener::bind)
+                .map_err(|source| bind("http.metrics_listen", &http.metrics_listen, source))
+        });
+        Ok(Self {
+            api: api.map_err(|source| bind("http.listen", &http.listen.to_string(), source))?,
+            metrics: metrics.transpose()?,
+        })
+    }
+}
+
+/// Takes the addresses of the settings, and serves them. The server runs until [`Running::stop`]. The caller handles
+/// signals.
 ///
 /// # Errors
 /// An address that is in use, or not this machine's.
 pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
+    start_on(&Sockets::bind(&settings.http)?, settings, web, routes)
+}
+
+/// The same on addresses that are taken.
+///
+/// # Errors
+/// A certificate that can't be used.
+pub fn start_on(sockets: &Sockets, settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
+    let table = Table::new(web.clone(), routes, sockets.metrics.is_none())?;
+    serve(sockets, settings, &web, table, Table::mount)
+}
+
+/// Serves the addresses of an instance that is starting: it is alive and not ready. Each answer ends its connection, so
+/// that the next request reaches the service.
+///
+/// # Errors
+/// A certificate that can't be used.
+pub fn start_unready(sockets: &Sockets, settings: &Settings, web: Web) -> Result<Running, ServeError> {
+    let mut settings = settings.clone();
+    settings.http.workers = 1;
+    let table = Table::starting(web.clone(), sockets.metrics.is_none())?;
+    serve(sockets, &settings, &web, table, Table::mount_starting)
+}
+
+fn serve(
+    sockets: &Sockets,
+    settings: &Settings,
+    web: &Web,
+    table: Table,
+    mount: fn(&Table, &mut ServiceConfig),
+) -> Result<Running, ServeError> {
     let stopping = web.stopping.clone();
     let http = &settings.http;
     let certificates = certificates(http)?;
@@ -86,12 +156,13 @@ pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, S
         stopping: stopping.clone(),
         ..options
     };
-    let table = Table::new(web, routes, http.metrics_listen.is_empty())?;
-    let (server, address) = api(http, options, table.clone())?;
+    let of_metrics = table.clone();
+    let (server, address) = listener::serve(&sockets.api, options, move |config| mount(&table, config))?;
     let mut servers = vec![server];
     let mut metrics_address = None;
-    if !http.metrics_listen.is_empty() {
-        let (server, address) = metrics(http, for_metrics, table)?;
+    if let Some(socket) = &sockets.metrics {
+        let mount = move |config: &mut ServiceConfig| of_metrics.mount_metrics(config);
+        let (server, address) = listener::serve(socket, for_metrics, mount)?;
         servers.push(server);
         metrics_address = Some(address);
     }
@@ -124,24 +195,6 @@ fn max_connections(http: &Http) -> usize {
     }
 }
 
-fn api(http: &Http, options: Options, table: Table) -> Result<(Server, SocketAddr), ServeError> {
-    listener::listen(http.listen, options, move |config| table.mount(config)).map_err(|source| ServeError::Bind {
-        setting: "http.listen",
-        address: http.listen.to_string(),
-        source,
-    })
-}
-
-fn metrics(http: &Http, options: Options, table: Table) -> Result<(Server, SocketAddr), ServeError> {
-    let bind = |source| ServeError::Bind {
-        setting: "http.metrics_listen",
-        address: http.metrics_listen.clone(),
-        source,
-    };
-    let address = http.metrics_listen.parse().map_err(io::Error::other).map_err(bind)?;
-    listener::listen(address, options, move |config| table.mount_metrics(config)).map_err(bind)
-}
-
 impl Running {
     /// The address of the API, with the port that the system chose for port 0.
     #[must_use]
@@ -161,16 +214,34 @@ impl Running {
         self.metrics_address
     }
 
+    /// Stops so that another server can serve the same addresses: from here on the system keeps new connections. The
+    /// accepted ones are answered first, for a moment. A connection without a whole request is closed then: to wait for
+    /// it would delay the service.
+    ///
+    /// # Errors
+    /// If the server had ended with an error before.
+    pub async fn hand_over(self) -> io::Result<()> {
+        for handle in &self.handles {
+            handle.pause().await;
+        }
+        tokio::time::sleep(LAST_ANSWERS).await;
+        self.end(false).await
+    }
+
     /// Accepts no more connections, and answers accepted requests, for at most `http.shutdown_timeout_s`.
     ///
     /// # Errors
     /// If the server had ended with an error before.
     pub async fn stop(self) -> io::Result<()> {
+        self.end(true).await
+    }
+
+    async fn end(self, graceful: bool) -> io::Result<()> {
         self.stopping.begin();
         if let Some(certificates) = self.certificates {
             certificates.abort();
         }
-        futures_util::future::join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
+        futures_util::future::join_all(self.handles.iter().map(|handle| handle.stop(graceful))).await;
         for task in self.tasks {
             task.await.map_err(io::Error::other)??;
         }

@@ -8,6 +8,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::mark::Mark;
+use redis::Cmd;
 
 use crate::combiner::Queues;
 use crate::store::Store;
@@ -98,6 +99,25 @@ impl Operated for Known {
     async fn checkpoint(&self, store: &Store, view: &Arc<View>) -> Result<Mark, ScriptError> {
         let (fence, tiers) = (self.fence(view), view.definition.tiers());
         scripts::checkpoint(store, &self.keys, &fence, tiers).await
+    }
+
+    fn compared(&self) -> Vec<Cmd> {
+        let Some(view) = self.view() else {
+            return Vec::new();
+        };
+        let keys = &self.keys;
+        let mut state = redis::cmd("HMGET");
+        state
+            .arg(&keys.state)
+            .arg(&["n", "restores", "status", "terms", "meters"]);
+        let mut pools = redis::cmd("MGET");
+        for tier in view.definition.tiers() {
+            pools.arg(keys.pool(&tier.tier));
+        }
+        let sizes = [&keys.seen_a, &keys.seen_b, &keys.definitions, &keys.adjustments];
+        let sizes = sizes.map(|key| redis::cmd("HLEN").arg(key).to_owned());
+        let pending = redis::cmd("ZCARD").arg(&keys.pending).to_owned();
+        [state, pools, pending].into_iter().chain(sizes).collect()
     }
 }
 

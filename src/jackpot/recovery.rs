@@ -1,20 +1,29 @@
 //! Finishes entries that were left pending, and drops records after the retention.
 //!
 //! Any number of instances do this at once: a script does every step once, whichever instance calls it.
+//!
+//! A round looks at the jackpots in which something happened: this instance saw it, or the shared reading of marks shows
+//! it. So its cost does not grow with the number of jackpots that rest.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
+use jackpot_core::mark::Mark;
+use redis::Cmd;
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use crate::settings;
+use crate::single_flight::Read;
 use crate::stopping::Stopping;
-use crate::store::Store;
-use crate::subject::Subject;
+use crate::store::{Store, StoreError};
+use crate::subject::{Glance, Glances, Quiet, Subject, rises};
 
 use super::error::PlayError;
+use super::known::{Known, Registry};
 use super::metrics::PlayMetrics;
 use super::operate::Operate;
 use super::play::Play;
@@ -24,10 +33,17 @@ use super::scripts::{self, PendingEntry, Rotated, ScriptError};
 const BATCH: usize = 100;
 /// Jackpots worked on in parallel, so that one on a frozen node does not delay the others.
 const AT_ONCE: usize = 32;
-/// Rounds between two looks at the retention and at the index.
-const ROUNDS_PER_ROTATION: u64 = 10;
-/// The longest such time: the age of a generation counts at most 60 s between two looks.
-const ROTATION_WITHIN: Duration = Duration::from_secs(20);
+/// Rounds between two log lines about a lasting trouble, and between two repairs of the index.
+const ROUNDS_PER_LINE: u64 = 10;
+/// The longest time between two looks at the retention of a jackpot: the age of a generation counts at most 60 s between
+/// two looks.
+const ROTATION_WITHIN: Duration = Duration::from_secs(45);
+/// The shortest such time.
+const ROTATION_PAUSE: Duration = Duration::from_secs(1);
+/// The time after a look that something kept from its end.
+const ROTATION_AGAIN: Duration = Duration::from_secs(5);
+/// Most looks at the retention in one round.
+const ROTATIONS: usize = 500;
 
 /// The recovery worker of an instance.
 #[derive(Debug, Clone)]
@@ -41,19 +57,75 @@ pub struct Recovery {
     pub retention_s: u64,
 }
 
+/// What a worker remembers between its rounds.
+#[derive(Debug, Default)]
+struct Rounds {
+    number: u64,
+    /// The count of risen marks at the last round.
+    rises: u64,
+    quiet: Quiet,
+    /// Jackpots that had pending entries, or could not be read.
+    busy: BTreeSet<Id>,
+    /// When to look at the retention of each, in order.
+    rotations: BTreeSet<(Instant, Id)>,
+    rotates: HashMap<Id, Instant>,
+    /// Jackpots whose retention was looked at.
+    rotated: HashSet<Id>,
+}
+
+impl Rounds {
+    /// The jackpots to look at, with their marks from before the look.
+    fn due(&mut self, registry: &Registry, read: &Read<Glances>) -> BTreeMap<Id, Mark> {
+        let mut due = BTreeMap::new();
+        for (id, glance) in self.quiet.news(read) {
+            let seen = registry.known(id).mark();
+            let mark = match glance {
+                Glance::At(mark) => mark.max(seen),
+                Glance::Unclear => seen,
+            };
+            due.insert(id.clone(), mark);
+        }
+        let rises = rises();
+        if std::mem::replace(&mut self.rises, rises) != rises {
+            let own = registry.each().into_iter();
+            for known in own.filter(|known| !self.quiet.covers(known.id(), known.mark())) {
+                due.entry(known.id().clone()).or_insert_with(|| known.mark());
+            }
+        }
+        for id in &self.busy {
+            due.entry(id.clone()).or_insert_with(|| registry.known(id).mark());
+        }
+        let now = Instant::now();
+        for (id, _) in &read.value {
+            if !self.rotates.contains_key(id) {
+                self.rotate_at(id, now);
+            }
+        }
+        due
+    }
+
+    fn rotate_at(&mut self, id: &Id, at: Instant) {
+        if let Some(before) = self.rotates.insert(id.clone(), at) {
+            self.rotations.remove(&(before, id.clone()));
+        }
+        self.rotations.insert((at, id.clone()));
+    }
+
+    /// The jackpots whose retention is to be looked at.
+    fn rotations(&self, now: Instant) -> Vec<Id> {
+        let due = self.rotations.iter().take_while(|(at, _)| *at <= now);
+        due.take(ROTATIONS).map(|(_, id)| id.clone()).collect()
+    }
+}
+
 impl Recovery {
     /// Works until the service stops: at start, and then continuously.
     pub async fn run(self, stopping: Stopping) {
         let pause = Duration::from_millis(self.settings.recovery_interval_ms);
-        let mut rotated_at: Option<Instant> = None;
-        for round in 0_u64.. {
-            let late = rotated_at.is_none_or(|at| at.elapsed() >= ROTATION_WITHIN);
-            let rotate = late || round.is_multiple_of(ROUNDS_PER_ROTATION);
-            if rotate {
-                rotated_at = Some(Instant::now());
-            }
+        let mut rounds = Rounds::default();
+        loop {
             tokio::select! {
-                () = self.round(rotate) => {}
+                () = self.round(&mut rounds) => {}
                 () = stopping.wait() => return,
             }
             tokio::select! {
@@ -63,25 +135,94 @@ impl Recovery {
         }
     }
 
-    async fn round(&self, rotate: bool) {
+    async fn round(&self, rounds: &mut Rounds) {
+        let loud = rounds.number.is_multiple_of(ROUNDS_PER_LINE);
+        rounds.number += 1;
+        let registry = &self.operate.views.registry;
+        let read = registry.glances().await;
+        if loud {
+            registry.all(true).await;
+        }
+        let due = rounds.due(registry, &read);
+        let busy = self.with_pending(&due, rounds).await;
         let work = |id: Id| async move {
             let span = info_span!("recovery", jackpot_id = %id);
-            if let Err(error) = self.jackpot(&id, rotate).instrument(span.clone()).await {
-                // Logged in every tenth round, because a frozen node or a suspended jackpot lasts.
-                span.in_scope(|| match error {
-                    PlayError::Script(ScriptError::Unknown) => {}
-                    error if rotate => warn!(%error, "recovery skipped this jackpot in this round"),
-                    error => debug!(%error, "recovery skipped this jackpot in this round"),
-                });
-            }
+            let done = self.jackpot(&id, loud).instrument(span.clone()).await;
+            span.in_scope(|| skipped(done, loud));
         };
-        let all = self.operate.views.registry.all(rotate).await;
-        stream::iter(all).for_each_concurrent(AT_ONCE, work).await;
+        stream::iter(busy).for_each_concurrent(AT_ONCE, work).await;
+        let rotate = |id: Id| async move {
+            let span = info_span!("recovery", jackpot_id = %id);
+            let next = self.rotate(&id).instrument(span.clone()).await;
+            let next = next.unwrap_or_else(|error| {
+                let is_none = matches!(error, PlayError::Script(ScriptError::Unknown));
+                span.in_scope(|| skipped(Err(error), loud));
+                if is_none { ROTATION_WITHIN } else { ROTATION_AGAIN }
+            });
+            (id, next)
+        };
+        let (due, empty) = self.with_records(rounds).await;
+        for id in empty {
+            rounds.rotate_at(&id, Instant::now() + ROTATION_WITHIN);
+        }
+        let rotated: Vec<_> = stream::iter(due).map(rotate).buffer_unordered(AT_ONCE).collect().await;
+        for (id, next) in rotated {
+            rounds.rotate_at(&id, Instant::now() + next);
+        }
     }
 
-    async fn jackpot(&self, id: &Id, rotate: bool) -> Result<(), PlayError> {
+    /// The jackpots whose retention is to be looked at, and those of them without any record. Nothing of these expires: the
+    /// age of a generation may begin later. At its first look each is among the former, for the setting.
+    async fn with_records(&self, rounds: &mut Rounds) -> (Vec<Id>, Vec<Id>) {
+        let ids = rounds.rotations(Instant::now());
+        let (again, first): (Vec<Id>, Vec<Id>) = ids.into_iter().partition(|id| rounds.rotated.contains(id));
+        rounds.rotated.extend(first.iter().cloned());
+        let known: Vec<_> = again.iter().map(|id| self.operate.views.registry.known(id)).collect();
+        let exists = |known: &Arc<Known>| {
+            let keys = &known.keys;
+            redis::cmd("EXISTS").arg(&keys.seen_a).arg(&keys.seen_b).to_owned()
+        };
+        let reads: Vec<Cmd> = known.iter().map(exists).collect();
+        let (mut due, mut empty) = (first, Vec::new());
+        for (id, answer) in again.into_iter().zip(self.store.read_together(&reads).await) {
+            match answer {
+                Ok(redis::Value::Int(0)) => empty.push(id),
+                _ => due.push(id),
+            }
+        }
+        (due, empty)
+    }
+
+    /// Those of the jackpots that have pending entries, or can't be read.
+    async fn with_pending(&self, due: &BTreeMap<Id, Mark>, rounds: &mut Rounds) -> Vec<Id> {
+        let known: Vec<_> = due.keys().map(|id| self.operate.views.registry.known(id)).collect();
+        let reads: Vec<Cmd> = known.iter().map(|known| count(known)).collect();
+        let mut busy = Vec::new();
+        for ((id, mark), pending) in due.iter().zip(self.store.read_together(&reads).await) {
+            match pending.map(redis::from_redis_value::<u64>) {
+                Ok(Ok(0)) => {
+                    self.metrics.pending(id, 0);
+                    rounds.quiet.found(id, *mark);
+                    rounds.busy.remove(id);
+                    continue;
+                }
+                Ok(Ok(pending)) => self.metrics.pending(id, pending),
+                // A call for each of its jackpots would wait for the frozen node in turn.
+                Err(StoreError::Unavailable { .. }) => {
+                    rounds.busy.insert(id.clone());
+                    continue;
+                }
+                Ok(Err(_)) | Err(_) => {}
+            }
+            rounds.quiet.lost(id);
+            rounds.busy.insert(id.clone());
+            busy.push(id.clone());
+        }
+        busy
+    }
+
+    async fn jackpot(&self, id: &Id, loud: bool) -> Result<(), PlayError> {
         let (known, _) = self.play.views.view(id).await?;
-        self.metrics.pending(id, self.count(&known.keys.pending).await?);
         let mut after = Some(0);
         while let Some(from) = after {
             let age = self.settings.recovery_after_ms;
@@ -100,16 +241,13 @@ impl Recovery {
             while let Some(result) = finished.next().await {
                 // The others go on, and the next round tries it again. Logged in every tenth round.
                 match result {
-                    Err((entry_id, error)) if rotate => {
+                    Err((entry_id, error)) if loud => {
                         error!(entry_id, %error, "a pending entry could not be finished");
                     }
                     Err(_) | Ok(()) => {}
                 }
             }
             after = found.last;
-        }
-        if rotate {
-            self.rotate(id).await?;
         }
         Ok(())
     }
@@ -121,21 +259,35 @@ impl Recovery {
         finished.map_err(|error| (entry_id, error))
     }
 
-    async fn rotate(&self, id: &Id) -> Result<(), PlayError> {
-        match self.operate.rotate_by_retention(id, self.retention_s).await? {
-            Some(Rotated::Opened(epoch)) => debug!(epoch, "dropped the older records and opened an epoch"),
-            Some(Rotated::Pending) => warn!("the older records stay: an entry among them has no outcome yet"),
-            Some(Rotated::Raised(_) | Rotated::Early { .. } | Rotated::Idle) | None => {}
-        }
-        Ok(())
+    /// Looks at the retention. Returns when to look again.
+    async fn rotate(&self, id: &Id) -> Result<Duration, PlayError> {
+        Ok(match self.operate.rotate_by_retention(id, self.retention_s).await? {
+            Some(Rotated::Opened(epoch)) => {
+                debug!(epoch, "dropped the older records and opened an epoch");
+                ROTATION_WITHIN
+            }
+            Some(Rotated::Pending) => {
+                warn!("the older records stay: an entry among them has no outcome yet");
+                ROTATION_AGAIN
+            }
+            Some(Rotated::Early { left_ms, .. }) => {
+                Duration::from_millis(left_ms).clamp(ROTATION_PAUSE, ROTATION_WITHIN)
+            }
+            Some(Rotated::Idle) => ROTATION_WITHIN,
+            Some(Rotated::Raised(_)) | None => ROTATION_PAUSE,
+        })
     }
+}
 
-    async fn count(&self, pending: &str) -> Result<u64, PlayError> {
-        let value = self.store.run(&redis::cmd("ZCARD").arg(pending).to_owned()).await?;
-        let reply = |error: redis::ParsingError| ScriptError::Reply {
-            script: "ZCARD",
-            reply: error.to_string(),
-        };
-        Ok(redis::from_redis_value(value).map_err(reply)?)
+/// Logs why a jackpot was skipped: in every tenth round, because a frozen node or a suspended jackpot lasts.
+fn skipped(done: Result<(), PlayError>, loud: bool) {
+    match done {
+        Ok(()) | Err(PlayError::Script(ScriptError::Unknown)) => {}
+        Err(error) if loud => warn!(%error, "recovery skipped this jackpot in this round"),
+        Err(error) => debug!(%error, "recovery skipped this jackpot in this round"),
     }
+}
+
+fn count(known: &Known) -> Cmd {
+    redis::cmd("ZCARD").arg(&known.keys.pending).to_owned()
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::pin::pin;
 
+use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
 
 use super::error::PlayError;
@@ -11,6 +13,8 @@ use super::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
+/// Jackpots read in parallel.
+const AT_ONCE: usize = 64;
 /// Most jackpots named in one message.
 const MAX_NAMED: usize = 10;
 
@@ -65,8 +69,14 @@ impl fmt::Display for MissingSecrets {
 pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     let mut missing = MissingSecrets::default();
     let ids = views.registry.indexed().await;
-    for id in ids.map_err(|error| Box::new(error.into()))? {
-        match views.refresh(&id).await {
+    let ids = ids.map_err(|error| Box::new(PlayError::from(error)))?;
+    let looks = stream::iter(ids).map(|id| async move {
+        let view = views.refresh(&id).await;
+        (id, view.map(drop))
+    });
+    let mut looks = pin!(looks.buffer_unordered(AT_ONCE));
+    while let Some((id, view)) = looks.next().await {
+        match view {
             Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
             Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
             // A jackpot that cannot be read now returns this error to its callers. The others are served.

@@ -1,8 +1,10 @@
 //! Rooms as a capability of the service.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
+use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
 use utoipa::OpenApi;
@@ -20,6 +22,9 @@ use crate::ledger::projector::load::Load;
 use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::ScriptError;
+
+/// Rooms read in parallel at a start.
+const AT_ONCE: usize = 64;
 
 pub struct Service {
     store: Store,
@@ -72,8 +77,11 @@ impl Service {
     /// that does not match its commitment.
     async fn check_secret(&self) -> Result<(), RoomStartError> {
         let rooms = &self.rooms;
-        for id in rooms.registry.indexed().await.map_err(RoomError::from)? {
-            match rooms.snapshot(&id).await {
+        let ids = rooms.registry.indexed().await.map_err(RoomError::from)?;
+        let looks = stream::iter(ids).map(|id| async move { (rooms.snapshot(&id).await, id) });
+        let mut looks = pin!(looks.buffer_unordered(AT_ONCE));
+        while let Some((snapshot, id)) = looks.next().await {
+            match snapshot {
                 Ok(snapshot) if rooms.check_order(&id, &snapshot).is_err() => {
                     return Err(RoomStartError::OtherSecret(id));
                 }

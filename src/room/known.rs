@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
+use redis::Cmd;
 use serde::{Deserialize, Serialize};
 
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
@@ -194,6 +195,10 @@ impl Operated for Known {
 
     async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {
         scripts::checkpoint(store, &self.keys, self.mark()).await
+    }
+
+    fn compared(&self) -> Vec<Cmd> {
+        vec![redis::cmd("HGETALL").arg(&self.keys.state).to_owned()]
     }
 }
 

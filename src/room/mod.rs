@@ -4,8 +4,8 @@
 //! `pass` (the form of tokens), `return_to` (where users may be sent), `eta` (the estimate), `revocations` (revoked
 //! passes). With Redis: `scripts` (wrappers of `lua/room/`), `known` (what this instance remembers of each), `rooms`
 //! (requests of users), `operate` (requests of operators), `visiting` (combines requests into one call), `board` (what
-//! this instance last saw of each), `alarm` and `worker` (due work without requests), `silent` (rooms whose node does
-//! not answer). At the draw: `tokens` (makes and opens them), `checked`, `door` (checks passes without Redis). `api`
+//! this instance last saw of each), `alarm` and `worker` (due work without requests), `quiet` (rooms in which nothing
+//! happens), `silent` (rooms whose node does not answer). At the draw: `tokens` (makes and opens them), `checked`, `door` (checks passes without Redis). `api`
 //! joins them to HTTP, `page` is the waiting page. Why: `docs/decisions/0016-rooms.md`.
 
 mod alarm;
@@ -24,6 +24,7 @@ pub mod page;
 pub mod pass;
 pub mod pre_queue_line;
 mod problem;
+mod quiet;
 pub mod record;
 pub mod return_to;
 mod revocations;

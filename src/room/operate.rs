@@ -1,5 +1,8 @@
 //! Requests of operators: define, view, and read the list from before the opening.
 
+use std::sync::Arc;
+
+use futures_util::future::join;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use jackpot_core::violation::Violation;
@@ -97,6 +100,20 @@ impl Rooms {
         let board = self.boards.of(id, &self.metrics);
         board.count(visited.now_ms, &visited.counts);
         Ok(visited)
+    }
+
+    /// Those of these quiet rooms in which something happened, and the clocks of the nodes.
+    pub(super) async fn glance(&self, quiet: &[(Id, Mark)]) -> (Vec<Id>, Vec<(Arc<str>, i64)>) {
+        let known: Vec<_> = quiet.iter().map(|(id, _)| self.registry.known(id)).collect();
+        let rooms: Vec<_> = known
+            .iter()
+            .zip(quiet)
+            .map(|(known, (_, mark))| (known.as_ref(), *mark))
+            .collect();
+        let looks = scripts::are_quiet(&self.store, &rooms);
+        let (looks, clocks) = join(looks, self.store.clocks()).await;
+        let news = quiet.iter().zip(looks).filter(|(_, quiet)| *quiet == Some(false));
+        (news.map(|((id, _), _)| id.clone()).collect(), clocks)
     }
 
     /// The worker will look at it at that time; `None`: it looks now.

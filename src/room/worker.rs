@@ -1,8 +1,9 @@
 //! The worker of the rooms: ends and admits due tickets without a request.
 //!
 //! Every instance does this for every room. Due work is done once, by the first instance. The worker looks at a room
-//! when its last reply said that something is due, every second if a user waits, and otherwise every few seconds. So
-//! after the death of an instance the others continue within that time.
+//! when its last reply said that something is due, and every second if a user is in it or waits. Of all other rooms it
+//! asks each second, in one reading, whether something happened there ([`quiet`]). So after the death of an
+//! instance the others continue within that time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tracing::{Instrument, debug, error, info_span, warn};
 
 use super::board::{PUBLISH_EVERY, pause};
+use super::quiet::{self, QuietRooms};
 use super::rooms::Rooms;
 use super::scripts::Visited;
 use super::silent::{Node, Silent};
@@ -30,8 +32,6 @@ const LOOKED_AT_ONCE: usize = 32;
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a room that can't be looked at rests.
 const REST: Duration = Duration::from_secs(1);
-/// Looks a second at rooms where nothing is due. With ten thousand such rooms this is some percent of a Redis.
-const IDLE_PER_S: usize = 500;
 
 /// The worker of an instance.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ impl Worker {
         let mut schedule = Schedule::default();
         let mut looks = Looks::default();
         let mut silent = Silent::default();
+        let mut resting = QuietRooms::default();
+        let mut glancing = JoinSet::new();
         let mut sweeps = interval(SWEEP_EVERY);
         sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut sweeping = JoinSet::new();
@@ -67,11 +69,24 @@ impl Worker {
                     let repair = round.is_multiple_of(SWEEPS_PER_ROUND);
                     sweeping.spawn(async move { registry.all(repair).await });
                     round += 1;
+                    if glancing.is_empty() {
+                        let (rooms, turn) = (self.rooms.clone(), resting.turn());
+                        glancing.spawn(async move { rooms.glance(&turn).await });
+                    }
+                }
+                Some(glanced) = glancing.join_next() => {
+                    let (news, clocks) = glanced.unwrap_or_default();
+                    let now = Instant::now();
+                    for id in news.into_iter().chain(resting.clocks(clocks, now)) {
+                        if resting.remove(&id) {
+                            schedule.set_earlier(id, now);
+                        }
+                    }
                 }
                 Some(found) = sweeping.join_next() => {
-                    for id in found.unwrap_or_default() {
-                        if !schedule.has(&id) && !looks.has(&id) && !silent.has(&id) {
-                            schedule.set(id, Instant::now());
+                    for id in found.unwrap_or_default().iter() {
+                        if !schedule.has(id) && !looks.has(id) && !silent.has(id) {
+                            schedule.set(id.clone(), Instant::now());
                         }
                     }
                 }
@@ -86,6 +101,7 @@ impl Worker {
                 }
                 () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
                     if let Some(id) = schedule.take_due(Instant::now()) {
+                        resting.remove(&id);
                         // Reports that arrive during the look count.
                         self.rooms.is_due(&id, None);
                         let node = self.rooms.node_of(&id);
@@ -129,6 +145,11 @@ impl Worker {
                         publishing.spawn(self.clone().reorder(id.clone()));
                     }
                     if let Some(rest) = rest(&look, schedule.len()) {
+                        if let Look::Seen(visited) = &look
+                            && quiet::rest(visited, 0).is_some()
+                        {
+                            resting.add(id.clone(), visited.mark);
+                        }
                         let at = hurry.map_or(now + rest, |hurry| hurry.min(now + rest));
                         self.rooms.is_due(&id, Some(at));
                         schedule.set(id, at);
@@ -138,6 +159,7 @@ impl Worker {
             }
         }
         sweeping.abort_all();
+        glancing.abort_all();
         publishing.abort_all();
         looks.tasks.abort_all();
         while looks.tasks.join_next().await.is_some() {}
@@ -256,11 +278,7 @@ enum Look {
 /// How long a room rests; `None`: it is forgotten. `count`: rooms that wait for their time.
 fn rest(look: &Look, count: usize) -> Option<Duration> {
     match look {
-        Look::Seen(visited) if visited.counts.active + visited.counts.waiting == 0 && !visited.more => {
-            let share = Duration::from_secs(1) * u32::try_from(count / IDLE_PER_S).unwrap_or(u32::MAX);
-            Some(pause(visited).max(share))
-        }
-        Look::Seen(visited) => Some(pause(visited)),
+        Look::Seen(visited) => Some(quiet::rest(visited, count).unwrap_or_else(|| pause(visited))),
         Look::Passed | Look::Late => Some(REST),
         Look::Gone => None,
     }

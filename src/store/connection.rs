@@ -126,6 +126,12 @@ impl Link {
         }
     }
 
+    /// Sends commands that only read over the shared connection for single commands, which no WAIT delays. Returns the
+    /// answer of each, errors among them as values.
+    pub(super) async fn read_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
+        self.send_all_on(&self.plain, Via::Shared, pipeline).await
+    }
+
     async fn send_on(&self, lane: &Lane, via: Via, command: &Cmd) -> Result<Value, Failure> {
         let connection = self.connection(lane, via).await?;
         let answer = MultiplexedConnection::clone(&connection)

@@ -317,7 +317,7 @@ impl Request<'_> {
 
     /// The key that decides the slot. All our keys have a hash tag. So in a plain command the first argument with one
     /// is a key, at any position (`XREAD STREAMS key`).
-    fn key(&self) -> Option<&[u8]> {
+    pub(super) fn key(&self) -> Option<&[u8]> {
         match self {
             Self::Script(call) => call.first_key().map(str::as_bytes),
             Self::Plain(command) => {

@@ -4,7 +4,7 @@
 //! - [`Script`], [`Call`]: what is sent. [`StoreError`]: what can go wrong.
 //! - `address`: settings to clients. `connection`: the link to one server. `lane`: its connections, shared or a thread's
 //!   own. `cluster`, `topology`: which server.
-//! - `dispatch`: one call to its end, repeats and redirections included.
+//! - `dispatch`: one call to its end, repeats and redirections included. `together`: reads of many subjects.
 //! - `checks`: what a server must be like. `health`: how it is now.
 //! - `embedded`: the private server: start, adopt, supervise, stop.
 
@@ -21,6 +21,7 @@ pub mod keys;
 mod lane;
 mod open;
 mod script;
+mod together;
 mod topology;
 
 use std::sync::atomic::{AtomicBool, Ordering};

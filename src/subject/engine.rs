@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
+use redis::Cmd;
 
 use super::operate::{Define, Defined, SetStatus, StatusSet};
 use super::{Marked, MaybeScript, Registry, ScriptError, Subject, Wanted};
@@ -37,6 +38,11 @@ pub trait Operated: Subject {
     ) -> impl Future<Output = Result<StatusSet<Self::Status>, ScriptError>>;
     /// Appends an event with what Redis holds, for the ledger to compare.
     fn checkpoint(&self, store: &Store, seen: &Self::Seen) -> impl Future<Output = Result<Mark, ScriptError>>;
+    /// Commands that read all of Redis that a comparison with the ledger looks at, `n` and `restores` included. While their
+    /// answers stay the same, so does the comparison. None where only a snapshot shows it.
+    fn compared(&self) -> Vec<Cmd> {
+        Vec::new()
+    }
 }
 
 impl<K: Operated> Registry<K> {

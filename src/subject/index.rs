@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use jackpot_core::ids::Id;
-use tracing::warn;
 
 use super::ScriptError;
 use crate::store::Store;
@@ -29,28 +28,13 @@ pub async fn ids(store: &Store, index: &str, after: Option<&Id>, limit: usize) -
 /// Names in one read.
 const PAGE: usize = 500;
 
-/// The names of an index, and the names that an instance has `used`. The index is on one node of a cluster. If that
-/// node is away, the work on subjects of other nodes goes on. `repair`: adds names that the index has lost, and logs
-/// problems.
-pub async fn all(store: &Store, index: &str, used: Vec<Id>, repair: bool) -> BTreeSet<Id> {
-    let mut all = match whole(store, index).await {
-        Ok(all) => all,
-        Err(error) => {
-            if repair {
-                warn!(index, %error, "the index can't be read; working on those in use");
-            }
-            return used.into_iter().collect();
-        }
-    };
-    let lost = used.into_iter().filter(|id| !all.contains(id)).collect::<Vec<_>>();
-    if repair && !lost.is_empty() {
-        warn!(index, count = lost.len(), "the index has lost names; adding them");
-        if let Err(error) = add(store, index, &lost).await {
-            warn!(index, %error, "the index was not repaired; the next round tries again");
-        }
-    }
-    all.extend(lost);
-    all
+/// How many names an index has.
+pub async fn count(store: &Store, index: &str) -> Result<usize, ScriptError> {
+    let count = store.run(&redis::cmd("ZCARD").arg(index).to_owned()).await?;
+    redis::from_redis_value(count).map_err(|error| ScriptError::Reply {
+        script: "ZCARD",
+        reply: error.to_string(),
+    })
 }
 
 /// All names of an index.

@@ -4,14 +4,17 @@
 //! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply;
 //! [`Values`]: the declared values of one. [`tail`]: reads new events. [`engine`]: the requests of operators, with the
 //! scripts of [`operate`]. [`restore`]: rebuilds a subject. [`Observed`]: what this instance remembers of a subject;
-//! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. The parts in Lua: `lua/subject/`.
+//! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. [`Glance`]: what shows that nothing happened. The parts in Lua: `lua/subject/`.
 
 pub mod engine;
+mod glance;
 pub mod index;
 pub mod kinds;
 mod ledger_mark;
+mod listed;
 mod observed;
 pub mod operate;
+mod quiet;
 mod registry;
 mod reply;
 pub mod restore;
@@ -20,9 +23,11 @@ mod tail;
 mod values;
 mod wanted;
 
+pub use glance::{Glance, Glances};
 pub use ledger_mark::ledger_mark;
-pub use observed::{LedgerView, Observed, Reason};
+pub use observed::{LedgerView, Observed, Reason, rises};
 pub use operate::Stamp;
+pub use quiet::Quiet;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
 pub use tail::{BASE64, EVENT, MAX_EVENTS, Tail, TailWish, event_fields, tail};

@@ -12,6 +12,15 @@ use super::kinds::KindName;
 /// Stands for an unknown number; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
 
+/// How often the mark of any subject has risen in this process. One count for all: it says that nothing happened, and the
+/// marks say where something did.
+static RISES: AtomicU64 = AtomicU64::new(0);
+
+/// The count of risen marks. While it stays the same, this process saw no news of any subject.
+pub fn rises() -> u64 {
+    RISES.load(Ordering::Acquire)
+}
+
 /// SQL's view of a subject, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerView {
@@ -62,6 +71,8 @@ pub struct Observed {
     ledger_n: AtomicU64,
     /// Last event in Redis at the last look outside of calls; only for the lag.
     redis_n: AtomicU64,
+    /// The lag that was last reported; [`NONE`] before the first report.
+    told_lag: AtomicU64,
     ledger_view: RwLock<LedgerView>,
 }
 
@@ -77,6 +88,7 @@ impl Observed {
             lost_to: AtomicU64::new(0),
             ledger_n: AtomicU64::new(NONE),
             redis_n: AtomicU64::new(0),
+            told_lag: AtomicU64::new(NONE),
             ledger_view: RwLock::default(),
         }
     }
@@ -98,6 +110,9 @@ impl Observed {
     /// mark. After a restore, earlier readings may be of events that no longer exist.
     pub fn raise(&self, mark: Mark) -> bool {
         let before = self.mark.fetch_max(mark.packed(), Ordering::Relaxed);
+        if before < mark.packed() {
+            RISES.fetch_add(1, Ordering::Release);
+        }
         Mark::unpack(before).is_some_and(|before| before.restores() < mark.restores())
     }
 
@@ -210,6 +225,12 @@ impl Observed {
         let seen = self.redis_n.load(Ordering::Relaxed);
         let beside = self.ledger_n().map_or(0, |n| seen.saturating_sub(n));
         self.backlog().max(beside)
+    }
+
+    /// The lag, if it is another one than at the last such call.
+    pub fn news_of_lag(&self) -> Option<u64> {
+        let lag = self.lag();
+        (self.told_lag.swap(lag, Ordering::Relaxed) != lag).then_some(lag)
     }
 
     /// Why this instance refuses it, with details; `None` while it does not. `max_backlog`: the backlog that refuses.

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
-use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::ops::{Bound, Deref};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
+use super::glance::{Glances, glance};
+use super::listed::Listed;
 use super::{Observed, ScriptError, TailWish, index, tail};
-use crate::single_flight::SingleFlight;
+use crate::single_flight::{Read, SingleFlight};
 use crate::store::Store;
 use crate::store::keys::StreamKeys;
 
@@ -19,6 +21,12 @@ use crate::store::keys::StreamKeys;
 const NAMES_FOR: Duration = Duration::from_secs(1);
 /// Least time between two such readings, also after a failure.
 const NAMES_PAUSE: Duration = Duration::from_millis(100);
+/// Subjects of a kind in one reading of marks, each second: some 2 ms of Redis' time.
+const GLANCES: usize = 1_000;
+/// How long such a reading answers. Its users ask each second.
+const GLANCES_FOR: Duration = Duration::from_millis(900);
+/// Least time between two such readings.
+const GLANCES_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is remembered of one subject.
 pub trait Subject: Deref<Target = Observed> + Debug + Send + Sync + 'static {
@@ -64,6 +72,10 @@ pub struct Registry<K> {
     store: Store,
     known: RwLock<HashMap<Id, Arc<K>>>,
     names: SingleFlight<Result<BTreeSet<Id>, ScriptError>>,
+    listed: Listed,
+    glances: SingleFlight<Glances>,
+    /// The last subject of the last turn; `None`: all had their turn.
+    glanced_to: Mutex<Option<Id>>,
 }
 
 impl<K: Subject> Registry<K> {
@@ -73,6 +85,9 @@ impl<K: Subject> Registry<K> {
             store,
             known: RwLock::default(),
             names: SingleFlight::default(),
+            listed: Listed::default(),
+            glances: SingleFlight::default(),
+            glanced_to: Mutex::default(),
         }
     }
 
@@ -194,9 +209,36 @@ impl<K: Subject> Registry<K> {
         index::whole(&self.store, K::INDEX).await
     }
 
-    /// The names of the index and the used ones. `repair`: see [`index::all`].
-    pub async fn all(&self, repair: bool) -> BTreeSet<Id> {
-        index::all(&self.store, K::INDEX, self.used(), repair).await
+    /// The names of the index and the used ones, at most a second old. `repair`: see [`Listed::all`].
+    pub async fn all(&self, repair: bool) -> Arc<BTreeSet<Id>> {
+        let used = || (self.count_used(), || self.used());
+        self.listed.all(&self.store, K::INDEX, used, repair).await
+    }
+
+    /// Marks of the subjects whose turn it is, read once a second for all that ask. With more than [`GLANCES`] subjects,
+    /// each has its turn every few seconds.
+    pub async fn glances(&self) -> Arc<Read<Glances>> {
+        let is_new = |read: &Read<Glances>| read.begun.elapsed() < GLANCES_FOR;
+        self.glances.get(GLANCES_PAUSE, is_new, || self.glance_in_turn()).await
+    }
+
+    async fn glance_in_turn(&self) -> Glances {
+        let all = self.all(false).await;
+        let turn: Vec<Arc<K>> = {
+            let mut to = self.glanced_to.lock().unwrap_or_else(PoisonError::into_inner);
+            let from = to.take().map_or(Bound::Unbounded, Bound::Excluded);
+            let mut rest = all.range((from, Bound::Unbounded));
+            let turn: Vec<&Id> = rest.by_ref().take(GLANCES).collect();
+            *to = turn.last().map(|id| (*id).clone()).filter(|_| rest.next().is_some());
+            turn.into_iter().map(|id| self.known(id)).collect()
+        };
+        glance(&self.store, &turn).await
+    }
+
+    /// The marks of these subjects, read now.
+    pub async fn glance_at(&self, ids: impl IntoIterator<Item = &Id>) -> Glances {
+        let subjects: Vec<_> = ids.into_iter().map(|id| self.known(id)).collect();
+        glance(&self.store, &subjects).await
     }
 
     /// Checks whether a subject that was found behind has been restored since, and uses it again then. Returns

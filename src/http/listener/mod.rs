@@ -75,15 +75,20 @@ pub(super) struct Options {
     pub(super) stopping: Stopping,
 }
 
-/// Listens on `address`. The returned address has the port that the system chose for port 0.
-pub(super) fn listen<M>(address: SocketAddr, options: Options, mount: M) -> Result<(Server, SocketAddr), IoError>
-where
-    M: Fn(&mut ServiceConfig) + Clone + Send + 'static,
-{
+/// Takes an address. From here on the system keeps connections until a server accepts them.
+pub(super) fn bind(address: SocketAddr) -> Result<TcpListener, IoError> {
     let socket = TcpListener::bind(address)?;
     // The standard library would choose a shorter queue.
     rustix::net::listen(&socket, BACKLOG)?;
-    let address = socket.local_addr()?;
+    Ok(socket)
+}
+
+/// Accepts connections of `socket`. The returned address has the port that the system chose for port 0.
+pub(super) fn serve<M>(socket: &TcpListener, options: Options, mount: M) -> Result<(Server, SocketAddr), IoError>
+where
+    M: Fn(&mut ServiceConfig) + Clone + Send + 'static,
+{
+    let (socket, address) = (socket.try_clone()?, socket.local_addr()?);
     let shared = Shared {
         limit: options.max_connections.div_ceil(options.workers).max(1),
         keep_alive: options.keep_alive,

@@ -20,13 +20,18 @@ impl<K: Kind> Projector<K> {
     /// applied. Returns whether a checkpoint was appended.
     pub(super) async fn reconcile(&mut self) -> Result<bool, sqlx::Error> {
         let kind = &self.kind.clone();
-        let looks = self.turns().into_iter().map(|id| async move {
+        let turn = self.turns();
+        let (same, turn) = self.same(turn).await;
+        if !same.is_empty() {
+            self.save_same(&same).await?;
+        }
+        let looks = turn.into_iter().map(|(id, sum)| async move {
             let redis = kind.look(&id).await;
-            (id, redis)
+            (id, sum, redis)
         });
         let looks: Vec<_> = futures::iter(looks).buffer_unordered(AT_ONCE).collect().await;
         let (mut compared, mut busy) = (Vec::new(), Vec::new());
-        for (id, redis) in looks {
+        for (id, sum, redis) in looks {
             let Some(stream) = self.streams.get(&id) else {
                 continue;
             };
@@ -35,6 +40,7 @@ impl<K: Kind> Projector<K> {
                 Ok(redis) if redis.mark == stream.mark() => {
                     let report = K::compare(&redis.side, &stream.books);
                     let report = K::count(&self.ledger.sql, &id, n, report).await?;
+                    self.agreed(&id, sum, &report);
                     compared.push((id, (n, redis.now_ms), report));
                 }
                 Ok(_) => busy.push(id),

@@ -1,7 +1,7 @@
 //! Decides which streams a round reads, and how much of them. After a database outage thousands may have news at
 //! once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
 
@@ -16,20 +16,23 @@ use super::rows::Raw;
 use super::stream::{Read, Stream};
 use super::{AT_ONCE, Projector};
 use crate::ledger::kind::Kind;
-use crate::subject::{ScriptError, Subject};
+use crate::subject::{Glance, ScriptError, Subject};
 
 /// Most events of one transaction, over all streams; further streams wait for the next one.
 const MAX_EVENTS: usize = 4_000;
 /// Most bytes of these events: an event may hold a thousand entries.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Streams without news that a sweep looks at: some 30 ms of Redis' time each second. With more jackpots than that,
-/// each has its turn every few seconds. Streams that this instance plays are looked at immediately.
-const LOOKS_PER_SWEEP: usize = 1_000;
+/// Streams without news that a sweep reads with a script: it compares the last event, and trims. With more of them than
+/// that, each has its turn every few seconds or minutes. Streams that this instance plays are read immediately, and those
+/// of which the shared reading of marks ([`Registry::glances`](crate::subject::Registry::glances)) shows another mark.
+const LOOKS_PER_SWEEP: usize = 10;
 
 /// Longest wait of a round for one stream; a look takes some ten milliseconds. While one node is frozen, the streams
 /// of the other nodes wait.
 const LOOK: Duration = Duration::from_secs(1);
+/// Longest wait for the marks of all streams, at a start: 100,000 take less than a second.
+const LOOK_AT_ALL: Duration = Duration::from_secs(10);
 
 /// How much was read, or a round has taken.
 #[derive(Default, Clone, Copy)]
@@ -62,7 +65,7 @@ impl Taken {
 
 impl<K: Kind> Projector<K> {
     /// Reads what is new in the streams, as batches. Returns also whether there is more than was taken.
-    pub(super) async fn read(&mut self, sweep: bool) -> (Vec<(Batch<K>, i64)>, bool) {
+    pub(super) async fn read(&mut self, sweep: bool) -> Result<(Vec<(Batch<K>, i64)>, bool), sqlx::Error> {
         let reads = self.read_due(sweep).await;
         let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
         let mut lost = Vec::new();
@@ -76,6 +79,9 @@ impl<K: Kind> Projector<K> {
                         continue;
                     }
                     taken.add(size);
+                    if !self.is_whole(&id).await? {
+                        continue;
+                    }
                     batches.extend(self.batch(&id, &raw));
                     self.taken_to = Some(id);
                 }
@@ -86,7 +92,7 @@ impl<K: Kind> Projector<K> {
             }
         }
         more |= self.rebuild(lost).await;
-        (batches, more)
+        Ok((batches, more))
     }
 
     /// Whether the last looks saw more than a round takes: the next round begins at once. Events that came since can
@@ -112,7 +118,8 @@ impl<K: Kind> Projector<K> {
     /// Looks at the streams that may have something new, until a round is full. Streams after the last one that was
     /// taken come first: otherwise a few busy ones would hold up all others for ever.
     async fn read_due(&mut self, sweep: bool) -> Vec<(Id, Result<Read, ScriptError>, Taken)> {
-        let mut due = self.due(sweep);
+        let moved = if sweep { self.moved().await } else { BTreeSet::new() };
+        let mut due = self.due(sweep, &moved);
         let first = due.partition_point(|stream| Some(&stream.id) <= self.taken_to.as_ref());
         due.rotate_left(first);
         let (mut due, mut taken, mut reads) = (due.into_iter(), Taken::default(), Vec::new());
@@ -153,8 +160,31 @@ impl<K: Kind> Projector<K> {
         reads
     }
 
+    /// Streams whose mark in Redis is not the ledger's: of those whose turn it is, or at the first sweep of all.
+    async fn moved(&self) -> BTreeSet<Id> {
+        let registry = self.kind.registry();
+        let shared;
+        let (glances, all);
+        if self.swept_at.is_none() {
+            all = timeout(LOOK_AT_ALL, registry.glance_at(self.streams.keys())).await;
+            glances = all.as_ref().map_or(&[][..], Vec::as_slice);
+        } else {
+            shared = timeout(LOOK, registry.glances()).await;
+            glances = shared.as_ref().map_or(&[][..], |read| read.value.as_slice());
+        }
+        let is_news = |(id, glance): &&(Id, Glance)| {
+            let stream = self.streams.get(id);
+            stream.is_some_and(|stream| match glance {
+                Glance::At(mark) => *mark != stream.mark() || stream.is_stopped(),
+                Glance::Unclear => stream.cursor.n > 0,
+            })
+        };
+        let moved = glances.iter().filter(is_news);
+        moved.map(|(id, _)| id.clone()).collect()
+    }
+
     /// Takes the due streams out of the map, in order.
-    fn due(&mut self, sweep: bool) -> Vec<Stream<K>> {
+    fn due(&mut self, sweep: bool, moved: &BTreeSet<Id>) -> Vec<Stream<K>> {
         let turn = sweep.then(|| turn(&self.streams, &mut self.looked_to, LOOKS_PER_SWEEP));
         let (kind, left) = (&self.kind, std::mem::take(&mut self.left));
         let is_due = |id: &Id, stream: &mut Stream<K>| {
@@ -162,7 +192,7 @@ impl<K: Kind> Projector<K> {
             // A lost subject is still lost at the next look: now and then is enough.
             let news = || !known.is_lost() && known.mark() != stream.mark();
             let more = stream.goes_on_behind(&stream.cursor);
-            let turn = turn.as_ref().is_some_and(|turn| turn.contains(id));
+            let turn = moved.contains(id) || turn.as_ref().is_some_and(|turn| turn.contains(id));
             !stream.rests() && (turn || more || left.contains(id) || news())
         };
         self.streams.extract_if(.., is_due).map(|(_, stream)| stream).collect()

@@ -17,6 +17,14 @@ use crate::subject::kinds::KindName;
 /// Longest lease that settings allow. A lease that ends later was given before the database's clock was set back. It
 /// would keep a dead holder's streams for that long.
 const LONGEST_MS: i64 = 300_000;
+/// Rows of one statement.
+const AT_ONCE: usize = 100;
+
+/// Placeholders of SQL, from this number on.
+pub(crate) fn numbered(from: usize, count: usize) -> String {
+    let all: Vec<_> = (from..from + count).map(|number| format!("${number}")).collect();
+    all.join(", ")
+}
 
 /// A subject's row, as far as leases need it.
 #[derive(Debug)]
@@ -56,34 +64,86 @@ impl Leases {
         }
     }
 
-    /// Adds the row of a subject that the ledger has not seen.
-    pub async fn add(&self, id: &Id) -> Result<(), sqlx::Error> {
-        let hash = ChainHash::of(&self.kind.subject(id));
-        let sql = format!(
-            "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, \
-             lease_token, lease_until_ms) VALUES ('{}', $1, 0, $2, '', 0, '', '', '', 0, '', 0, 0) \
-             ON CONFLICT (kind, id) DO NOTHING",
-            self.kind.as_str()
-        );
-        let insert = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str()).bind(hash.to_string());
-        self.sql.execute(insert).await?;
-        Ok(())
+    /// Adds the rows of subjects that the ledger has not seen.
+    pub async fn add(&self, ids: &[Id]) -> Result<(), sqlx::Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let add = async {
+            let mut tx = self.sql.begin().await?;
+            for ids in ids.chunks(AT_ONCE) {
+                let row = |i: usize| {
+                    format!(
+                        "('{}', ${}, 0, ${}, '', 0, '', '', '', 0, '', 0, 0)",
+                        self.kind.as_str(),
+                        2 * i + 1,
+                        2 * i + 2
+                    )
+                };
+                let text = format!(
+                    "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, \
+                     lease_token, lease_until_ms) VALUES {} ON CONFLICT (kind, id) DO NOTHING",
+                    (0..ids.len()).map(row).collect::<Vec<_>>().join(", ")
+                );
+                let insert = ids.iter().fold(sqlx::query(AssertSqlSafe(text)), |insert, id| {
+                    let hash = ChainHash::of(&self.kind.subject(id));
+                    insert.bind(id.as_str()).bind(hash.to_string())
+                });
+                insert.execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        };
+        self.sql.writing(add).await
     }
 
     /// All subjects in the ledger, while the ledger belongs to this instance's store. What another store did is not
     /// missing from this store's Redis.
     pub async fn places(&self) -> Result<Vec<Place>, sqlx::Error> {
+        self.places_where("", &[]).await
+    }
+
+    /// At most `limit` of them, in order, with ids after `after`.
+    pub async fn places_after(&self, after: Option<&Id>, limit: usize) -> Result<Vec<Place>, sqlx::Error> {
+        let page = |of: &str| format!("{of} ORDER BY id LIMIT {limit}");
+        match after {
+            Some(after) => {
+                self.places_where(&page("AND id > $2"), std::slice::from_ref(after))
+                    .await
+            }
+            None => self.places_where(&page(""), &[]).await,
+        }
+    }
+
+    /// At most `limit` of those that another instance held and holds no more. None on SQLite, which has one instance.
+    pub async fn places_left(&self, limit: usize) -> Result<Vec<Place>, sqlx::Error> {
+        if self.sql.kind() == Kind::Sqlite {
+            return Ok(Vec::new());
+        }
+        let condition = format!("AND holder <> $1 AND {} LIMIT {limit}", self.free());
+        self.places_where(&condition, &[]).await
+    }
+
+    /// Those of these ids.
+    pub async fn places_of(&self, ids: &[Id]) -> Result<Vec<Place>, sqlx::Error> {
+        let mut places = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(AT_ONCE) {
+            let condition = format!("AND id IN ({})", numbered(2, ids.len()));
+            places.extend(self.places_where(&condition, ids).await?);
+        }
+        Ok(places)
+    }
+
+    async fn places_where(&self, condition: &str, ids: &[Id]) -> Result<Vec<Place>, sqlx::Error> {
         let sql = format!(
             "SELECT id, n, restores, status, stopped, lease_token, \
-             (SELECT store_id FROM ledger WHERE one = 1) AS store_id, CASE WHEN holder = $1 OR holder = '' OR lease_until_ms < {now} \
-             OR lease_until_ms > {now} + {LONGEST_MS} THEN 1 ELSE 0 END AS free FROM streams WHERE kind = '{kind}'",
+             (SELECT store_id FROM ledger WHERE one = 1) AS store_id, CASE WHEN {free} THEN 1 ELSE 0 END AS free \
+             FROM streams WHERE kind = '{kind}' {condition}",
             kind = self.kind.as_str(),
-            now = self.sql.now_ms()
+            free = self.free(),
         );
-        let select = sqlx::query(AssertSqlSafe(sql))
-            .bind(&self.instance)
-            .fetch_all(self.sql.reader());
-        let rows = self.sql.reading(select).await?;
+        let select = sqlx::query(AssertSqlSafe(sql)).bind(&self.instance);
+        let select = ids.iter().fold(select, |select, id| select.bind(id.as_str()));
+        let rows = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
         if let (Some(own), Some(row)) = (self.sql.owner(), rows.first()) {
             Taken::check(own, row.try_get("store_id")?)?;
         }
@@ -105,6 +165,40 @@ impl Leases {
         };
         let places = rows.iter().map(place).collect::<Result<Vec<_>, sqlx::Error>>()?;
         Ok(places.into_iter().flatten().collect())
+    }
+
+    /// Whether the instance `$1` may take a row, as an SQL expression.
+    fn free(&self) -> String {
+        let now = self.sql.now_ms();
+        format!("(holder = $1 OR holder = '' OR lease_until_ms < {now} OR lease_until_ms > {now} + {LONGEST_MS})")
+    }
+
+    /// Takes over those of these streams that nobody reads. Returns them with their new tokens.
+    pub async fn take_free(&self, ids: &[Id]) -> Result<Vec<(Id, i64)>, sqlx::Error> {
+        let take = async {
+            let (mut tx, mut taken) = (self.sql.begin().await?, Vec::with_capacity(ids.len()));
+            for ids in ids.chunks(AT_ONCE) {
+                let text = format!(
+                    "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
+                     WHERE kind = '{}' AND id IN ({}) AND {} RETURNING id, lease_token",
+                    self.sql.now_ms(),
+                    self.kind.as_str(),
+                    numbered(3, ids.len()),
+                    self.free(),
+                );
+                let update = sqlx::query(AssertSqlSafe(text))
+                    .bind(&self.instance)
+                    .bind(self.lease_ms);
+                let update = ids.iter().fold(update, |update, id| update.bind(id.as_str()));
+                for row in update.fetch_all(&mut *tx).await? {
+                    let id = Id::parse(row.try_get("id")?).ok();
+                    taken.extend(id.zip(Some(row.try_get::<i64, _>("lease_token")?)));
+                }
+            }
+            tx.commit().await?;
+            Ok(taken)
+        };
+        self.sql.writing(take).await
     }
 
     /// Takes over a stream, if nobody did since `token` was read. Returns the new token.

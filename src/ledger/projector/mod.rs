@@ -22,7 +22,9 @@ mod lag;
 pub mod lease;
 pub mod load;
 pub mod rows;
+mod same;
 pub mod stream;
+mod sweep;
 mod trouble;
 pub mod write;
 
@@ -31,7 +33,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jackpot_core::ids::Id;
-use jackpot_core::mark::Mark;
 use tokio::time::timeout;
 use tracing::{debug, error, info, warn};
 
@@ -42,13 +43,12 @@ use crate::ledger::kind::{Kind, Upkeep};
 use crate::ledger::kinds::Projecting;
 use crate::ledger::restore::Restorer;
 use crate::settings;
-use crate::sql::is_unavailable;
 use crate::stopping::Stopping;
 use crate::store::Store;
+use crate::subject::rises;
 use crate::telemetry::Metrics;
 use batch::{Batch, With};
 use lease::Leases;
-use load::{LoadError, Loaded};
 use stream::Stream;
 
 /// Pause between two looks at all streams, including those without news on this instance.
@@ -86,8 +86,18 @@ pub struct Projector<K: Kind> {
     left: BTreeSet<Id>,
     /// Streams whose own rows are damaged, and when that was last seen.
     damaged: BTreeMap<Id, Instant>,
+    /// Streams that were taken over together with many others: only the last two hashes are checked yet.
+    unchecked: BTreeSet<Id>,
+    /// The last row of a stream that a sweep read; `None`: all had their turn.
+    placed_to: Option<Id>,
+    /// The names of all subjects at the last sweep.
+    listed: Arc<BTreeSet<Id>>,
     /// Whether SQL failed at the last query.
     down: bool,
+    /// Whether the last look left something to do.
+    goes_on: bool,
+    /// The count of risen marks at the last look.
+    rises: u64,
     reconciled_at: Option<Instant>,
     /// The last stream that was compared in this turn; `None`: all had their turn.
     reconciled_to: Option<Id>,
@@ -117,7 +127,12 @@ impl<K: Kind> Projector<K> {
             looked_to: None,
             left: BTreeSet::new(),
             damaged: BTreeMap::new(),
+            unchecked: BTreeSet::new(),
+            placed_to: None,
+            listed: Arc::default(),
             down: false,
+            goes_on: true,
+            rises: 0,
             reconciled_at: None,
             reconciled_to: None,
             upkeep: K::Upkeep::default(),
@@ -200,12 +215,12 @@ impl<K: Kind> Projector<K> {
         if sweep {
             self.used_at_sweep = used;
             self.sweep().await?;
-            self.swept_at = Some(Instant::now());
         }
         self.keep_leases().await?;
-        let (batches, more) = self.read(sweep).await;
-        self.commit(batches).await?;
-        K::Upkeep::follow(self, false).await?;
+        // Otherwise a round of an idle instance would look at each of its streams.
+        let rises = rises();
+        let news = std::mem::replace(&mut self.rises, rises) != rises;
+        let more = (sweep || news || self.goes_on) && self.look(sweep).await?;
         if std::mem::take(&mut self.down) {
             info!("the ledger's database answers again");
         }
@@ -218,71 +233,19 @@ impl<K: Kind> Projector<K> {
         Ok(more || put)
     }
 
-    /// Finds all subjects, records how far the ledger is with each, and takes over streams that no instance reads.
-    async fn sweep(&mut self) -> Result<(), sqlx::Error> {
-        for id in self.kind.registry().all(false).await {
-            if !self.added.contains(&id) {
-                self.leases.add(&id).await?;
-                self.added.insert(id);
-            }
+    /// Reads what is new, and commits it. Returns whether there is more.
+    async fn look(&mut self, sweep: bool) -> Result<bool, sqlx::Error> {
+        // A failure leaves something to do.
+        self.goes_on = true;
+        let (batches, more) = self.read(sweep).await?;
+        if sweep {
+            self.swept_at = Some(Instant::now());
         }
-        for place in self.leases.places().await? {
-            let held = self.streams.get(&place.id);
-            if place.n > 0 {
-                let mark = Mark::new(place.restores, place.n).unwrap_or_default();
-                let known = self.kind.registry().observe(&place.id, mark);
-                known.set_ledger_n(Some(place.n));
-                known.set_ledger_view(place.view.clone());
-            } else if self.kind.registry().is_used(&place.id) {
-                let known = self.kind.registry().known(&place.id);
-                // Otherwise nothing would bound the backlog while SQL is away.
-                known.set_ledger_n(Some(0));
-                known.set_ledger_view(place.view.clone());
-            }
-            self.added.insert(place.id.clone());
-            self.look_again(&place.id).await;
-            // The number differs: a database was put back, or the answer of a commit was lost. Events that SQL lacks
-            // must not be dropped from Redis.
-            if held.is_some_and(|stream| stream.token != place.token || stream.cursor.n != place.n) {
-                self.drop_stream(&place.id);
-            } else if held.is_none()
-                && place.free
-                && self.damaged.get(&place.id).is_none_or(|at| at.elapsed() >= DAMAGED)
-                && let Some(token) = self.leases.take(&place.id, place.token).await?
-            {
-                self.take_over(place.id, token).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn take_over(&mut self, id: Id, token: i64) -> Result<(), sqlx::Error> {
-        match self.load(&id, token).await {
-            Ok(loaded) => {
-                debug!(what = K::NAME.as_str(), %id, n = loaded.cursor.n, "reading its events");
-                self.streams.insert(id.clone(), Stream::new(id, token, loaded));
-                Ok(())
-            }
-            Err(LoadError::Sql(error)) if is_unavailable(&error) => Err(error),
-            // The next sweep sees the new holder.
-            Err(LoadError::Moved(_)) => Ok(()),
-            Err(error) => {
-                // Nothing is written on top of damaged rows, and unreadable rows must not hold up other streams.
-                let reason = match error {
-                    LoadError::Sql(error) => format!("the ledger of {} '{id}' is damaged: {error}", K::NAME.as_str()),
-                    error => error.to_string(),
-                };
-                self.tell_stopped(&id, &reason, token, true).await?;
-                self.damaged.insert(id, Instant::now());
-                Ok(())
-            }
-        }
-    }
-
-    async fn load(&self, id: &Id, token: i64) -> Result<Loaded<K>, LoadError> {
-        let mut loaded = load::load(&self.ledger.sql, id).await?;
-        K::Upkeep::taken_over(self, id, token, &mut loaded).await?;
-        Ok(loaded)
+        self.commit(batches).await?;
+        K::Upkeep::follow(self, false).await?;
+        // A stream that rests now is looked at again by the next sweep.
+        self.goes_on = more || self.is_behind();
+        Ok(more)
     }
 
     async fn keep_leases(&mut self) -> Result<(), sqlx::Error> {
@@ -306,6 +269,7 @@ impl<K: Kind> Projector<K> {
 
     fn drop_stream(&mut self, id: &Id) {
         self.streams.remove(id);
+        self.unchecked.remove(id);
         // Another instance reports the stream from now on.
         self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
     }

@@ -10,6 +10,7 @@ use super::ahead::Ahead;
 use super::batch::{Batch, Start, With};
 use super::load::Loaded;
 use super::rows::{Cursor, Raw};
+use super::same::Agreed;
 use crate::ledger::kind::{Folded, Folds, Tables};
 use crate::ledger::skipped;
 use crate::store::keys::StreamKeys;
@@ -51,6 +52,8 @@ pub struct Stream<K: Folds> {
     ahead: Option<Ahead>,
     stopped_at: Option<Instant>,
     unread_at: Option<Instant>,
+    /// The last comparison with Redis, if nothing followed from it.
+    pub(super) agreed: Option<Agreed>,
 }
 
 /// The result of reading a stream.
@@ -81,6 +84,7 @@ impl<K: Folds> Stream<K> {
             ahead: None,
             stopped_at: None,
             unread_at: None,
+            agreed: None,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::subject::{Declared, EVENTS, Reply, reply, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod collected;
+mod glance;
 mod operate;
 mod restore;
 mod revoked;
@@ -19,6 +20,7 @@ mod visit;
 
 pub use super::record::End;
 pub use collected::{CollectedPage, MAX_COLLECTED, MAX_REORDERED, Reordered, collected, publish, reorder};
+pub use glance::are_quiet;
 pub use operate::{Define, DefineRefusal, Defined, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use restore::{RestoredState, restore_end};
 pub use revoked::{MAX_REVOKED, Revoked, RevokedPass, revoked};

@@ -165,7 +165,7 @@ async fn is_free(fixture: &JackpotLedger) -> bool {
 async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let own = leases(&fixture, "own", 2_000);
-    own.add(&fixture.id).await.expect("added");
+    own.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     own.take(&fixture.id, 0).await.expect("an answer").expect("taken");
     let until = own.now_ms().await.expect("a time") + 3_000;
     let work = async {
@@ -179,7 +179,7 @@ async fn a_lease_is_kept_during_what_takes_longer(db: LedgerDb) {
 async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let dead = leases(&fixture, "dead", 300_000);
-    dead.add(&fixture.id).await.expect("added");
+    dead.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
     assert!(!is_free(&fixture).await, "the longest lease that settings allow");
     fixture
@@ -192,7 +192,7 @@ async fn a_clock_that_was_set_back_keeps_no_dead_holders_lease(db: LedgerDb) {
 async fn nobody_waits_for_the_end_of_a_lease_on_a_file_of_its_own() {
     let fixture = JackpotLedger::with(LedgerDb::sqlite(), &json!({})).await;
     let dead = leases(&fixture, "dead", 60_000);
-    dead.add(&fixture.id).await.expect("added");
+    dead.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     dead.take(&fixture.id, 0).await.expect("an answer").expect("taken");
     fixture.ledger.sql.close().await;
     let ledger = Ledger::open(&fixture.settings, fixture.db.data_dir())

@@ -309,3 +309,57 @@ async fn a_cluster_that_is_down_is_unavailable_within_the_total_limit() {
     assert!(began_at.elapsed() < Duration::from_millis(settings.total_timeout_ms * 2 + MARGIN_MS));
     store.close().await;
 }
+
+#[tokio::test]
+async fn reads_together_are_answered_in_order_by_every_node_but_a_frozen_one() {
+    let cluster = Nodes::start("60000").await;
+    let (store, _dir) = open(&settings(RedisMode::Cluster, &cluster.urls())).await;
+    let keys: Vec<String> = (0..3).map(key_of).collect();
+    for key in &keys {
+        call(&store, &put(), key, key).await.unwrap();
+    }
+    // More than a pipeline has; every fourth is of another type, which is an error at its place alone.
+    let of = |i: usize| if i % 4 == 3 { "ZCARD" } else { "GET" };
+    let reads: Vec<redis::Cmd> = (0..1_000)
+        .map(|i| redis::cmd(of(i)).arg(&keys[i % 3]).to_owned())
+        .collect();
+    let check = |answers: Vec<Result<redis::Value, StoreError>>, frozen: Option<usize>| {
+        assert_eq!(answers.len(), reads.len());
+        for (i, answer) in answers.into_iter().enumerate() {
+            let is_error = match answer {
+                Ok(value) => {
+                    assert_eq!(redis::from_redis_value::<String>(value).unwrap(), keys[i % 3]);
+                    None
+                }
+                Err(error) => Some(error),
+            };
+            match is_error {
+                Some(StoreError::Unavailable { .. }) => assert_eq!(frozen, Some(i % 3), "{i}"),
+                Some(StoreError::Script { code, .. }) => assert!(code == "WRONGTYPE" && i % 4 == 3, "{i}: {code}"),
+                Some(other) => panic!("{i}: {other}"),
+                None => assert!(frozen != Some(i % 3) && i % 4 != 3, "{i}"),
+            }
+        }
+    };
+    check(store.read_together(&reads).await, None);
+    assert_eq!(store.clocks().await.len(), 3);
+    cluster.nodes[1].signal(Signal::STOP);
+    let began_at = Instant::now();
+    check(store.read_together(&reads).await, Some(1));
+    // One time-out, and a look for another owner.
+    assert!(
+        began_at.elapsed() < Duration::from_millis(MARGIN_MS),
+        "{:?}",
+        began_at.elapsed()
+    );
+    assert_eq!(store.clocks().await.len(), 2);
+    cluster.nodes[1].signal(Signal::CONT);
+    eventually("it answers again", || async {
+        store.read_together(&reads[1..2]).await.remove(0).ok()
+    })
+    .await;
+    store.shut(Some("a test"));
+    let shut = store.read_together(&reads[..1]).await;
+    assert!(matches!(shut[..], [Err(StoreError::Unavailable { .. })]), "{shut:?}");
+    store.close().await;
+}

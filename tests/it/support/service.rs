@@ -157,6 +157,13 @@ impl Service {
     /// # Panics
     /// When it is not ready in 30 s; with its log.
     pub async fn start_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
+        let mut service = Self::begin_in(data, environment).await;
+        service.wait_until_ready().await;
+        service
+    }
+
+    /// Starts it on this data directory and waits until it answers, ready or not.
+    pub async fn begin_in(data: TempDir, environment: &[(&str, &str)]) -> Self {
         let port = free_port();
         let environment = owned(environment);
         let client = http_client();
@@ -169,7 +176,9 @@ impl Service {
             client,
             operator_key: String::new(),
         };
-        service.wait_until_ready().await;
+        service
+            .wait_until("/healthz", |answer| answer.status.is_success())
+            .await;
         service
     }
 
@@ -314,10 +323,11 @@ impl Service {
         self.wait_until_ready().await;
     }
 
-    /// Starts it again and waits until it answers, not ready, because no jackpot can be played.
+    /// Starts it again and waits until it takes requests, not ready, because no jackpot can be played.
     pub async fn restart_unready(&mut self) {
         self.process = spawn(self.data.path(), self.port, &self.environment);
-        self.wait_until("/healthz").await;
+        self.wait_until("/readyz", |answer| answer.body["errors"][0]["field"] != "instance")
+            .await;
     }
 
     /// The processes that run in its data directory: its embedded Redis, when it has one.
@@ -326,13 +336,17 @@ impl Service {
         processes_in(&inside)
     }
 
-    async fn wait_until_ready(&mut self) {
-        self.wait_until("/readyz").await;
+    /// Waits until it is ready.
+    ///
+    /// # Panics
+    /// When it is not ready in 30 s, or ends; with its log.
+    pub async fn wait_until_ready(&mut self) {
+        self.wait_until("/readyz", |answer| answer.status.is_success()).await;
     }
 
-    async fn wait_until(&mut self, path: &str) {
-        let ready = self.url(path);
-        let (process, client) = (&mut self.process, &self.client);
+    async fn wait_until(&mut self, path: &str, is_it: impl Fn(&Answer) -> bool) {
+        let caller = self.caller();
+        let (process, is_it) = (&mut self.process, &is_it);
         let log = self.data.path().join("service.log");
         eventually(READY_DEADLINE, "the service is ready", async || {
             if let Some(status) = process.try_wait().expect("a child can be asked for its status") {
@@ -341,13 +355,7 @@ impl Service {
                     std::fs::read_to_string(&log).unwrap_or_default()
                 );
             }
-            client
-                .get(&ready)
-                .send()
-                .await
-                .ok()
-                .filter(|answer| answer.status().is_success())
-                .map(drop)
+            caller.get(path).await.ok().filter(is_it).map(drop)
         })
         .await;
         let key = std::fs::read_to_string(self.data.path().join("operator.key")).expect("the operator key was written");

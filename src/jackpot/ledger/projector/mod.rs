@@ -2,6 +2,7 @@
 
 mod batch;
 pub mod index;
+mod many;
 pub mod rows;
 mod seeds;
 mod write;
@@ -120,6 +121,18 @@ impl Folds for Jackpots {
     }
 }
 
+/// Refuses an index of entries that is ahead of the events.
+fn check_index(id: &Id, indexed_n: u64, cursor: &Cursor) -> Result<(), LoadError> {
+    if indexed_n <= cursor.n {
+        return Ok(());
+    }
+    let text = format!(
+        "its index of entries is at event {indexed_n}, its cursor at event {}",
+        cursor.n
+    );
+    Err(damaged::<Jackpots>(id, &text))
+}
+
 impl Tables<Jackpots> for JackpotTables {
     type Rows = Rows;
 
@@ -136,13 +149,7 @@ impl Tables<Jackpots> for JackpotTables {
                 ..Self::default()
             });
         }
-        if indexed_n > cursor.n {
-            let text = format!(
-                "its index of entries is at event {indexed_n}, its cursor at event {}",
-                cursor.n
-            );
-            return Err(damaged::<Jackpots>(id, &text));
-        }
+        check_index(id, indexed_n, cursor)?;
         let last_definition =
             sqlx::query_scalar("SELECT json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version = $2")
                 .bind(id.as_str())
@@ -156,6 +163,10 @@ impl Tables<Jackpots> for JackpotTables {
             unpublished: seeds::unpublished(sql, id).await?,
             ..Self::default()
         })
+    }
+
+    async fn load_many(sql: &Sql, of: &[(&Id, &Cursor, &Books)]) -> Result<Vec<Result<Self, LoadError>>, sqlx::Error> {
+        many::load(sql, of).await
     }
 
     fn rows(&self, with: &With<'_>) -> Rows {

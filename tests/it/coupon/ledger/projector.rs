@@ -77,7 +77,7 @@ async fn project_in(fixture: &CouponLedger, sizes: &[usize]) {
     let raw = by_name(fixture.raw(&mut events.clone()).await);
     let raw: Vec<_> = raw.into_iter().map(Raw::from).collect();
     let leases = Leases::of(COUPON, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
-    leases.add(&fixture.id).await.expect("added");
+    leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
     while !rest.is_empty() {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));

@@ -250,7 +250,7 @@ pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
         .map(|(stream_id, fields)| Raw { stream_id, fields })
         .collect();
     let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
-    leases.add(&fixture.id).await.expect("added");
+    leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
     while !rest.is_empty() {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
