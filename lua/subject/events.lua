@@ -28,10 +28,11 @@ local function three_digits(value)
   return text
 end
 
-local function new_text(value)
+local function new_text(of)
+  local value = of + 0 -- a number, also of a text; turns -0 into 0
   if value >= 0 and value < 1000000000 and value % 1 == 0 then
     if value < 1000 then
-      small[value] = format(INTEGER, value + 0) -- + 0 turns -0 into 0
+      small[value] = format(INTEGER, value)
       return small[value]
     end
     local low = value % 1000
@@ -43,7 +44,7 @@ local function new_text(value)
     high = (high - middle) / 1000
     return (small[high] or new_text(high)) .. three_digits(middle) .. three_digits(low)
   end
-  return format(INTEGER, value + 0)
+  return format(INTEGER, value)
 end
 
 -- An integer as text. Below 10^9 it is put together from kept texts, which takes a fifth of the time of `format`.
