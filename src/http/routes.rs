@@ -23,7 +23,7 @@ pub struct Routes {
 pub(super) struct Table {
     web: Data<Web>,
     refusals: Data<RouteTable>,
-    text: Data<DocumentText>,
+    text: Option<Data<DocumentText>>,
     mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
     metrics_here: bool,
 }
@@ -38,19 +38,22 @@ impl Table {
         Ok(Table {
             web: Data::new(web),
             refusals: Data::new(RouteTable::of(&document)),
-            text: Data::new(DocumentText::of(&document)?),
+            text: Some(Data::new(DocumentText::of(&document)?)),
             mount: routes.mount,
             metrics_here,
         })
     }
 
-    /// For an instance that is starting. Its document is that of the service without capabilities.
-    pub(super) fn starting(web: Web, metrics_here: bool) -> Result<Table, serde_json::Error> {
-        let none = Routes {
+    /// For an instance that is starting. It has no text of a description: all servers of a process share one, which is
+    /// that of the service ([`DocumentText::of`]).
+    pub(super) fn starting(web: Web, metrics_here: bool) -> Table {
+        Table {
+            web: Data::new(web),
+            refusals: Data::new(RouteTable::of(&ServiceDoc::openapi())),
+            text: None,
             mount: Arc::new(|_| {}),
-            document: utoipa::openapi::OpenApi::default(),
-        };
-        Self::new(web, none, metrics_here)
+            metrics_here,
+        }
     }
 
     /// Mounts the routes of [`Table::starting`].
@@ -67,10 +70,10 @@ impl Table {
     }
 
     pub(super) fn mount(&self, config: &mut ServiceConfig) {
-        config
-            .app_data(self.web.clone())
-            .app_data(self.refusals.clone())
-            .app_data(self.text.clone());
+        config.app_data(self.web.clone()).app_data(self.refusals.clone());
+        if let Some(text) = &self.text {
+            config.app_data(text.clone());
+        }
         // First, because routes are tried in order.
         (self.mount)(config);
         config

@@ -123,7 +123,7 @@ pub fn start_on(sockets: &Sockets, settings: &Settings, web: Web, routes: Routes
 pub fn start_unready(sockets: &Sockets, settings: &Settings, web: Web) -> Result<Running, ServeError> {
     let mut settings = settings.clone();
     settings.http.workers = 1;
-    let table = Table::starting(web.clone(), sockets.metrics.is_none())?;
+    let table = Table::starting(web.clone(), sockets.metrics.is_none());
     serve(sockets, &settings, &web, table, Table::mount_starting)
 }
 

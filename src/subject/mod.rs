@@ -4,7 +4,8 @@
 //! [`mark`](Mark): the progress of a stream. [`run`], [`Reply`], [`ScriptError`]: calls a script and reads its reply;
 //! [`Values`]: the declared values of one. [`tail`]: reads new events. [`engine`]: the requests of operators, with the
 //! scripts of [`operate`]. [`restore`]: rebuilds a subject. [`Observed`]: what this instance remembers of a subject;
-//! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. [`Glance`]: what shows that nothing happened. The parts in Lua: `lua/subject/`.
+//! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. [`Glance`]: whether something happened in
+//! one. The parts in Lua: `lua/subject/`.
 
 pub mod engine;
 mod glance;
