@@ -42,8 +42,8 @@ impl Script {
         let library = LIBRARY
             .replace("@function", &function)
             .replace("@flags", &flags)
-            .replace("@declared", &declared.join("\n"))
-            .replace("@body", body);
+            .replace("@declared", &without_comments(&declared.join("\n")))
+            .replace("@body", &without_comments(body));
         Self {
             name,
             source,
@@ -64,6 +64,13 @@ impl Script {
         command.arg("LOAD").arg(&self.library);
         command
     }
+}
+
+/// Lua without the lines that are only a comment. They would be in Redis' memory, in its append-only file and on its
+/// replicas.
+fn without_comments(lua: &str) -> String {
+    let is_code = |line: &&str| !line.trim_start().starts_with("--");
+    lua.lines().filter(is_code).collect::<Vec<_>>().join("\n")
 }
 
 /// Digits of the hash in the name of a library: two of one name differ but for one chance in 2^48.

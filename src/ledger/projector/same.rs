@@ -93,7 +93,7 @@ impl<K: Kind> Projector<K> {
         let Some((_, now_ms)) = self.store.clocks().await.into_iter().next() else {
             return Ok(());
         };
-        let save = async {
+        let saving = async {
             let mut tx = self.ledger.sql.begin().await?;
             for ids in same.chunks(ROWS) {
                 let text = format!(
@@ -107,7 +107,7 @@ impl<K: Kind> Projector<K> {
             }
             tx.commit().await
         };
-        self.ledger.sql.writing(save).await
+        self.ledger.sql.writing(saving).await
     }
 }
 

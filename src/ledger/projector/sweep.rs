@@ -3,7 +3,7 @@
 //! The first sweep reads the rows of all streams. A later one reads those of [`PLACES`] streams, of streams that nobody
 //! reads, and of streams in which this instance saw events that the ledger lacks. So its cost does not grow with the number of subjects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -115,8 +115,9 @@ impl<K: Kind> Projector<K> {
             return Ok(());
         }
         let ids: Vec<Id> = taken.iter().map(|(id, _)| id.clone()).collect();
+        let by_id: BTreeMap<Id, i64> = taken.into_iter().collect();
         for (id, loaded) in load::load_many(&self.ledger.sql, &ids).await? {
-            let Some((_, token)) = taken.iter().find(|(one, _)| *one == id) else {
+            let Some(token) = by_id.get(&id) else {
                 continue;
             };
             let is_long = loaded.as_ref().is_ok_and(|loaded: &Loaded<K>| loaded.cursor.n > 2);

@@ -12,8 +12,8 @@ use crate::fault::support::{create, embedded, lively};
 
 const JACKPOT: &str = "disk";
 const PLAYERS: usize = 4;
-/// Space for some hundred entries, in blocks of 512 bytes.
-const FULL_AT_BLOCKS: &str = "256";
+/// Space for the functions and some thousand entries, in blocks of 512 bytes.
+const FULL_AT_BLOCKS: &str = "4096";
 
 /// A program that runs redis-server on a disk with as much space as the file `space` says at each start.
 fn on_a_small_disk(directory: &Path) -> String {

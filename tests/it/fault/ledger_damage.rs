@@ -15,14 +15,19 @@ use crate::support::service::{Service, output_text};
 const JACKPOT: &str = "forged";
 const OTHER: &str = "honest";
 
-async fn change(service: &Service, text: &'static str) {
+/// Changes one row; returns the number of its event.
+async fn change(service: &Service, text: &'static str) -> i64 {
     let file = service.data_dir().join("ledger.sqlite");
     let mut sql = SqliteConnection::connect(&format!("sqlite://{}", file.display()))
         .await
         .expect("the file can be opened");
-    let done = sqlx::query(text).execute(&mut sql).await.expect("it can be changed");
-    assert_eq!(done.rows_affected(), 1);
+    let changed: Vec<i64> = sqlx::query_scalar(text)
+        .fetch_all(&mut sql)
+        .await
+        .expect("it can be changed");
     sql.close().await.expect("it can be closed");
+    assert_eq!(changed.len(), 1);
+    changed[0]
 }
 
 async fn two_jackpots() -> (Service, String) {
@@ -62,20 +67,22 @@ async fn one_byte_of_a_stored_event_that_was_changed_is_named_at_the_start() {
     let (mut service, _) = two_jackpots().await;
     assert!(service.stop().await.success());
     // The event can still be read: only the chain shows the change.
-    change(
+    let n = change(
         &service,
         "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
-         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%') RETURNING n",
     )
     .await;
     service.restart().await;
     assert_only_this_one_stops(&service).await;
     let log = service.log();
-    assert!(log.contains("event 7 in table events"), "the row is named");
+    assert!(log.contains(&format!("event {n} in table events")), "the row is named");
     let (status, item) = reconciliation(&service, JACKPOT).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(
-        item["stopped"].as_str().is_some_and(|why| why.contains("event 7")),
+        item["stopped"]
+            .as_str()
+            .is_some_and(|why| why.contains(&format!("event {n}"))),
         "{item}"
     );
     let resume = service
@@ -90,7 +97,7 @@ async fn an_event_taken_out_of_the_ledger_is_named_at_the_start() {
     assert!(service.stop().await.success());
     change(
         &service,
-        "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9",
+        "DELETE FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n = 9 RETURNING n",
     )
     .await;
     service.restart().await;
@@ -167,7 +174,7 @@ async fn heavy_one_byte_changed_in_the_middle_of_the_ledger_is_named_by_verify()
     change(
         &service,
         "UPDATE events SET body = REPLACE(body, 'p1', 'p2') WHERE kind = 'jackpot' AND id = 'forged' AND n = \
-         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%')",
+         (SELECT MIN(n) FROM events WHERE kind = 'jackpot' AND id = 'forged' AND n > 6 AND body LIKE '%p1%') RETURNING n",
     )
     .await;
     let exported = service.command(&["export", JACKPOT, "--output", "forged.export"]);
