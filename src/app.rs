@@ -106,7 +106,7 @@ async fn build(settings: Settings) -> Result<App, AppError> {
         Arc::clone(&metrics),
         starting::readiness(),
     );
-    let unready = server::start_unready(&sockets, &settings, early)?;
+    let unready = server::start_unready(&sockets, &settings, &early)?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
     let store = match Store::open(&settings.redis, &settings.data_dir).await {
         Ok(store) => store,
@@ -186,7 +186,7 @@ impl App {
         let stopping = self.web.stopping.clone();
         // In between the system keeps new connections.
         self.unready.hand_over().await?;
-        let running = server::start_on(&self.sockets, &self.settings, self.web, self.routes)?;
+        let running = server::start_on(&self.sockets, &self.settings, &self.web, self.routes)?;
         // A stop must refuse new connections: no other part of the service may hold the addresses.
         drop(self.sockets);
         let served = Stopping::default();

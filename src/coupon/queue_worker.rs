@@ -137,7 +137,7 @@ impl QueueWorker {
         let looked = stream::iter(due).map(look).buffer_unordered(LOOKED_AT_ONCE);
         let looked: Vec<_> = looked.collect().await;
         for (id, looked) in looked {
-            sweeps.looked(&id, looked, Instant::now());
+            sweeps.looked(&id, &looked, Instant::now());
         }
     }
 
@@ -230,8 +230,8 @@ impl Sweeps {
         due
     }
 
-    fn looked(&mut self, id: &Id, looked: Result<Looked, CouponError>, now: Instant) {
-        match looked {
+    fn looked(&mut self, id: &Id, looked: &Result<Looked, CouponError>, now: Instant) {
+        match *looked {
             Ok(Looked::Over(mark)) => {
                 self.settle(id, mark);
                 self.forget_end(id);

@@ -102,7 +102,7 @@ impl Sockets {
 ///
 /// # Errors
 /// An address that is in use, or not this machine's.
-pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
+pub fn start(settings: &Settings, web: &Web, routes: Routes) -> Result<Running, ServeError> {
     start_on(&Sockets::bind(&settings.http)?, settings, web, routes)
 }
 
@@ -110,9 +110,9 @@ pub fn start(settings: &Settings, web: Web, routes: Routes) -> Result<Running, S
 ///
 /// # Errors
 /// A certificate that can't be used.
-pub fn start_on(sockets: &Sockets, settings: &Settings, web: Web, routes: Routes) -> Result<Running, ServeError> {
+pub fn start_on(sockets: &Sockets, settings: &Settings, web: &Web, routes: Routes) -> Result<Running, ServeError> {
     let table = Table::new(web.clone(), routes, sockets.metrics.is_none())?;
-    serve(sockets, settings, &web, table, Table::mount)
+    serve(sockets, settings, web, table, Table::mount)
 }
 
 /// Serves the addresses of an instance that is starting: it is alive and not ready. Each answer ends its connection, so
@@ -120,11 +120,11 @@ pub fn start_on(sockets: &Sockets, settings: &Settings, web: Web, routes: Routes
 ///
 /// # Errors
 /// A certificate that can't be used.
-pub fn start_unready(sockets: &Sockets, settings: &Settings, web: Web) -> Result<Running, ServeError> {
+pub fn start_unready(sockets: &Sockets, settings: &Settings, web: &Web) -> Result<Running, ServeError> {
     let mut settings = settings.clone();
     settings.http.workers = 1;
     let table = Table::starting(web.clone(), sockets.metrics.is_none());
-    serve(sockets, &settings, &web, table, Table::mount_starting)
+    serve(sockets, &settings, web, table, Table::mount_starting)
 }
 
 fn serve(

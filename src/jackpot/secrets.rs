@@ -78,7 +78,7 @@ pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     while let Some((id, view)) = looks.next().await {
         match view {
             Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
-            Err(PlayError::Script(ScriptError::Unknown)) | Ok(_) => {}
+            Err(PlayError::Script(ScriptError::Unknown)) | Ok(()) => {}
             // A jackpot that cannot be read now returns this error to its callers. The others are served.
             Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
         }

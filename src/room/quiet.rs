@@ -95,7 +95,7 @@ mod tests {
     fn each_quiet_room_has_its_turn_and_a_set_clock_ends_the_rest() {
         let id = |i: usize| Id::parse(&format!("r{i:05}")).expect("an id");
         let mut quiet = QuietRooms::default();
-        for i in 0..GLANCES + 1 {
+        for i in 0..=GLANCES {
             quiet.add(id(i), Mark::ZERO);
         }
         assert_eq!(

@@ -132,24 +132,11 @@ impl Worker {
                         Look::Passed => {}
                         Look::Seen(_) | Look::Gone => schedule.set_all(silent.answered(&node), now),
                     }
-                    if let Look::Seen(visited) = &look
-                        && visited.unpublished
-                        && self.rooms.may_publish(&id)
-                    {
-                        // Apart from the looks, because a long list takes seconds and the room is open meanwhile.
-                        publishing.spawn(self.clone().publish(id.clone()));
-                    }
-                    if let Look::Seen(visited) = &look
-                        && visited.unordered
-                    {
-                        publishing.spawn(self.clone().reorder(id.clone()));
+                    if let Look::Seen(visited) = &look {
+                        self.begin_lists(&id, visited, &mut publishing);
+                        resting.seen(&id, visited);
                     }
                     if let Some(rest) = rest(&look, schedule.len()) {
-                        if let Look::Seen(visited) = &look
-                            && quiet::rest(visited, 0).is_some()
-                        {
-                            resting.add(id.clone(), visited.mark);
-                        }
                         let at = hurry.map_or(now + rest, |hurry| hurry.min(now + rest));
                         self.rooms.is_due(&id, Some(at));
                         schedule.set(id, at);
@@ -163,6 +150,17 @@ impl Worker {
         publishing.abort_all();
         looks.tasks.abort_all();
         while looks.tasks.join_next().await.is_some() {}
+    }
+
+    /// Begins what a look found to be written: apart from the looks, because a long list takes seconds and the room is
+    /// open meanwhile.
+    fn begin_lists(&self, id: &Id, visited: &Visited, lists: &mut JoinSet<()>) {
+        if visited.unpublished && self.rooms.may_publish(id) {
+            lists.spawn(self.clone().publish(id.clone()));
+        }
+        if visited.unordered {
+            lists.spawn(self.clone().reorder(id.clone()));
+        }
     }
 
     /// Publishes the list of tickets from before the opening in the ledger.

@@ -126,6 +126,19 @@ impl Link {
         }
     }
 
+    /// Sends two commands where [`send_via`](Self::send_via) sends one, so that they keep their order among single
+    /// commands. Returns the answer to the second.
+    pub(super) async fn send_behind(&self, via: Via, first: &Cmd, second: &Cmd) -> Result<Value, Failure> {
+        let mut both = Pipeline::with_capacity(2);
+        both.add_command(first.clone()).add_command(second.clone());
+        let mut answers = match via {
+            Via::Shared => self.send_all_on(&self.plain, via, &both).await?,
+            Via::Own => self.send_all_on(OwnLanes::of(&self.mark).plain(), via, &both).await?,
+        };
+        let answer = answers.pop().unwrap_or(Value::Nil);
+        answer.extract_error().map_err(|source| self.failure(source))
+    }
+
     /// Sends commands that only read over the shared connection for single commands, which no WAIT delays. Returns the
     /// answer of each, errors among them as values.
     pub(super) async fn read_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::{Limits, Link};
 use super::error::{Failure, Next, StoreError, Verdict};
 use super::lane::Via;
-use super::script::{By, Call, Marked, Script, confirmation};
+use super::script::{By, Call, Marked, confirmation};
 use super::topology::{Seen, Topology};
 
 /// Pause before the first retry, doubled for each further one.
@@ -127,7 +127,7 @@ impl Dispatcher {
                 }
                 Err(failure) => failure,
             };
-            if let Err(verdict) = self.after(&failure, request, &mut aim, link, asking, &seen).await {
+            if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
                 return Err(failure.into_error(&verdict, &request.name()));
             }
             *last = Some(failure);
@@ -138,7 +138,6 @@ impl Dispatcher {
     async fn after(
         &self,
         failure: &Failure,
-        request: Request<'_>,
         aim: &mut Aim,
         link: Option<Arc<Link>>,
         asking: bool,
@@ -148,10 +147,7 @@ impl Dispatcher {
             (Next::GiveUp(verdict), _) => return Err(verdict),
             // To the same node: the script is missing only there, and only it can answer.
             (Next::Load, Some(link)) if aim.by != By::Source => {
-                aim.by = match (aim.by, request) {
-                    (By::Name, Request::Script(call)) if loads(&link, call.script()).await => By::Loaded,
-                    _ => By::Source,
-                };
+                aim.by = if aim.by == By::Name { By::Load } else { By::Source };
                 aim.redirect = Some((link, asking));
             }
             (Next::Load, _) => return Err(Verdict::Script),
@@ -187,6 +183,10 @@ impl Dispatcher {
         deadline: Instant,
     ) -> Result<Tried, Failure> {
         let mut pipeline = match (request, self.wait_ms) {
+            (Request::Script(call), None) if !asking && by == By::Load => {
+                let answer = link.send_behind(via, &call.script().load(), &call.command(by)).await;
+                return answer.map(Tried::Done);
+            }
             (Request::Script(call), None) if !asking => {
                 return link.send_via(via, &call.command(by)).await.map(Tried::Done);
             }
@@ -195,12 +195,22 @@ impl Dispatcher {
             (Request::Script(call), None) => only(&call.command(by)),
             (Request::Plain(command), _) => only(command),
         };
+        let loads = match request {
+            Request::Script(call) if by == By::Load => Some(call.script().load()),
+            _ => None,
+        };
+        if let Some(load) = &loads {
+            pipeline = behind(load, &pipeline);
+        }
         if asking {
             pipeline = permitted(&pipeline);
         }
         let mut answers = link.send_all(via, request.key(), &pipeline).await?;
         if asking {
             answers = without_permissions(answers);
+        }
+        if loads.is_some() {
+            answers = answers.split_off(answers.len().min(1)); // whether it was loaded shows in the answer of the call
         }
         let (replicas, marker) = match (request, self.wait_ms) {
             (Request::Script(call), Some(_)) => (answers.pop(), call.first_key().and_then(|_| answers.pop())),
@@ -252,14 +262,6 @@ impl Dispatcher {
         } else {
             Tried::Unconfirmed(was.clone())
         })
-    }
-}
-
-/// Makes the server keep the script. False if it can't, as with full memory: then a call sends the source.
-async fn loads(link: &Link, script: &Script) -> bool {
-    match link.send(&script.load()).await {
-        Ok(_) => true,
-        Err(failure) => failure.says("already exists"), // another call was faster
     }
 }
 
@@ -346,6 +348,16 @@ fn only(command: &Cmd) -> redis::Pipeline {
     let mut pipeline = redis::Pipeline::with_capacity(1);
     pipeline.add_command(command.clone());
     pipeline
+}
+
+/// The commands with this one in front.
+fn behind(first: &Cmd, pipeline: &redis::Pipeline) -> redis::Pipeline {
+    let mut all = redis::Pipeline::with_capacity(pipeline.len() + 1);
+    all.add_command(first.clone());
+    for command in pipeline.cmd_iter() {
+        all.add_command(command.clone());
+    }
+    all
 }
 
 /// ASKING permits the one command after it for a slot that is moving to the node.

@@ -123,8 +123,9 @@ const BEFORE_KEYS: usize = 3;
 pub(super) enum By {
     /// As a function that the server has, as far as anyone knows.
     Name,
-    /// As a function, just after this call had the server load it.
-    Loaded,
+    /// As a function, behind the command that loads it. They go out together, so that calls which found it missing keep
+    /// their order among those that come later.
+    Load,
     /// By its whole source: the server can't keep it, or forgot it again.
     Source,
 }
@@ -203,7 +204,7 @@ impl<'s> Call<'s> {
     fn begun(&self, by: By) -> Cmd {
         let mut command = Cmd::new();
         match by {
-            By::Name | By::Loaded => command.arg("FCALL").arg(&self.script.function),
+            By::Name | By::Load => command.arg("FCALL").arg(&self.script.function),
             By::Source => command.arg("EVAL").arg(&self.script.source),
         };
         command.arg(self.keys.len()).arg(&self.keys);

@@ -71,7 +71,7 @@ fn web(settings: &Settings, metrics: &Arc<Metrics>, readiness: ReadinessFn) -> O
 async fn until_signal(settings: &Settings, web: Web, routes: Routes) -> Outcome {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let running = server::start(settings, web, routes)?;
+    let running = server::start(settings, &web, routes)?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}

@@ -117,11 +117,11 @@ impl<K: Kind> Projector<K> {
         let ids: Vec<Id> = taken.iter().map(|(id, _)| id.clone()).collect();
         let by_id: BTreeMap<Id, i64> = taken.into_iter().collect();
         for (id, loaded) in load::load_many(&self.ledger.sql, &ids).await? {
-            let Some(token) = by_id.get(&id) else {
+            let Some(lease) = by_id.get(&id) else {
                 continue;
             };
             let is_long = loaded.as_ref().is_ok_and(|loaded: &Loaded<K>| loaded.cursor.n > 2);
-            self.begin(id.clone(), *token, loaded).await?;
+            self.begin(id.clone(), *lease, loaded).await?;
             if is_long && self.streams.contains_key(&id) {
                 self.unchecked.insert(id);
             }

@@ -126,7 +126,7 @@ pub fn try_server_with(options: Options) -> Result<TestServer, ServeError> {
     let metrics = Arc::new(Metrics::new());
     let web = Web::new(&settings, store, Arc::clone(&metrics), options.readiness);
     let slow = Arc::new(Slow::default());
-    let running = server::start(&settings, web, routes(Arc::clone(&slow)))?;
+    let running = server::start(&settings, &web, routes(Arc::clone(&slow)))?;
     let base = format!("http://{}", running.address());
     let running = Some(running);
     Ok(TestServer {

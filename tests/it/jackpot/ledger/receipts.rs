@@ -50,7 +50,7 @@ impl Keys {
             mount: Arc::new(move |config| signing::api::routes(config, &api)),
             document: signing::api::ApiDoc::openapi(),
         };
-        let running = server::start(&settings, web(&settings), routes).expect("a server");
+        let running = server::start(&settings, &web(&settings), routes).expect("a server");
         Self {
             directory,
             settings,

@@ -157,7 +157,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         }),
         document,
     };
-    let running = server::start(&settings, web, routes).unwrap();
+    let running = server::start(&settings, &web, routes).unwrap();
     Books {
         sql,
         base: format!("http://{}", running.address()),
