@@ -46,9 +46,11 @@ pub(super) fn rest(visited: &Visited, count: usize) -> Option<Duration> {
 }
 
 impl QuietRooms {
-    /// A step found it quiet at this mark.
-    pub(super) fn add(&mut self, id: Id, mark: Mark) {
-        self.rooms.insert(id, mark);
+    /// Keeps a room that a step found quiet, at its mark.
+    pub(super) fn seen(&mut self, id: &Id, visited: &Visited) {
+        if rest(visited, 0).is_some() {
+            self.rooms.insert(id.clone(), visited.mark);
+        }
     }
 
     /// Something is to do in this room. Returns whether it was quiet.
@@ -96,7 +98,7 @@ mod tests {
         let id = |i: usize| Id::parse(&format!("r{i:05}")).expect("an id");
         let mut quiet = QuietRooms::default();
         for i in 0..=GLANCES {
-            quiet.add(id(i), Mark::ZERO);
+            quiet.rooms.insert(id(i), Mark::ZERO);
         }
         assert_eq!(
             (quiet.turn().len(), quiet.turn().len(), quiet.turn().len()),
