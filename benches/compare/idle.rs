@@ -63,7 +63,7 @@ pub(crate) async fn measure(place: &Path, subjects: usize, over: Duration) -> Ou
     tokio::time::sleep(over).await;
     let after = service.cpu_times()?;
     let pct = |of: fn(&(Duration, Duration)) -> Duration| {
-        100.0 * (of(&after) - of(&before)).as_secs_f64() / over.as_secs_f64()
+        100.0 * of(&after).saturating_sub(of(&before)).as_secs_f64() / over.as_secs_f64()
     };
     let idle = Idle {
         subjects,
@@ -94,7 +94,7 @@ pub(crate) fn table(title: &str, steps: &[Idle]) -> String {
     text
 }
 
-pub(crate) fn plot(title: &str, steps: &[Idle]) -> Outcome<Plot> {
+pub(crate) fn plot(title: &'static str, steps: &[Idle]) -> Outcome<Plot> {
     let series = |name: &str, value: fn(&Idle) -> f64| Series {
         name: name.to_owned(),
         points: steps

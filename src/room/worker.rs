@@ -148,8 +148,7 @@ impl Worker {
         sweeping.abort_all();
         glancing.abort_all();
         publishing.abort_all();
-        looks.tasks.abort_all();
-        while looks.tasks.join_next().await.is_some() {}
+        looks.tasks.shutdown().await;
     }
 
     /// Begins what a look found to be written: apart from the looks, because a long list takes seconds and the room is

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use jackpot::settings::{Durability, Redis, RedisMode};
@@ -31,6 +31,8 @@ pub const SAFE: [&str; 8] = [
     "--save",
     "",
 ];
+
+const PORTS_TRIED: usize = 5;
 
 /// A server of its own, with its directory; killed when dropped.
 pub struct Server {
@@ -75,12 +77,21 @@ impl Server {
         replica
     }
 
-    /// Waits until it takes connections.
-    pub fn ready(self) -> Self {
-        self.serving
-            .recv_timeout(PATIENCE)
-            .expect("redis-server does not start");
-        self
+    /// Waits until it takes connections. A port that was free may be taken by now: then it gets another one.
+    pub fn ready(mut self) -> Self {
+        for _ in 0..PORTS_TRIED {
+            match self.serving.recv_timeout(PATIENCE) {
+                Ok(()) => return self,
+                Err(RecvTimeoutError::Disconnected) if self.args[1] == self.port.to_string() => {
+                    self.port = free_port();
+                    self.args[1] = self.port.to_string();
+                    let _ = self.child.wait();
+                    self.restart();
+                }
+                Err(error) => panic!("redis-server does not start: {error}"),
+            }
+        }
+        panic!("redis-server finds no port");
     }
 
     pub fn url(&self) -> String {
