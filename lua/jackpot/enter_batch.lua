@@ -129,7 +129,8 @@ for g, group in ipairs(groups) do
   meters[g] = changes(state, group)
 end
 local winner_list = #winners > 0 and table.concat(winners, ',') or '-'
-local record = batch_record_text(num(call.first), num(total), fingerprint, state.epoch, table.concat(totals, ','), winner_list)
+local record =
+  batch_record_text(num(call.first), num(total), fingerprint, state.epoch, table.concat(totals, ','), winner_list)
 
 append_entries(call, state, at, {
   meters = table.concat(meters),

@@ -2,7 +2,7 @@
 //!
 //! Every instance does this for every room. Due work is done once, by the first instance. The worker looks at a room
 //! when its last reply said that something is due, and every second if a user is in it or waits. Of all other rooms it
-//! asks each second, in one reading, whether something happened there ([`quiet`]). So after the death of an
+//! asks each second, in one reading, whether something happened there (`quiet`). So after the death of an
 //! instance the others continue within that time.
 
 use std::collections::{BTreeSet, HashMap};

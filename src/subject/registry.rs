@@ -209,13 +209,14 @@ impl<K: Subject> Registry<K> {
         index::whole(&self.store, K::INDEX).await
     }
 
-    /// The names of the index and the used ones, at most a second old. `repair`: see [`Listed::all`].
+    /// The names of the index and the used ones, at most a second old. `repair`: adds names that the index has lost, and
+    /// logs problems.
     pub async fn all(&self, repair: bool) -> Arc<BTreeSet<Id>> {
         let used = || (self.count_used(), || self.used());
         self.listed.all(&self.store, K::INDEX, used, repair).await
     }
 
-    /// Marks of the subjects whose turn it is, read once a second for all that ask. With more than [`GLANCES`] subjects,
+    /// Marks of the subjects whose turn it is, read once a second for all that ask. With more than `GLANCES` subjects,
     /// each has its turn every few seconds.
     pub async fn glances(&self) -> Arc<Read<Glances>> {
         let is_new = |read: &Read<Glances>| read.begun.elapsed() < GLANCES_FOR;

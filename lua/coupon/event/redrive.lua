@@ -11,12 +11,26 @@
 local function append_redrive(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type7:redrive'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '7:request' .. (sizes[#values.request] or size(#values.request)) .. values.request
-    .. '7:arrival' .. (sizes[#values.arrival] or size(#values.arrival)) .. values.arrival
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '7:request'
+    .. (sizes[#values.request] or size(#values.request))
+    .. values.request
+    .. '7:arrival'
+    .. (sizes[#values.arrival] or size(#values.arrival))
+    .. values.arrival
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
   redis.call('XADD', key, id, 'e', text)
 end

@@ -10,11 +10,23 @@
 local function append_retire(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:retire'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '8:requests' .. (sizes[#values.requests] or size(#values.requests)) .. values.requests
-    .. '6:queued' .. (sizes[#values.queued] or size(#values.queued)) .. values.queued
-    .. '4:dead' .. (sizes[#values.dead] or size(#values.dead)) .. values.dead
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '8:requests'
+    .. (sizes[#values.requests] or size(#values.requests))
+    .. values.requests
+    .. '6:queued'
+    .. (sizes[#values.queued] or size(#values.queued))
+    .. values.queued
+    .. '4:dead'
+    .. (sizes[#values.dead] or size(#values.dead))
+    .. values.dead
   redis.call('XADD', key, id, 'e', text)
 end

@@ -9,10 +9,20 @@
 local function append_serve(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type5:serve'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '5:block' .. (sizes[#values.block] or size(#values.block)) .. values.block
-    .. '5:users' .. (sizes[#values.users] or size(#values.users)) .. values.users
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '5:block'
+    .. (sizes[#values.block] or size(#values.block))
+    .. values.block
+    .. '5:users'
+    .. (sizes[#values.users] or size(#values.users))
+    .. values.users
   redis.call('XADD', key, id, 'e', text)
 end

@@ -13,14 +13,32 @@
 local function append_void(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type4:void'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '7:request' .. (sizes[#values.request] or size(#values.request)) .. values.request
-    .. '4:user' .. (sizes[#values.user] or size(#values.user)) .. values.user
-    .. '3:seq' .. (sizes[#values.seq] or size(#values.seq)) .. values.seq
-    .. '5:users' .. (sizes[#values.users] or size(#values.users)) .. values.users
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '7:request'
+    .. (sizes[#values.request] or size(#values.request))
+    .. values.request
+    .. '4:user'
+    .. (sizes[#values.user] or size(#values.user))
+    .. values.user
+    .. '3:seq'
+    .. (sizes[#values.seq] or size(#values.seq))
+    .. values.seq
+    .. '5:users'
+    .. (sizes[#values.users] or size(#values.users))
+    .. values.users
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
   redis.call('XADD', key, id, 'e', text)
 end

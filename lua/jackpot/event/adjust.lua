@@ -18,19 +18,47 @@
 local function append_adjust(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:adjust'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '10:adjustment' .. (sizes[#values.adjustment] or size(#values.adjustment)) .. values.adjustment
-    .. '6:digest' .. (sizes[#values.digest] or size(#values.digest)) .. values.digest
-    .. '4:tier' .. (sizes[#values.tier] or size(#values.tier)) .. values.tier
-    .. '4:from' .. (sizes[#values.from] or size(#values.from)) .. values.from
-    .. '2:to' .. (sizes[#values.to] or size(#values.to)) .. values.to
-    .. '6:amount' .. (sizes[#values.amount] or size(#values.amount)) .. values.amount
-    .. '6:reason' .. (sizes[#values.reason] or size(#values.reason)) .. values.reason
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
-    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
-    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '10:adjustment'
+    .. (sizes[#values.adjustment] or size(#values.adjustment))
+    .. values.adjustment
+    .. '6:digest'
+    .. (sizes[#values.digest] or size(#values.digest))
+    .. values.digest
+    .. '4:tier'
+    .. (sizes[#values.tier] or size(#values.tier))
+    .. values.tier
+    .. '4:from'
+    .. (sizes[#values.from] or size(#values.from))
+    .. values.from
+    .. '2:to'
+    .. (sizes[#values.to] or size(#values.to))
+    .. values.to
+    .. '6:amount'
+    .. (sizes[#values.amount] or size(#values.amount))
+    .. values.amount
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
   redis.call('XADD', key, id, 'e', text)
 end

@@ -28,21 +28,51 @@
 local function append_enter(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type5:enter'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '5:epoch' .. (sizes[#values.epoch] or size(#values.epoch)) .. values.epoch
-    .. '7:version' .. (sizes[#values.version] or size(#values.version)) .. values.version
-    .. '5:first' .. (sizes[#values.first] or size(#values.first)) .. values.first
-    .. '5:count' .. (sizes[#values.count] or size(#values.count)) .. values.count
-    .. '5:block' .. (sizes[#values.block] or size(#values.block)) .. values.block
-    .. '4:skip' .. (sizes[#values.skip] or size(#values.skip)) .. values.skip
-    .. '7:amounts' .. (sizes[#values.amounts] or size(#values.amounts)) .. values.amounts
-    .. '4:runs' .. (sizes[#values.runs] or size(#values.runs)) .. values.runs
-    .. '6:claims' .. (sizes[#values.claims] or size(#values.claims)) .. values.claims
-    .. '4:call' .. (sizes[#values.call] or size(#values.call)) .. values.call
-    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
-    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '5:epoch'
+    .. (sizes[#values.epoch] or size(#values.epoch))
+    .. values.epoch
+    .. '7:version'
+    .. (sizes[#values.version] or size(#values.version))
+    .. values.version
+    .. '5:first'
+    .. (sizes[#values.first] or size(#values.first))
+    .. values.first
+    .. '5:count'
+    .. (sizes[#values.count] or size(#values.count))
+    .. values.count
+    .. '5:block'
+    .. (sizes[#values.block] or size(#values.block))
+    .. values.block
+    .. '4:skip'
+    .. (sizes[#values.skip] or size(#values.skip))
+    .. values.skip
+    .. '7:amounts'
+    .. (sizes[#values.amounts] or size(#values.amounts))
+    .. values.amounts
+    .. '4:runs'
+    .. (sizes[#values.runs] or size(#values.runs))
+    .. values.runs
+    .. '6:claims'
+    .. (sizes[#values.claims] or size(#values.claims))
+    .. values.claims
+    .. '4:call'
+    .. (sizes[#values.call] or size(#values.call))
+    .. values.call
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
   if values.batch then
     text = text .. '5:batch' .. (sizes[#values.batch] or size(#values.batch)) .. values.batch
   end

@@ -12,13 +12,29 @@
 local function append_finish(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:finish'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '5:entry' .. (sizes[#values.entry] or size(#values.entry)) .. values.entry
-    .. '3:seq' .. (sizes[#values.seq] or size(#values.seq)) .. values.seq
-    .. '7:attempt' .. (sizes[#values.attempt] or size(#values.attempt)) .. values.attempt
-    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
-    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '5:entry'
+    .. (sizes[#values.entry] or size(#values.entry))
+    .. values.entry
+    .. '3:seq'
+    .. (sizes[#values.seq] or size(#values.seq))
+    .. values.seq
+    .. '7:attempt'
+    .. (sizes[#values.attempt] or size(#values.attempt))
+    .. values.attempt
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
   redis.call('XADD', key, id, 'e', text)
 end

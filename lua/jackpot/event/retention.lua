@@ -12,12 +12,26 @@
 local function append_retention(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type9:retention'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '6:before' .. (sizes[#values.before] or size(#values.before)) .. values.before
-    .. '9:retention' .. (sizes[#values.retention] or size(#values.retention)) .. values.retention
-    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
-    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '6:before'
+    .. (sizes[#values.before] or size(#values.before))
+    .. values.before
+    .. '9:retention'
+    .. (sizes[#values.retention] or size(#values.retention))
+    .. values.retention
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
   redis.call('XADD', key, id, 'e', text)
 end

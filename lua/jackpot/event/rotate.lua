@@ -21,22 +21,56 @@
 local function append_rotate(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:rotate'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '5:epoch' .. (sizes[#values.epoch] or size(#values.epoch)) .. values.epoch
-    .. '10:commitment' .. (sizes[#values.commitment] or size(#values.commitment)) .. values.commitment
-    .. '11:epoch_nonce' .. (sizes[#values.epoch_nonce] or size(#values.epoch_nonce)) .. values.epoch_nonce
-    .. '9:secret_id' .. (sizes[#values.secret_id] or size(#values.secret_id)) .. values.secret_id
-    .. '4:kind' .. (sizes[#values.kind] or size(#values.kind)) .. values.kind
-    .. '6:pruned' .. (sizes[#values.pruned] or size(#values.pruned)) .. values.pruned
-    .. '6:closed' .. (sizes[#values.closed] or size(#values.closed)) .. values.closed
-    .. '17:closed_commitment' .. (sizes[#values.closed_commitment] or size(#values.closed_commitment)) .. values.closed_commitment
-    .. '7:dropped' .. (sizes[#values.dropped] or size(#values.dropped)) .. values.dropped
-    .. '6:reason' .. (sizes[#values.reason] or size(#values.reason)) .. values.reason
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
-    .. '6:meters' .. (sizes[#values.meters] or size(#values.meters)) .. values.meters
-    .. '7:applied' .. (sizes[#values.applied] or size(#values.applied)) .. values.applied
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '5:epoch'
+    .. (sizes[#values.epoch] or size(#values.epoch))
+    .. values.epoch
+    .. '10:commitment'
+    .. (sizes[#values.commitment] or size(#values.commitment))
+    .. values.commitment
+    .. '11:epoch_nonce'
+    .. (sizes[#values.epoch_nonce] or size(#values.epoch_nonce))
+    .. values.epoch_nonce
+    .. '9:secret_id'
+    .. (sizes[#values.secret_id] or size(#values.secret_id))
+    .. values.secret_id
+    .. '4:kind'
+    .. (sizes[#values.kind] or size(#values.kind))
+    .. values.kind
+    .. '6:pruned'
+    .. (sizes[#values.pruned] or size(#values.pruned))
+    .. values.pruned
+    .. '6:closed'
+    .. (sizes[#values.closed] or size(#values.closed))
+    .. values.closed
+    .. '17:closed_commitment'
+    .. (sizes[#values.closed_commitment] or size(#values.closed_commitment))
+    .. values.closed_commitment
+    .. '7:dropped'
+    .. (sizes[#values.dropped] or size(#values.dropped))
+    .. values.dropped
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
   redis.call('XADD', key, id, 'e', text)
 end

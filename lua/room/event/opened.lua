@@ -10,11 +10,23 @@
 local function append_opened(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:opened'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '6:joined' .. (sizes[#values.joined] or size(#values.joined)) .. values.joined
-    .. '6:sha256' .. (sizes[#values.sha256] or size(#values.sha256)) .. values.sha256
-    .. '5:clock' .. (sizes[#values.clock] or size(#values.clock)) .. values.clock
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '6:joined'
+    .. (sizes[#values.joined] or size(#values.joined))
+    .. values.joined
+    .. '6:sha256'
+    .. (sizes[#values.sha256] or size(#values.sha256))
+    .. values.sha256
+    .. '5:clock'
+    .. (sizes[#values.clock] or size(#values.clock))
+    .. values.clock
   redis.call('XADD', key, id, 'e', text)
 end

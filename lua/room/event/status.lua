@@ -13,14 +13,32 @@
 local function append_status(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:status'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '6:before' .. (sizes[#values.before] or size(#values.before)) .. values.before
-    .. '5:after' .. (sizes[#values.after] or size(#values.after)) .. values.after
-    .. '6:reason' .. (sizes[#values.reason] or size(#values.reason)) .. values.reason
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
-    .. '5:clock' .. (sizes[#values.clock] or size(#values.clock)) .. values.clock
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '6:before'
+    .. (sizes[#values.before] or size(#values.before))
+    .. values.before
+    .. '5:after'
+    .. (sizes[#values.after] or size(#values.after))
+    .. values.after
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
+    .. '5:clock'
+    .. (sizes[#values.clock] or size(#values.clock))
+    .. values.clock
   redis.call('XADD', key, id, 'e', text)
 end

@@ -340,8 +340,12 @@ pub fn event(shape: &EventShape, common: &[FieldShape]) -> String {
         .map(|field| field.name)
         .collect();
     lua.push_str("  local id, n, at_text = next_event(state), num(state.n), num(at)\n  local text = ");
-    let field =
-        |name: &str, value: &str| format!("'{}' .. (sizes[#{value}] or size(#{value})) .. {value}", sized(name));
+    let field = |name: &str, value: &str| {
+        format!(
+            "'{}'\n    .. (sizes[#{value}] or size(#{value}))\n    .. {value}",
+            sized(name)
+        )
+    };
     let mut parts = vec![
         format!("'{}{}'", sized("type"), sized(kind)),
         field("n", "n"),
@@ -354,7 +358,7 @@ pub fn event(shape: &EventShape, common: &[FieldShape]) -> String {
         let _ = write!(
             lua,
             "  if values.{name} then\n    text = text .. {}\n  end\n",
-            field(name, &format!("values.{name}"))
+            field(name, &format!("values.{name}")).replace("\n    ", " ")
         );
     }
     lua.push_str("  redis.call('XADD', key, id, 'e', text)\nend\n");

@@ -8,9 +8,17 @@
 local function append_checkpoint(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type10:checkpoint'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '5:state' .. (sizes[#values.state] or size(#values.state)) .. values.state
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '5:state'
+    .. (sizes[#values.state] or size(#values.state))
+    .. values.state
   redis.call('XADD', key, id, 'e', text)
 end

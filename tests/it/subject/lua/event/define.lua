@@ -13,14 +13,32 @@
 local function append_define(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type6:define'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '4:mode' .. (sizes[#values.mode] or size(#values.mode)) .. values.mode
-    .. '7:version' .. (sizes[#values.version] or size(#values.version)) .. values.version
-    .. '4:json' .. (sizes[#values.json] or size(#values.json)) .. values.json
-    .. '5:nonce' .. (sizes[#values.nonce] or size(#values.nonce)) .. values.nonce
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '4:mode'
+    .. (sizes[#values.mode] or size(#values.mode))
+    .. values.mode
+    .. '7:version'
+    .. (sizes[#values.version] or size(#values.version))
+    .. values.version
+    .. '4:json'
+    .. (sizes[#values.json] or size(#values.json))
+    .. values.json
+    .. '5:nonce'
+    .. (sizes[#values.nonce] or size(#values.nonce))
+    .. values.nonce
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
   redis.call('XADD', key, id, 'e', text)
 end

@@ -14,15 +14,35 @@
 local function append_restore(key, state, at, values)
   local id, n, at_text = next_event(state), num(state.n), num(at)
   local text = '4:type7:restore'
-    .. '1:n' .. (sizes[#n] or size(#n)) .. n
-    .. '2:at' .. (sizes[#at_text] or size(#at_text)) .. at_text
-    .. '7:history' .. (sizes[#state.history] or size(#state.history)) .. state.history
-    .. '6:from_n' .. (sizes[#values.from_n] or size(#values.from_n)) .. values.from_n
-    .. '8:restores' .. (sizes[#values.restores] or size(#values.restores)) .. values.restores
-    .. '6:status' .. (sizes[#values.status] or size(#values.status)) .. values.status
-    .. '7:records' .. (sizes[#values.records] or size(#values.records)) .. values.records
-    .. '6:reason' .. (sizes[#values.reason] or size(#values.reason)) .. values.reason
-    .. '3:who' .. (sizes[#values.who] or size(#values.who)) .. values.who
-    .. '10:request_id' .. (sizes[#values.request_id] or size(#values.request_id)) .. values.request_id
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '6:from_n'
+    .. (sizes[#values.from_n] or size(#values.from_n))
+    .. values.from_n
+    .. '8:restores'
+    .. (sizes[#values.restores] or size(#values.restores))
+    .. values.restores
+    .. '6:status'
+    .. (sizes[#values.status] or size(#values.status))
+    .. values.status
+    .. '7:records'
+    .. (sizes[#values.records] or size(#values.records))
+    .. values.records
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
   redis.call('XADD', key, id, 'e', text)
 end
