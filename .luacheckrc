@@ -3,7 +3,7 @@
 std = {
   read_globals = {
     "KEYS", "ARGV", "cjson", "cmsgpack", "bit", "struct",
-    "assert", "error", "ipairs", "next", "pairs", "pcall", "select", "tonumber", "tostring", "type", "unpack",
+    "assert", "error", "ipairs", "next", "pairs", "pcall", "select", "setmetatable", "tonumber", "tostring", "type", "unpack",
     redis = { other_fields = true },
     string = { other_fields = true },
     table = { other_fields = true },

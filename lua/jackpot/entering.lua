@@ -53,8 +53,8 @@ local function read_segment(sent, at, width)
   }
 end
 
--- Takes consecutive entries that together add the row of amounts at `first` of this list. Returns "pool+amount,..." after them, one part for each tier;
--- or nil when a meter would pass MAX: then nothing has changed.
+-- Takes consecutive entries that together add the row of amounts at `first` of this list. Returns "pool+amount,..."
+-- after them, one part for each tier; or nil when a meter would pass MAX: then nothing has changed.
 local function add_entries(call, state, tiers, entries, amounts, first)
   for t = 1, #tiers do
     local a = first + t * 4 - 4
