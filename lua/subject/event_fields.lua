@@ -21,10 +21,11 @@ local function event_fields(entry)
     end
     return fields
   end
-  local text, at, name, value = entry[2], 1, nil, nil
+  local text, at = entry[2], 1
   while at <= #text do
-    name, at = sized_text(text, at)
-    value, at = sized_text(text, at)
+    local name, value, from
+    name, from = sized_text(text, at)
+    value, at = sized_text(text, from)
     if not name or not value then
       break
     end

@@ -101,7 +101,7 @@ end
 local sizes = {}
 
 local function size(length)
-  local text = num(length) .. ':'
+  local text = sizes[length] or num(length) .. ':'
   if length < 1000 then
     sizes[length] = text
   end
