@@ -50,6 +50,7 @@ for i = 1, count do
 end
 local has_run = segment.steps < count
 if has_run then
+  table.concat(sent, '', first_entry) -- fails unless all are texts: HSET would, after the first write
   ids[count + 1] = shared -- finds a record that has this name already
 end
 local seen_now, seen_before = KEYS[2], KEYS[3]

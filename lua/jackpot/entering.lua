@@ -43,6 +43,9 @@ local function read_segment(sent, at, width)
   local rows, steps = sent[at + 1], sent[at + 2]
   local first_row = at + 3
   local first_step = first_row + rows * width
+  for i = first_row, first_step - 1, width do
+    must(pcall(check_whole, sent, i, i + width - 1) or nil, 'JP_ARGUMENT amount')
+  end
   return {
     prizes_text = sent[at],
     before_row = first_row - width,
