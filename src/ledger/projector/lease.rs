@@ -114,7 +114,8 @@ impl Leases {
         }
     }
 
-    /// At most `limit` of those that another instance held and holds no more. None on SQLite, which has one instance.
+    /// Returns at most `limit` streams whose other instance has given up its lease. SQLite has one instance, so there are
+    /// none.
     pub async fn places_left(&self, limit: usize) -> Result<Vec<Place>, sqlx::Error> {
         if self.sql.kind() == Kind::Sqlite {
             return Ok(Vec::new());

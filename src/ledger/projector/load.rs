@@ -170,8 +170,8 @@ fn check_books<K: Kind>(id: &Id, cursor: &Cursor, books: &K::Books) -> Result<()
     Err(damaged::<K>(id, &format!("{text} in table streams")))
 }
 
-/// Reads many streams by a few queries. Checks of each tail only the last two events: `check_tail` must check the rest
-/// before anything is written behind it. An error is that of its stream.
+/// Reads many streams by a few queries. It checks only the last two events of each tail. `check_tail` must check the rest
+/// before the projector writes to that stream. Each stream has its own result.
 pub async fn load_many<K: Kind>(sql: &Sql, ids: &[Id]) -> Result<Vec<(Id, Result<Loaded<K>, LoadError>)>, sqlx::Error> {
     sql.reading(load_many_within(sql, ids)).await
 }
