@@ -14,6 +14,7 @@
 --         amounts (amount_row.lua), for the event and for the record of the call
 --         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
 --         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1
+--       6 '1' to be told the state after it
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
 --       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
@@ -22,7 +23,7 @@
 -- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
 
-local state, ended = known_state(KEYS[1])
+local state, ended = kept_state(KEYS[1])
 if not state then
   return ended
 end
@@ -31,13 +32,20 @@ if state.status ~= 'open' then
   refusal = state.status
 end
 
-local FIRST_POOL, COUNT, NAME, BLOCK, STAKES, AMOUNTS, SEGMENT = 6, 1, 2, 3, 4, 5, 6
+local FIRST_POOL, COUNT, NAME, BLOCK, STAKES, AMOUNTS, SEGMENT = 6, 2, 3, 4, 5, 6, 7
 local sent = unpack_sent(ARGV[5])
-local count, shared = sent[COUNT], ':' .. sent[NAME]
+local count, shared = sent[COUNT], nil
 local segment = read_segment(sent, SEGMENT, (#KEYS - FIRST_POOL + 1) * 4)
 local first_entry = segment.next
 
 must(#sent == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET reads pairs from it
+
+local function find_ids(seen, all)
+  if #all == 1 then
+    return { redis.call('HGET', seen, all[1]) }
+  end
+  return redis.call('HMGET', seen, unpack(all))
+end
 
 local ids, place_of, twice = {}, {}, false
 for i = 1, count do
@@ -51,14 +59,14 @@ end
 local has_run = segment.steps < count
 if has_run then
   table.concat(sent, '', first_entry) -- fails unless all are texts: HSET would, after the first write
+  shared = ':' .. sent[NAME]
   ids[count + 1] = shared -- finds a record that has this name already
 end
 local seen_now, seen_before = KEYS[2], KEYS[3]
 if state.gen == 'b' then
   seen_now, seen_before = KEYS[3], KEYS[2]
 end
-local current = redis.call('HMGET', seen_now, unpack(ids))
-local older = redis.call('HMGET', seen_before, unpack(ids))
+local current, older = find_ids(seen_now, ids), find_ids(seen_before, ids)
 
 -- The texts of the reply: entries that are not taken, or that drew a prize.
 local texts, repeats = {}, 0
@@ -82,7 +90,7 @@ local i = 0
 for s = segment.first_step, first_entry - 1, 3 do
   local entries, row, winner = sent[s], segment.before_row + sent[s + 1] * segment.width, sent[s + 2]
   if not tiers and not refusal and repeats < count then
-    tiers, at = read_tiers(state, state.tiers, FIRST_POOL), now_ms()
+    tiers, at = kept_tiers(state, FIRST_POOL), now_ms()
   end
   local is_run = entries > 1 and may_run and not refusal
   for j = i + 1, is_run and repeats > 0 and i + entries or i do
@@ -108,7 +116,7 @@ for s = segment.first_step, first_entry - 1, 3 do
         elseif winner == '' then
           local last = sent[first_entry + 2 * i - 1]
           local fingerprint = entries == 1 and last or string.match(last, '%S+$')
-          keep_record(call, ids[i], entry_head(num(state.seq), state.epoch, call.version, fingerprint, pools))
+          keep_record(call, ids[i], entry_head(seq_text(state), state.epoch, call.version, fingerprint, pools))
         else
           text = '+' .. settle(call, state, tiers, segment, call.version, at, ids[i], winner, pools)
           if state.applied then
@@ -125,7 +133,7 @@ for s = segment.first_step, first_entry - 1, 3 do
 end
 must(i == count or nil, 'JP_ARGUMENT steps')
 
-local runs = ''
+local runs, first, terms, meters_now = '', nil, '', ''
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
   local of_call
@@ -141,13 +149,8 @@ if call.count > 0 then
       table.concat(call.runs)
     )
   end
-  runs = append_entries(call, state, at, {
-    meters = changes(state, tiers),
-    block = sent[BLOCK],
-    skip = skip,
-    amounts = sent[AMOUNTS],
-    call = of_call and '1' or '',
-  })
+  local meters = changes(state, tiers)
+  runs, first = append_entries(call, state, at, meters, sent[BLOCK], skip, sent[AMOUNTS], of_call and '1' or '')
   write_pools(tiers)
   for r = 1, #run_places do
     local run = run_places[r]
@@ -162,10 +165,19 @@ if call.count > 0 then
   if #call.pendings > 0 then
     redis.call('ZADD', KEYS[4], unpack(call.pendings))
   end
-  write_state(KEYS[1], state)
+  local written = write_state(KEYS[1], state)
+  keep_state(KEYS[1], state, written)
+  if ARGV[6] == '1' and not state.applied then
+    terms, meters_now = state.terms_text, written
+  end
 end
 
-local reply = entered_reply(missed and refusal or 'ok', mark(state), { first = num(call.first), runs = runs })
+local reply = entered_reply(missed and refusal or 'ok', mark(state), {
+  first = first or num(call.first),
+  runs = runs,
+  terms = terms,
+  meters = meters_now,
+})
 for place = 1, next(texts) and count or 0 do
   if texts[place] then
     append_said(reply, { place = num(place), text = texts[place] })

@@ -29,7 +29,7 @@ if not state then
   return ended
 end
 local sent = unpack_sent(ARGV[5])
-local batch_id, fingerprint, total, block, amounts, segment_count = unpack(sent, 1, 6)
+local batch_id, fingerprint, total, block, amounts, segment_count = unpack(sent, 2, 7)
 local known, known_in = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
 if known then
   return batch_reply(state, known, known_in, batch_id)
@@ -103,7 +103,7 @@ local function next_tiers()
   return ordered
 end
 
-local next_place = 7
+local next_place = 8
 for s = 1, segment_count do
   if s == 2 then
     if not state.applied or sent[next_place] ~= state.version .. ' ' .. state.money then
@@ -132,16 +132,7 @@ local winner_list = #winners > 0 and table.concat(winners, ',') or '-'
 local record =
   batch_record_text(num(call.first), num(total), fingerprint, state.epoch, table.concat(totals, ','), winner_list)
 
-append_entries(call, state, at, {
-  meters = table.concat(meters),
-  block = block,
-  skip = '',
-  amounts = amounts,
-  call = '',
-  batch = batch_id,
-  split = split,
-  record = record,
-})
+append_entries(call, state, at, table.concat(meters), block, '', amounts, '', batch_id, split, record)
 for _, group in ipairs(groups) do
   write_pools(group)
 end

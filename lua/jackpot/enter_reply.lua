@@ -9,6 +9,8 @@ local function entered_reply(code, mark_text, values)
     mark_text,
     values.first,
     values.runs,
+    values.terms,
+    values.meters,
   }
 end
 

@@ -17,9 +17,12 @@
 -- In memory they are one table, `state`: n, restores, status, the values of terms, seq, order, and `meters`, the list
 -- of the packed meters.
 
--- Reads the state; nil when the jackpot does not exist.
-local function read_state(key)
-  local values = redis.call('HMGET', key, 'n', 'restores', 'status', 'terms', 'meters')
+local function state_texts(key)
+  return redis.call('HMGET', key, 'n', 'restores', 'status', 'terms', 'meters')
+end
+
+-- The state of these texts; nil when the jackpot does not exist.
+local function state_of(values)
   if not values[1] then
     return nil
   end
@@ -31,6 +34,11 @@ local function read_state(key)
   state.n, state.restores, state.status = n, restores, must(values[3] or nil, 'JP_DAMAGED state')
   state.meters, state.seq, state.order = meters, meters[3], meters[4]
   return state
+end
+
+-- Reads the state; nil when the jackpot does not exist.
+local function read_state(key)
+  return state_of(state_texts(key))
 end
 
 -- Reads the state; or nil and the reply that ends the call.
@@ -48,10 +56,10 @@ end
 -- out whether it has the secret.
 local function fence(state)
   local same_epoch = state.epoch == ARGV[2] and state.commitment == ARGV[3]
-  if not same_epoch or state.version .. ' ' .. state.money ~= ARGV[4] then
-    return 'stale'
+  if same_epoch and (state.stamp or state.version .. ' ' .. state.money) == ARGV[4] then
+    return nil
   end
-  return nil
+  return 'stale'
 end
 
 -- Reads the state; or nil and the reply that ends the call, 'stale' too.

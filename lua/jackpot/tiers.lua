@@ -46,12 +46,19 @@ local function read_tiers(state, rows, first_pool, fresh, only_look)
     if pool ~= written and not only_look then
       must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(written))
     end
-    -- With the fields of a row they are 15: a 17th would make Lua copy the table to one of twice the size.
     tier.at, tier.seed, tier.cap = at, row[2], row[3] or nil
     tier.pool, tier.written = pool, written
     tiers[t] = tier
   end
   return tiers
+end
+
+-- A pool as text. The last one is kept.
+local function pool_text(tier)
+  if tier.pool ~= tier.pool_of_text then
+    tier.pool_of_text, tier.pool_text = tier.pool, num(tier.pool)
+  end
+  return tier.pool_text
 end
 
 -- The tier of this name, nil for none.
@@ -90,12 +97,14 @@ end
 -- Writes the pools that changed, after `changes`.
 local function write_pools(tiers)
   for t = 1, #tiers do
-    local delta = tiers[t].pool - tiers[t].written
+    local tier = tiers[t]
+    local delta = tier.pool - tier.written
     if delta > 0 then
       redis.call('INCRBY', KEYS[tiers.first_pool + t - 1], num(delta))
     elseif delta < 0 then
       redis.call('DECRBY', KEYS[tiers.first_pool + t - 1], num(-delta))
     end
+    tier.written = tier.pool
   end
 end
 
@@ -162,12 +171,14 @@ local function apply_next(state, tiers)
   state.applied = state.version
 end
 
--- Writes what a script with money in it may have changed. `terms_changed`: it has changed the terms itself.
+-- Writes what a script with money in it may have changed, after its event. `terms_changed`: it has changed the terms
+-- itself. Returns the packed meters.
 local function write_state(key, state, terms_changed)
   local meters = write_meters(state, state.meters)
   if terms_changed or state.applied then
-    redis.call('HSET', key, 'n', num(state.n), 'meters', meters, 'terms', write_terms(state))
+    redis.call('HSET', key, 'n', state.n_text, 'meters', meters, 'terms', write_terms(state))
   else
-    redis.call('HSET', key, 'n', num(state.n), 'meters', meters)
+    redis.call('HSET', key, 'n', state.n_text, 'meters', meters)
   end
+  return meters
 end

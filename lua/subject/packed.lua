@@ -3,8 +3,6 @@
 -- Part of a script, after events.lua. The first value is the number of the layout, its format. Readers and writers of
 -- each layout are generated from its declaration. A packed integer is exact, and so is a double below 2^53.
 
-local max, min = math.max, math.min
-
 local MAX_TEXT = 1048576 -- longest text of a packed value, bytes: far more than any has
 local MAX_KEPT = 512 -- texts of a layout that a function keeps unpacked, some 2 KB each
 
@@ -23,12 +21,11 @@ end
 -- Fails unless these values are integers of at most 53 bits. Call it with pcall: arithmetic on another type is an error
 -- too. So it needs no call of `type` for each value, which takes longer than all the rest.
 local function check_whole(values, first, last)
-  local fractions = 0
   for i = first, last do
-    fractions = fractions + values[i] % 1 -- never below 0, and no number for an infinite value
-  end
-  if fractions ~= 0 or max(unpack(values, first, last)) > MAX or min(unpack(values, first, last)) < -MAX then
-    error('no integer')
+    local value = values[i]
+    if value % 1 ~= 0 or value > MAX or value < -MAX then
+      error('no integer')
+    end
   end
 end
 

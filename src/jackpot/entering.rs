@@ -6,6 +6,7 @@ use std::time::Duration;
 use jackpot_core::jackpot::record::Record;
 
 use super::error::PlayError;
+use super::expected::Expected;
 use super::known::Known;
 use super::metrics::PlayMetrics;
 use super::scripts::{self, EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, ScriptError};
@@ -63,6 +64,21 @@ pub(super) struct Entries {
     known: Arc<Known>,
 }
 
+impl Entries {
+    /// Takes the entries as they are expected to go; `None` when the state was another one, or nothing is expected.
+    async fn enter_expected(&self, view: &View, entries: &[EnterEntry]) -> Result<Option<Entered>, ScriptError> {
+        let Some((lent, call)) = self.known.expectation.lend(view, entries) else {
+            return Ok(None);
+        };
+        let (store, keys) = (&self.sender.store, &self.known.keys);
+        if scripts::enter_expected(store, keys, &view.definition, &call).await? {
+            return Ok(Some(lent.hit()));
+        }
+        lent.missed();
+        Ok(None)
+    }
+}
+
 impl Batchable for Entries {
     type Under = Arc<View>;
     type Request = EnterEntry;
@@ -84,10 +100,18 @@ impl Batchable for Entries {
     async fn call(&self, view: &Arc<View>, entries: &[EnterEntry]) -> Result<Entered, ScriptError> {
         let (Entering { store, metrics }, known) = (&self.sender, &self.known);
         metrics.combined(entries.len());
-        let fence = known.fence(view);
-        let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, entries);
-        let entered = known.observe_loss(entering.await)?;
+        if let Some(entered) = self.enter_expected(view, entries).await? {
+            known.observe(entered.mark);
+            return Ok(entered);
+        }
+        let (fence, asks) = (known.fence(view), known.expectation.asks());
+        let entering = scripts::enter_here(store, &known.keys, &fence, &view.definition, entries, asks);
+        let mut entered = known.observe_loss(entering.await)?;
         known.observe(entered.mark);
+        let told = entered.told.take();
+        if let Some(expected) = told.and_then(|told| Expected::read(entered.mark, told)) {
+            known.expectation.tell(expected);
+        }
         Ok(entered)
     }
 

@@ -15,6 +15,7 @@ use crate::store::Store;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 
 use super::entering::Entries;
+use super::expected::Expectation;
 use super::scripts::{self, Fence, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::view::{Status, View};
 use crate::subject::engine::Operated;
@@ -32,6 +33,8 @@ pub struct Known {
     pub keys: JackpotKeys,
     /// Entries that wait for a call.
     pub(super) queues: Queues<Entries>,
+    /// The state that the next call of entries expects.
+    pub(super) expectation: Expectation,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     observed: Observed,
@@ -57,6 +60,7 @@ impl Subject for Known {
         Self {
             keys: JackpotKeys::new(id),
             queues: Queues::default(),
+            expectation: Expectation::default(),
             renewing: tokio::sync::Mutex::default(),
             observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -73,6 +77,7 @@ impl Subject for Known {
     /// After a restore, a version or an epoch may mean something else.
     fn forget(&self) {
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.expectation.forget();
         let mut definitions = self.definitions.write().unwrap_or_else(PoisonError::into_inner);
         definitions.clear();
         self.seeds.write().unwrap_or_else(PoisonError::into_inner).clear();

@@ -11,6 +11,7 @@ pub mod batch;
 pub mod capability;
 mod entering;
 pub mod error;
+mod expected;
 pub mod files;
 pub mod kept;
 pub mod known;

@@ -31,8 +31,8 @@ pub use operate::Stamp;
 pub use quiet::Quiet;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
-pub use tail::{BASE64, EVENT, MAX_EVENTS, Tail, TailWish, event_fields, tail};
-pub use values::{At, Declared, Part, Values, reply, reply_any, reply_part};
+pub use tail::{BASE64, EVENT, EventText, MAX_EVENTS, Tail, TailWish, event_fields, tail};
+pub use values::{At, Declared, Packed, Part, Values, reply, reply_any, reply_part};
 pub use wanted::Wanted;
 
 use jackpot_core::mark::Mark;

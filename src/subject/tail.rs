@@ -1,7 +1,7 @@
 //! `lua/subject/tail.lua`.
 
 use std::collections::BTreeMap;
-
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -116,6 +116,51 @@ pub fn event_fields(mut text: &[u8]) -> Option<BTreeMap<String, String>> {
         text = rest;
     }
     Some(fields)
+}
+
+/// An event that is being written, as `lua/subject/events.lua` writes it. A script puts its time in.
+#[derive(Debug)]
+pub struct EventText {
+    before_time: String,
+    after_time: String,
+}
+
+/// Usual bytes of an event of one entry.
+const USUAL_BYTES: usize = 512;
+
+impl EventText {
+    /// An event of this type and number.
+    #[must_use]
+    pub fn new(kind: &str, n: u64) -> Self {
+        let mut before_time = String::with_capacity(64);
+        put(&mut before_time, "type");
+        put(&mut before_time, kind);
+        put(&mut before_time, "n");
+        put(&mut before_time, &n.to_string());
+        put(&mut before_time, "at");
+        Self {
+            before_time,
+            after_time: String::with_capacity(USUAL_BYTES),
+        }
+    }
+
+    /// Adds a field.
+    pub fn field(&mut self, name: &str, value: &str) -> &mut Self {
+        put(&mut self.after_time, name);
+        put(&mut self.after_time, value);
+        self
+    }
+
+    /// The text before the time with its length, and after it.
+    #[must_use]
+    pub fn parts(self) -> (String, String) {
+        (self.before_time, self.after_time)
+    }
+}
+
+fn put(out: &mut String, text: &str) {
+    // Writing to a string does not fail.
+    let _ = write!(out, "{}:{text}", text.len());
 }
 
 /// The text at the front, and what follows it.

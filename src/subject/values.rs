@@ -94,6 +94,23 @@ impl<T: Field> Part for T {
     }
 }
 
+/// A packed value, as the state has it: any bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed(pub Vec<u8>);
+
+impl Part for Packed {
+    fn fields(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        vec![FieldShape::text(name, doc, "packed")]
+    }
+
+    fn take(values: &mut Values<'_>) -> Option<Self> {
+        match values.0.next()? {
+            Value::BulkString(bytes) => Some(Self(bytes.clone())),
+            _ => None,
+        }
+    }
+}
+
 /// Replies of a capability, and the files of the functions in Lua that make them.
 #[derive(Debug)]
 pub struct Declared {

@@ -7,7 +7,8 @@
 --   users: How many users got their first record.
 
 local function append_issue(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type5:issue'
     .. '1:n'
     .. (sizes[#n] or size(#n))

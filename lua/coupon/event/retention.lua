@@ -8,7 +8,8 @@
 --   retention: From now on.
 
 local function append_retention(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type9:retention'
     .. '1:n'
     .. (sizes[#n] or size(#n))

@@ -8,7 +8,8 @@
 --   dead: How many of them were dead letters.
 
 local function append_retire(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type6:retire'
     .. '1:n'
     .. (sizes[#n] or size(#n))

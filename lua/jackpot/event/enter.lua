@@ -26,7 +26,8 @@
 --   applied: Version of the definition that came into force with the event.
 
 local function append_enter(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type5:enter'
     .. '1:n'
     .. (sizes[#n] or size(#n))

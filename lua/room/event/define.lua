@@ -15,7 +15,8 @@
 --   clock: The room's time: the highest that it has shown.
 
 local function append_define(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type6:define'
     .. '1:n'
     .. (sizes[#n] or size(#n))

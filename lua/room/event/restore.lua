@@ -16,7 +16,8 @@
 --   clock: The room's time: the highest that it has shown.
 
 local function append_restore(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type7:restore'
     .. '1:n'
     .. (sizes[#n] or size(#n))

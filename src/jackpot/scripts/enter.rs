@@ -14,6 +14,7 @@ use crate::jackpot::segment::{Builder, Segment};
 use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
+use crate::subject::Packed;
 
 use super::Reply;
 use super::list::List;
@@ -40,6 +41,15 @@ pub struct Entered {
     pub replies: Vec<EntryReply>,
     /// Why the first [`EntryReply::NotTaken`] was not taken. The script did not try the entries after it.
     pub refusal: Option<Refusal>,
+    /// The state after the call, if it was asked for and the script wrote.
+    pub told: Option<Told>,
+}
+
+/// The packed values of a state.
+#[derive(Debug)]
+pub struct Told {
+    pub terms: Vec<u8>,
+    pub meters: Vec<u8>,
 }
 
 /// The reply to one entry.
@@ -78,19 +88,20 @@ pub async fn enter(
     definition: &Definition,
     entries: &[EnterEntry],
 ) -> Result<Entered, ScriptError> {
-    let (call, taking) = entering(keys, fence, definition, entries);
+    let (call, taking) = entering(keys, fence, definition, entries, false);
     taking.entered(&run(store, &ENTER, call, fence.known).await?)
 }
 
-/// Like `enter`, over the calling thread's own connection.
+/// Like `enter`, over the calling thread's own connection. `asks`: for the state after it.
 pub async fn enter_here(
     store: &Store,
     keys: &JackpotKeys,
     fence: &Fence,
     definition: &Definition,
     entries: &[EnterEntry],
+    asks: bool,
 ) -> Result<Entered, ScriptError> {
-    let (call, taking) = entering(keys, fence, definition, entries);
+    let (call, taking) = entering(keys, fence, definition, entries, asks);
     taking.entered(&run_here(store, &ENTER, call, fence.known).await?)
 }
 
@@ -98,32 +109,30 @@ pub async fn enter_here(
 const BESIDE_THE_BLOCK: usize = 48;
 
 /// Fewest entries of a run. For fewer, the shared record would be longer than what it saves.
-const MIN_RUN: usize = 4;
+pub const MIN_RUN: usize = 4;
 
 fn entering(
     keys: &JackpotKeys,
     fence: &Fence,
     definition: &Definition,
     entries: &[EnterEntry],
+    asks: bool,
 ) -> (Call<'static>, Taking) {
     assert!(
         (1..=MAX_ENTRIES).contains(&entries.len()),
         "1 to {MAX_ENTRIES} entries a call"
     );
     let pools = pools(keys, definition.tiers()).collect::<Vec<_>>();
-    let (block, sent_texts) = block(entries);
-    let fingerprints = sent_texts.iter().map(|sent| fingerprint(&block[sent.clone()]));
-    let fingerprints = fingerprints.collect::<Vec<_>>();
+    let block = Block::of(entries);
+    let fingerprints = block.fingerprints();
     let winner = |i: usize| match entries[i].rank {
         0 => String::new(),
-        rank => format!("{}|{}|0 {rank};", fingerprints[i], &block[sent_texts[i].clone()]),
+        rank => format!("{}|{}|0 {rank};", fingerprints[i], block.sent(i)),
     };
     let (segment, stakes) = segment(definition, entries, winner);
-    // An id names one entry while records are kept, so two calls differ in the first entry that they take. The script
-    // handles the rest: a repeat at the front, and one collision in 2^60.
-    let name = fingerprint(&entries[0].entry_id);
-    let mut list = List::with_capacity(block.len() * 2 + entries.len() * BESIDE_THE_BLOCK);
-    list.count(entries.len()).text(&name).text(&block);
+    let name = call_name(entries);
+    let mut list = List::with_capacity(block.text.len() * 2 + entries.len() * BESIDE_THE_BLOCK);
+    list.count(entries.len()).text(&name).text(&block.text);
     list.text(&stakes).text(&segment.amounts);
     add_segment(&mut list, &segment, definition);
     let mut in_run = InRun {
@@ -147,7 +156,9 @@ fn entering(
             list.text(&text);
         }
     }
-    let call = fenced(&ENTER, &settling_keys(keys, &pools), fence).arg(list);
+    let call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
+        .arg(list)
+        .arg(u8::from(asks));
     let taking = Taking {
         amounts: segment.amounts,
         entries: entries.iter().map(|entry| entry.sent.stake).zip(fingerprints).collect(),
@@ -155,6 +166,13 @@ fn entering(
         version: fence.version(),
     };
     (call, taking)
+}
+
+/// The name of a call. An id names one entry while records are kept, so two calls differ in the first entry that they
+/// take. The script handles the rest: a repeat at the front, and one collision in 2^60.
+#[must_use]
+pub fn call_name(entries: &[EnterEntry]) -> String {
+    fingerprint(&entries[0].entry_id)
 }
 
 /// The segment of these entries, and their stakes if they do not all add the same.
@@ -198,6 +216,10 @@ reply! {
         first: u64,
         /// Where their runs begin (`lua/jackpot/entering.lua`); the first entry taken has index 1.
         runs: String,
+        /// The packed terms after it, if the caller asked for the state and the call wrote; else empty.
+        terms: Packed,
+        /// The packed meters, likewise.
+        meters: Packed,
     }
 }
 
@@ -232,18 +254,24 @@ impl Taking {
             "too-large" => Some(Refusal::TooLarge),
             _ => return Err(reply.unexpected()),
         };
-        let replies = self.replies(reply).ok_or_else(|| reply.unexpected())?;
+        let (replies, told) = self.replies(reply).ok_or_else(|| reply.unexpected())?;
         Ok(Entered {
             mark: reply.mark(),
             replies,
             refusal,
+            told,
         })
     }
 
     /// Reads the values after the mark; `None` for a reply in another form.
-    fn replies(self, reply: &Reply) -> Option<Vec<EntryReply>> {
+    fn replies(self, reply: &Reply) -> Option<(Vec<EntryReply>, Option<Told>)> {
         let mut values = reply.values();
-        let TakenFrom { first, runs } = values.take()?;
+        let TakenFrom {
+            first,
+            runs,
+            terms: Packed(terms),
+            meters: Packed(meters),
+        } = values.take()?;
         let all = values.rest::<Said>()?;
         let mut said = vec![None; self.entries.len()];
         for Said { place, text } in &all {
@@ -278,7 +306,8 @@ impl Taking {
             };
             replies.push(reply);
         }
-        Some(replies)
+        let told = (!meters.is_empty()).then_some(Told { terms, meters });
+        Some((replies, told))
     }
 }
 
@@ -289,20 +318,40 @@ fn read(record: &str, reply: fn(Record) -> EntryReply) -> EntryReply {
 /// Usual bytes of a line of the block: two ids and a stake.
 const LINE_BYTES: usize = 48;
 
-/// These entries for the event, one `entry_id player stake client_seed` a line, as ledger and verifier need them; and
-/// the place of each request in it.
-fn block(entries: &[EnterEntry]) -> (String, Vec<Range<usize>>) {
-    let mut block = String::with_capacity(entries.len() * LINE_BYTES);
-    let mut sent_texts = Vec::with_capacity(entries.len());
-    for entry in entries {
-        if !block.is_empty() {
-            block.push('\n');
+/// The entries of a call for its event, one `entry_id player stake client_seed` a line, as ledger and verifier need them.
+#[derive(Debug)]
+pub struct Block {
+    pub text: String,
+    /// The place of each request in the text.
+    sent: Vec<Range<usize>>,
+}
+
+impl Block {
+    #[must_use]
+    pub fn of(entries: &[EnterEntry]) -> Self {
+        let mut text = String::with_capacity(entries.len() * LINE_BYTES);
+        let mut sent = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&entry.entry_id);
+            text.push(' ');
+            let from = text.len();
+            entry.sent.write_text(&mut text);
+            sent.push(from..text.len());
         }
-        block.push_str(&entry.entry_id);
-        block.push(' ');
-        let from = block.len();
-        entry.sent.write_text(&mut block);
-        sent_texts.push(from..block.len());
+        Self { text, sent }
     }
-    (block, sent_texts)
+
+    /// The request of an entry, by its place from 0.
+    fn sent(&self, i: usize) -> &str {
+        &self.text[self.sent[i].clone()]
+    }
+
+    /// Of each entry.
+    #[must_use]
+    pub fn fingerprints(&self) -> Vec<String> {
+        (0..self.sent.len()).map(|i| fingerprint(self.sent(i))).collect()
+    }
 }

@@ -16,6 +16,7 @@ mod adjust;
 mod coupon;
 mod enter;
 mod enter_batch;
+mod enter_expected;
 mod finish;
 mod list;
 mod lookup;
@@ -29,8 +30,11 @@ mod segment;
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
 pub use coupon::{Granted, record_coupon};
-pub use enter::{EnterEntry, Entered, EntryReply, MAX_ENTRIES, Refusal, enter, enter_here};
+pub use enter::{
+    Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_here,
+};
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
+pub use enter_expected::{ExpectedCall, enter_expected};
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
@@ -57,6 +61,7 @@ static ENTER: LazyLock<Script> = script!(
     "",
     "changes",
     "tiers",
+    "kept",
     "in_run",
     "record",
     "claims",
@@ -73,6 +78,10 @@ static ENTER: LazyLock<Script> = script!(
     "write_call",
     "enter"
 );
+static ENTER_EXPECTED: LazyLock<Script> = LazyLock::new(|| {
+    let source = include_str!("../../../lua/jackpot/enter_expected.lua");
+    Script::new("enter_expected", "", &[source])
+});
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",

@@ -8,6 +8,7 @@ pub mod combiner;
 pub mod conservation;
 pub mod definitions;
 pub mod epochs;
+pub mod expected;
 pub mod fixture;
 pub mod ledger;
 pub mod model;

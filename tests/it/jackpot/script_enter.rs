@@ -304,3 +304,27 @@ async fn an_id_is_remembered_over_one_rotation_and_new_after_two() {
     assert_eq!((again.sequence, again.epoch), (2, 3));
     fixture.assert_rebuilds().await;
 }
+
+#[tokio::test]
+async fn a_call_that_fails_at_its_first_write_leaves_nothing_to_the_next() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    for id in ["a", "b"] {
+        fixture.take(id, 0).await;
+    }
+    let events = &fixture.keys.events;
+    let last: Vec<(String, Vec<String>)> = fixture
+        .raw(redis::cmd("XREVRANGE").arg(events).arg(&["+", "-", "COUNT", "1"]))
+        .await;
+    let later: String = fixture
+        .raw(redis::cmd("XADD").arg(events).arg("999-1").arg(&["e", ""]))
+        .await;
+    let (known, view) = fixture.fresh().await;
+    let refused = fixture
+        .enter_as(&known.fence(&view), &view.definition, &[entry("c", 0)])
+        .await;
+    refused.expect_err("the event's id does not grow");
+    let _: i64 = fixture.raw(redis::cmd("XDEL").arg(events).arg(later)).await;
+    let _: () = fixture.raw(redis::cmd("XSETID").arg(events).arg(&last[0].0)).await;
+    assert_eq!(fixture.take("c", 0).await.sequence, 3);
+    fixture.assert_rebuilds().await;
+}

@@ -339,7 +339,7 @@ pub fn event(shape: &EventShape, common: &[FieldShape]) -> String {
         .filter(|field| !field.when.is_empty())
         .map(|field| field.name)
         .collect();
-    lua.push_str("  local id, n, at_text = next_event(state), num(state.n), num(at)\n  local text = ");
+    lua.push_str("  local id, n = next_event(state)\n  local at_text = num(at)\n  local text = ");
     let field = |name: &str, value: &str| {
         format!(
             "'{}'\n    .. (sizes[#{value}] or size(#{value}))\n    .. {value}",

@@ -34,5 +34,5 @@ async fn a_quiet_jackpot_is_answered_beside_a_hot_one() {
         answered_before <= HOT / 2,
         "three entries one after the other waited for {answered_before} of {HOT}"
     );
-    assert_eq!(instance.calls("enter"), HOT / MAX_BATCH + 3);
+    assert_eq!(instance.entering(), HOT / MAX_BATCH + 3);
 }

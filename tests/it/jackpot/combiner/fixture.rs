@@ -65,6 +65,13 @@ impl Instance {
         (Self::over(fixture, &settings).await, proxy)
     }
 
+    /// Another instance of the same jackpot.
+    pub async fn beside(other: &Self) -> Self {
+        let redis = Arc::clone(&other.fixture.redis);
+        let fixture = JackpotFixture::named(Arc::clone(&redis), other.fixture.id.clone()).await;
+        Self::over(fixture, &standalone(redis.url())).await
+    }
+
     async fn over(fixture: JackpotFixture, settings: &settings::Redis) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(settings, directory.path()).await.expect("the store opens");
@@ -77,13 +84,27 @@ impl Instance {
         let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
         let play = crate::support::given::play(&store, views, metrics, u64::MAX);
         play.views.view(&fixture.id).await.expect("readable");
-        Self {
+        let instance = Self {
             fixture,
             play,
             store,
             calls,
             _directory: directory,
+        };
+        instance.load_functions().await;
+        instance
+    }
+
+    /// Redis has the functions that take entries from here on: a call that finds one missing goes out twice.
+    async fn load_functions(&self) {
+        let other = self.another(&nobody_wins()).await;
+        for id in ["one", "two"] {
+            let id = Id::parse(id).expect("an id");
+            let entering = self.play.enter(&other, &id, sent("p", 100), None);
+            entering.await.expect("taken");
         }
+        assert_eq!(self.entering(), 2, "by each of the two functions");
+        self.calls.lock().expect("no panic before").clear();
     }
 
     /// Another jackpot on the same Redis, read as well.
@@ -105,6 +126,11 @@ impl Instance {
     pub fn calls(&self, script: &str) -> usize {
         let calls = self.calls.lock().expect("no panic before");
         calls.get(script).copied().unwrap_or_default()
+    }
+
+    /// Number of calls that bring entries so far: `enter_expected`, and `enter` where nothing is expected or it missed.
+    pub fn entering(&self) -> usize {
+        self.calls("enter") + self.calls("enter_expected")
     }
 
     /// One entry of player `p` with stake 100.

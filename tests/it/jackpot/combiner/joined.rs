@@ -15,7 +15,7 @@ async fn entries_that_come_together_go_out_together_and_keep_their_order() {
     let count = MAX_BATCH + 40;
     let answers = instance.enter_all(&ids("e", count)).await;
     assert_eq!(sequences(&answers), (1..=count as u64).collect::<Vec<_>>());
-    assert_eq!(instance.calls("enter"), 2, "a full call and one with the rest");
+    assert_eq!(instance.entering(), 2, "a full call and one with the rest");
     for (answer, id) in answers.iter().zip(ids("e", count)) {
         let played = answer.as_ref().expect("an answer");
         assert_eq!((&played.entry_id, played.replayed), (&id, false));
@@ -32,7 +32,7 @@ async fn a_lone_entry_waits_for_nothing() {
     let instance = Instance::with(&nobody_wins()).await;
     for n in 1..=5_usize {
         let played = instance.enter(&format!("e{n}")).await.expect("taken");
-        assert_eq!((played.record.sequence, instance.calls("enter")), (n as u64, n));
+        assert_eq!((played.record.sequence, instance.entering()), (n as u64, n));
     }
 }
 
@@ -49,7 +49,7 @@ async fn winners_and_losers_of_one_call_get_their_own_outcomes() {
     );
     all.extend(won);
     let answers = instance.enter_all(&all).await;
-    assert_eq!(instance.calls("enter"), 1);
+    assert_eq!(instance.entering(), 1);
     for (answer, id) in answers.iter().zip(&all) {
         let played = answer.as_ref().expect("an answer");
         let result = played.attempts.last().expect("an attempt").result;
@@ -67,7 +67,7 @@ async fn the_same_id_twice_at_once_is_one_entry() {
         instance.enter("same"),
         instance.enter("behind")
     );
-    assert_eq!(instance.calls("enter"), 1);
+    assert_eq!(instance.entering(), 1);
     let (first, again) = (first.expect("taken"), again.expect("answered"));
     assert_eq!((first.replayed, again.replayed), (false, true));
     assert_eq!(first.record, again.record);
@@ -84,7 +84,7 @@ async fn the_same_id_with_other_content_is_refused_alone() {
         instance.enter_as("same", "q", 100),
         instance.enter("behind")
     );
-    assert_eq!(instance.calls("enter"), 1);
+    assert_eq!(instance.entering(), 1);
     assert!(
         matches!(&other, Err(PlayError::EntryIdReused(id)) if id == "same"),
         "{other:?}"
@@ -135,6 +135,6 @@ fn two_threads_at_once_number_each_entry_once() {
     assert_eq!(one[EACH], other[EACH], "the shared id is one entry");
     let all: BTreeSet<_> = one.into_iter().chain(other).collect();
     assert_eq!(all, (1..=2 * EACH as u64 + 1).collect());
-    assert!(instance.calls("enter") < 20, "{} calls", instance.calls("enter"));
+    assert!(instance.entering() < 20, "{} calls", instance.entering());
     main.block_on(instance.fixture.assert_rebuilds());
 }

@@ -2,6 +2,6 @@
 
 mod fair;
 mod faults;
-mod fixture;
+pub mod fixture;
 mod joined;
 mod refused;

@@ -28,11 +28,7 @@ async fn an_amount_too_large_refuses_its_own_entry_and_no_other() {
         assert!(matches!(refused, Err(PlayError::AmountTooLarge)), "{refused:?}");
     }
     assert_eq!(sequences(&[before, behind, last]), [1, 2, 3]);
-    assert_eq!(
-        instance.calls("enter"),
-        3,
-        "those behind a refusal go out again together"
-    );
+    assert_eq!(instance.entering(), 3, "those behind a refusal go out again together");
     assert_eq!(instance.fixture.money().await.0, 6);
     instance.fixture.assert_rebuilds().await;
 }
@@ -68,7 +64,11 @@ async fn a_pause_refuses_those_that_were_not_sent_yet_and_answers_repeats() {
             "{refused:?}"
         );
     }
-    assert_eq!(instance.calls("enter"), 3);
+    assert_eq!(
+        instance.entering(),
+        4,
+        "the state after the pause was not the expected one"
+    );
     assert_eq!(instance.sequence().await, 2);
 }
 
@@ -85,7 +85,7 @@ async fn those_behind_a_take_that_changes_the_definition_are_drawn_again_under_t
     instance.fixture.define(&json!({"contribution": {"fixed": 9}})).await;
     let mut all = vec![lose[1].clone(), win[0].clone()];
     all.extend_from_slice(&lose[2..]);
-    let (reads, calls) = (instance.calls("view"), instance.calls("enter"));
+    let (reads, calls) = (instance.calls("view"), instance.entering());
     let answers = instance.enter_all(&all).await;
     let versions: Vec<_> = answers
         .iter()
@@ -97,7 +97,7 @@ async fn those_behind_a_take_that_changes_the_definition_are_drawn_again_under_t
     assert_eq!(versions[..2], [(1, 1), (1, 1)]);
     assert!(versions[2..].iter().all(|one| *one == (2, 9)), "{versions:?}");
     assert_eq!(
-        (instance.calls("view") - reads, instance.calls("enter") - calls),
+        (instance.calls("view") - reads, instance.entering() - calls),
         (2, 2),
         "one reads the new definition for all, in two steps, and they go out together again"
     );

@@ -6,7 +6,8 @@
 --   state: All of it.
 
 local function append_checkpoint(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type10:checkpoint'
     .. '1:n'
     .. (sizes[#n] or size(#n))

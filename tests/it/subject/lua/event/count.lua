@@ -6,7 +6,8 @@
 --   count: How far it has counted.
 
 local function append_count(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type5:count'
     .. '1:n'
     .. (sizes[#n] or size(#n))

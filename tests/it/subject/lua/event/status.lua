@@ -10,7 +10,8 @@
 --   request_id: `X-Request-Id` of the call; empty for none.
 
 local function append_status(key, state, at, values)
-  local id, n, at_text = next_event(state), num(state.n), num(at)
+  local id, n = next_event(state)
+  local at_text = num(at)
   local text = '4:type6:status'
     .. '1:n'
     .. (sizes[#n] or size(#n))

@@ -1,0 +1,277 @@
+//! What `enter` would do with entries that drew nothing, in the expected state. Pure.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jackpot_core::jackpot::added::{Run, RunTier, Splits};
+use jackpot_core::jackpot::record::{CallField, CallRecord, Contributed, InRun, Record, State};
+use jackpot_core::jackpot::split::Micro;
+use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
+use jackpot_core::wire::packed::Packs;
+use jackpot_core::wire::{Field, OrDash, Signed};
+use rmp::decode::{read_int, read_str_from_slice};
+
+use super::meters::{Meters, Row};
+use crate::jackpot::ledger::event::{MeterDelta, TierChanges};
+use crate::jackpot::scripts::packed::TERMS;
+use crate::jackpot::scripts::{Block, EnterEntry, EntryReply, ExpectedCall, MIN_RUN, Told, call_name};
+use crate::jackpot::view::View;
+use crate::subject::EventText;
+
+/// A state, as a call left it.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    mark: Mark,
+    terms: Arc<Terms>,
+    meters: Meters,
+    packed_meters: Arc<[u8]>,
+}
+
+/// What an entry reads of the packed terms.
+#[derive(Debug)]
+struct Terms {
+    packed: Vec<u8>,
+    /// Version and digest of the definition in force, as a fence has them.
+    stamp: String,
+    epoch: String,
+    commitment: String,
+    history: String,
+    /// Whether the second generation of records is written.
+    is_second: bool,
+}
+
+/// A call, and the state that it leaves.
+#[derive(Debug)]
+pub(super) struct Advance {
+    pub(super) call: ExpectedCall,
+    pub(super) replies: Vec<EntryReply>,
+    pub(super) next: Expected,
+}
+
+impl Expected {
+    /// The state with these packed values; `None` if this version can't read them.
+    pub fn read(mark: Mark, told: Told) -> Option<Self> {
+        Some(Self {
+            mark,
+            terms: Arc::new(Terms::read(told.terms)?),
+            meters: Meters::unpack(&told.meters)?,
+            packed_meters: told.meters.into(),
+        })
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// Takes entries that were drawn under this view. `None` when one of them drew a prize, when they are no entries of
+    /// this state, or when a meter would pass its bound: `enter` decides about them.
+    pub(super) fn advance(&self, view: &View, entries: &[EnterEntry]) -> Option<Advance> {
+        let terms = &self.terms;
+        let is_under = terms.stamp == view.stamp && terms.commitment == view.commitment;
+        let mark = Mark::new(self.mark.restores(), self.mark.n() + 1)?;
+        let are_mine = entries.iter().all(|entry| entry.rank == 0) && are_different(entries);
+        if !is_under || terms.epoch != view.epoch.text() || !are_mine {
+            return None;
+        }
+        let adding = self.add(view, entries)?;
+        let first = self.meters.seq + 1;
+        let block = Block::of(entries);
+        let is_run = entries.len() >= MIN_RUN;
+        let mut call = ExpectedCall::new(terms.is_second);
+        call.expects(self.mark.n(), &terms.packed, &self.packed_meters);
+        call.event(
+            &format!("{}-{}", adding.meters.seq, mark.n()),
+            self.event(mark, view, &block.text, &adding, is_run),
+        );
+        let packed_meters: Arc<[u8]> = adding.meters.pack().into();
+        call.leaves(mark.n(), &packed_meters);
+        for place in &adding.places {
+            let (before, after) = (self.meters.row(*place).pool(), adding.meters.row(*place).pool());
+            call.pool(before, after - before);
+        }
+        let fingerprints = block.fingerprints();
+        let record = |i: usize, contributions| Record {
+            sequence: first + i as u64,
+            epoch: view.epoch,
+            version: view.version,
+            fingerprint: fingerprints[i].clone(),
+            contributions,
+            state: State::Lost,
+        };
+        let replies = adding.contributions.into_iter().enumerate();
+        let replies: Vec<_> = replies.map(|(i, added)| EntryReply::Taken(record(i, added))).collect();
+        if is_run {
+            let name = call_name(entries);
+            let mut own = InRun {
+                call: CallField::of(&name),
+                place: 0,
+                fingerprint: String::new(),
+            };
+            for (entry, fingerprint) in entries.iter().zip(&fingerprints) {
+                own.place += 1;
+                own.fingerprint.clone_from(fingerprint);
+                call.record(&entry.entry_id, &own.text());
+            }
+            let of_call = CallRecord {
+                first,
+                epoch: view.epoch,
+                version: view.version,
+                skip: Vec::new(),
+                stakes: adding.stakes,
+                amounts: Vec::read(&adding.amounts)?,
+                runs: adding.runs,
+            };
+            call.record(own.call.as_str(), &of_call.text());
+        } else {
+            for (entry, reply) in entries.iter().zip(&replies) {
+                if let EntryReply::Taken(record) = reply {
+                    call.record(&entry.entry_id, &record.to_string());
+                }
+            }
+        }
+        Some(Advance {
+            call,
+            replies,
+            next: Self {
+                mark,
+                terms: Arc::clone(terms),
+                meters: adding.meters,
+                packed_meters,
+            },
+        })
+    }
+
+    /// Adds the contributions of the entries.
+    fn add(&self, view: &View, entries: &[EnterEntry]) -> Option<Adding> {
+        let mut meters = self.meters.clone();
+        meters.seq += entries.len() as u64;
+        let tiers = view.definition.tiers();
+        let places = tiers.iter().map(|tier| meters.place_of(tier.tier.as_str()));
+        let places: Vec<_> = places.collect::<Option<_>>()?;
+        let of_tier = tiers.iter().zip(&places).map(|(tier, place)| {
+            let row = meters.row(*place);
+            Some(RunTier {
+                pool: Minor::try_from(row.pool()).ok()?,
+                pool_micro: Micro(row.pool_micro()),
+                contributed_micro: Micro(row.contributed_micro()),
+                cap: OrDash(tier.cap),
+            })
+        });
+        let runs = vec![Run {
+            index: 1,
+            tiers: of_tier.collect::<Option<_>>()?,
+        }];
+        let mut splits = Splits::new(&view.definition);
+        let mut contributions = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let row = splits.of(entry.sent.stake);
+            let each = tiers.iter().zip(&places).zip(&splits.rows()[row]);
+            let added = each.map(|((tier, place), amount)| meters.accrue(*place, amount, tier.cap.map(Minor::get)));
+            contributions.push(added.collect::<Option<Vec<_>>>()?);
+        }
+        let adds_one_row = splits.rows().len() == 1;
+        let stakes = entries.iter().filter(|_| !adds_one_row).map(|entry| entry.sent.stake);
+        Some(Adding {
+            stakes: stakes.collect(),
+            amounts: splits.into_text(),
+            meters,
+            places,
+            runs,
+            contributions,
+        })
+    }
+
+    /// The event, in the order of `lua/jackpot/event/enter.lua`.
+    fn event(&self, mark: Mark, view: &View, block: &str, adding: &Adding, is_run: bool) -> EventText {
+        let of_tiers = view.definition.tiers().iter().zip(&adding.places);
+        let changes = of_tiers.map(|(tier, place)| TierChanges {
+            tier: tier.tier.clone(),
+            changes: changes(self.meters.row(*place), adding.meters.row(*place)),
+        });
+        let changes: Vec<_> = changes.filter(|tier| !tier.changes.is_empty()).collect();
+        let mut event = EventText::new("enter", mark.n());
+        event
+            .field("history", &self.terms.history)
+            .field("epoch", &self.terms.epoch)
+            .field("version", &view.version.text())
+            .field("first", &(self.meters.seq + 1).text())
+            .field("count", &adding.contributions.len().to_string())
+            .field("block", block)
+            .field("skip", "")
+            .field("amounts", &adding.amounts)
+            .field("runs", &adding.runs.text())
+            .field("claims", "")
+            .field("call", if is_run { "1" } else { "" })
+            .field("meters", &changes.text())
+            .field("applied", "");
+        event
+    }
+}
+
+fn changes(before: &Row, after: &Row) -> Vec<MeterDelta> {
+    let changes = after.changes(before).map(|(meter, delta)| MeterDelta {
+        meter: meter.to_owned(),
+        delta: Signed(delta),
+    });
+    changes.collect()
+}
+
+/// What the entries of a call add.
+struct Adding {
+    /// Of all entries, if they do not all add the same.
+    stakes: Vec<Minor>,
+    /// What an entry adds, by stake.
+    amounts: String,
+    /// After it.
+    meters: Meters,
+    /// The row of each tier in the meters.
+    places: Vec<usize>,
+    runs: Vec<Run>,
+    /// Of each entry.
+    contributions: Vec<Vec<Contributed>>,
+}
+
+/// Whether no two entries have one id.
+fn are_different(entries: &[EnterEntry]) -> bool {
+    let mut ids = HashSet::with_capacity(entries.len());
+    entries.len() == 1 || entries.iter().all(|entry| ids.insert(&entry.entry_id))
+}
+
+impl Terms {
+    fn read(packed: Vec<u8>) -> Option<Self> {
+        let left = &mut packed.as_slice();
+        let format: u32 = read_int(left).ok()?;
+        if format != TERMS.format {
+            return None;
+        }
+        let mut texts = Vec::new();
+        for field in TERMS.fields {
+            match field.packs {
+                Packs::Whole => {
+                    let _: i64 = read_int(left).ok()?;
+                }
+                Packs::Text => {
+                    let (text, rest) = read_str_from_slice(*left).ok()?;
+                    texts.push((field.name, text));
+                    *left = rest;
+                }
+                _ => break,
+            }
+        }
+        let text = |name: &str| {
+            texts
+                .iter()
+                .find(|(of, _)| *of == name)
+                .map(|(_, text)| (*text).to_owned())
+        };
+        Some(Self {
+            stamp: format!("{} {}", text("version")?, text("money")?),
+            epoch: text("epoch")?,
+            commitment: text("commitment")?,
+            history: text("history")?,
+            is_second: text("gen")? == "b",
+            packed,
+        })
+    }
+}
