@@ -51,7 +51,7 @@
 //! | room | pure files |
 //! | --- | --- |
 //! | `crates/core` | `all` |
-//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `segment` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `expected/advance`, `expected/meters`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `segment` |
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |
@@ -67,7 +67,8 @@
 //! 3. The [`combiner`] of that worker thread and jackpot sends the entry at once. While a call is in flight, it
 //!    collects entries for the next call. It uses the thread's own connection.
 //! 4. One call of `enter.lua` ([`jackpot::scripts`]) adds the contributions, numbers the entries and makes their first
-//!    claims.
+//!    claims. When none of them drew a prize, `jackpot::expected` works out the writes for the state that the last call left,
+//!    and `enter_expected.lua` makes them if Redis still holds that state.
 //! 5. Each entry gets its own answer. After a refused claim, or for a coupon, which [`coupon::coupons`] issues,
 //!    `jackpot_core::jackpot::steps` names the next step, until the outcome is final.
 

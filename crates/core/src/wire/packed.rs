@@ -1,8 +1,8 @@
 //! Values that scripts keep packed: several values in one field of a hash, as `MessagePack`, one after the other. The
 //! first one is the number of the layout, so that a version of the service refuses a layout that it does not know.
 //!
-//! [`packed!`](crate::packed) declares a layout. Only scripts read and write it, by the functions that [`lua`] makes; they
-//! are in a part that follows `lua/subject/packed.lua`. [`page`] makes the reference.
+//! [`packed!`](crate::packed) declares a layout. Scripts read and write it by the functions that [`lua`] makes; they are
+//! in a part that follows `lua/subject/packed.lua`. [`page`] makes the reference.
 
 use std::fmt::Write as _;
 
