@@ -103,6 +103,6 @@ pub mod telemetry;
 pub mod tls;
 
 /// The allocator of every program that links the library, the benchmarks' peers included: a request is many small
-/// allocations. Measured in docs/decisions/0012.
+/// allocations. Measured in docs/decisions/0012. The feature `override` gives it to SQLite too (0043).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -5,7 +5,8 @@
 --       3 most events, 1 to 1,000  4 most bytes of field names and values. The reply has at least one event
 --       5 stream id: events before it may be trimmed, because SQL has them; '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
---       {'ok', mark, stream id, {name, value, ...}, stream id, {...}, ...}; without a new event just {'ok', mark}
+--       {'ok', mark, stream id, event, stream id, event, ...}; without a new event just {'ok', mark}. An event is the
+--       text of its only field, or {name, value, ...} where it has others
 -- Invariants: runs in every status and when memory is full, because the backlog must drain then above all. With
 -- durability = replicated, a replica has every event before the caller reads it. The caller's WAIT comes after a write
 -- of its own on the same connection (src/store/script.rs), so it covers every event that this script could read. So the
@@ -44,7 +45,8 @@ while more and left > 0 and bytes > 0 do
     end
     from = '(' .. event[1]
     out[#out + 1] = event[1]
-    out[#out + 1] = event[2]
+    local fields = event[2]
+    out[#out + 1] = #fields == 2 and fields[1] == 'e' and fields[2] or fields
     left = left - 1
   end
 end

@@ -238,7 +238,7 @@ impl Work<'_> {
             None => lines.push("the stream has no event with this number".to_owned()),
             Some(raw) => {
                 lines.push(format!("id in the stream: {}", raw.stream_id));
-                let field = |(name, value): (&String, &String)| {
+                let field = |(name, value): (&str, &str)| {
                     format!("  {} = {}", printable(name, MAX_SHOWN), printable(value, MAX_SHOWN))
                 };
                 lines.push("its fields:".to_owned());

@@ -1,9 +1,9 @@
 //! What operators did, as rows for people. Every capability has definitions, statuses, restores and skipped events;
 //! this file describes them. Pure.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
@@ -85,8 +85,8 @@ impl Done {
 
     /// Makes the row. `fields`: the event's fields.
     #[must_use]
-    pub fn action(self, subject: &Id, fields: &BTreeMap<String, String>) -> Action {
-        let text = |name: &str| fields.get(name).cloned().unwrap_or_default();
+    pub fn action(self, subject: &Id, fields: &EventFields) -> Action {
+        let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
         Action {
             who: text("who"),
             action: self.action,

@@ -47,7 +47,7 @@ impl<T: Field> EventPart for Option<T> {
     }
 
     fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
-        match fields.0.get(name).map(String::as_str) {
+        match fields.0.get(name) {
             None | Some("") => Ok(None),
             Some(text) => T::read(text).map(Some).ok_or_else(|| fields.wrong(name)),
         }
@@ -94,7 +94,7 @@ impl<P: EventPart> EventPart for Given<P> {
     fn read(fields: &Fields<'_>, name: &'static str) -> Result<Self, Unreadable> {
         let is_given = P::shapes(name, "")
             .iter()
-            .any(|field| fields.0.contains_key(field.name));
+            .any(|field| fields.0.get(field.name).is_some());
         Ok(Self(if is_given { Some(P::read(fields, name)?) } else { None }))
     }
 }

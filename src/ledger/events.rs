@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 use thiserror::Error;
@@ -24,18 +25,18 @@ pub struct Unreadable {
 }
 
 /// The fields of an event of any kind.
-pub struct Fields<'a>(pub &'a BTreeMap<String, String>);
+pub struct Fields<'a>(pub &'a EventFields);
 
 impl Fields<'_> {
     pub fn wrong(&self, field: &'static str) -> Unreadable {
         Unreadable {
-            n: self.0.get("n").cloned().unwrap_or_default(),
+            n: self.0.get("n").unwrap_or_default().to_owned(),
             field,
         }
     }
 
     pub fn text(&self, field: &'static str) -> Result<&str, Unreadable> {
-        self.0.get(field).map(String::as_str).ok_or_else(|| self.wrong(field))
+        self.0.get(field).ok_or_else(|| self.wrong(field))
     }
 
     pub fn parse<T: std::str::FromStr>(&self, field: &'static str) -> Result<T, Unreadable> {
@@ -43,7 +44,7 @@ impl Fields<'_> {
     }
 
     pub fn optional<T: std::str::FromStr>(&self, field: &'static str) -> Result<Option<T>, Unreadable> {
-        match self.0.get(field).map(String::as_str) {
+        match self.0.get(field) {
             None | Some("") => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| self.wrong(field)),
         }

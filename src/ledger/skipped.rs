@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::chain;
+use jackpot_core::fields::EventFields;
 use jackpot_core::wire::FieldShape;
 use serde::de::DeserializeOwned;
 
@@ -75,7 +76,7 @@ pub fn of_stream(body: &str) -> Option<String> {
 
 /// Whether an event of the stream is the ledger's last one.
 #[must_use]
-pub fn is_last(fields: &BTreeMap<String, String>, last_body: &str) -> bool {
+pub fn is_last(fields: &EventFields, last_body: &str) -> bool {
     of_stream(last_body).is_some_and(|body| body == chain::body(fields))
 }
 
@@ -85,10 +86,7 @@ mod tests {
 
     #[test]
     fn an_event_of_the_stream_is_found_in_the_one_that_stands_for_it() {
-        let fields = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-            pairs.iter().map(own).collect()
-        };
+        let fields = |pairs: &[(&str, &str)]| -> EventFields { pairs.iter().copied().collect() };
         let raw = fields(&[("n", "3"), ("reason", "\"type\":\"skipped\""), ("type", "rubbish")]);
         let body = chain::body(&raw);
         assert!(is_last(&raw, &body));

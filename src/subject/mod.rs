@@ -31,7 +31,7 @@ pub use operate::Stamp;
 pub use quiet::Quiet;
 pub use registry::{Marked, Registry, Subject};
 pub use reply::Reply;
-pub use tail::{BASE64, EVENT, EventText, MAX_EVENTS, Tail, TailWish, event_fields, tail};
+pub use tail::{EVENT, EventText, MAX_EVENTS, Tail, TailWish, tail};
 pub use values::{At, Declared, Packed, Part, Values, reply, reply_any, reply_part};
 pub use wanted::Wanted;
 

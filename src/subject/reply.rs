@@ -86,8 +86,8 @@ impl Reply {
     }
 
     /// The values after the mark.
-    pub fn rest(&self) -> &[Value] {
-        &self.rest
+    pub fn into_rest(self) -> Vec<Value> {
+        self.rest
     }
 
     /// The values as text; `None` for a null.

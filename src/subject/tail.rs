@@ -1,13 +1,11 @@
 //! `lua/subject/tail.lua`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use jackpot_core::fields::EventFields;
 use jackpot_core::mark::Mark;
-use redis::{FromRedisValue, Value};
+use redis::Value;
 
 use crate::store::keys::StreamKeys;
 use crate::store::{Call, Script, Store};
@@ -43,8 +41,8 @@ pub struct TailWish<'a> {
 pub struct Tail {
     /// The mark; n is the number of the last event in Redis, read or not.
     pub mark: Mark,
-    /// Stream id and fields of each event, in order. [`BASE64`] says how an event without valid UTF-8 looks.
-    pub events: Vec<(String, BTreeMap<String, String>)>,
+    /// Stream id and fields of each event, in order.
+    pub events: Vec<(String, EventFields)>,
 }
 
 /// Reads the events after the caller's last one. `known`: the highest mark this instance has seen.
@@ -68,55 +66,45 @@ pub async fn tail(store: &Store, keys: StreamKeys<'_>, known: Mark, wish: &TailW
     if reply.code() != "ok" {
         return Err(reply.unexpected());
     }
-    let events = reply
-        .rest()
-        .chunks(2)
-        .map(parse_event)
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| reply.unexpected())?;
-    Ok(Tail {
-        mark: reply.mark(),
-        events,
-    })
+    let mark = reply.mark();
+    let events = parse_events(reply.into_rest()).ok_or_else(|| ScriptError::Reply {
+        script: TAIL.name(),
+        reply: format!("{} without the events of that form", mark.packed()),
+    })?;
+    Ok(Tail { mark, events })
 }
 
-fn parse_event(pair: &[Value]) -> Option<(String, BTreeMap<String, String>)> {
-    let [id, fields] = pair else {
-        return None;
-    };
-    let id = String::from_redis_value_ref(id).ok()?;
-    let Value::Array(fields) = fields else {
-        return None;
-    };
-    if let [Value::BulkString(name), Value::BulkString(text)] = fields.as_slice()
-        && name == EVENT
-        && let Some(fields) = event_fields(text)
-    {
-        return Some((id, fields));
+/// Stream ids and events in turn. An event is the text of its only field, or names and values in turn where it has several
+/// fields or another one, as no script of this version writes it.
+fn parse_events(values: Vec<Value>) -> Option<Vec<(String, EventFields)>> {
+    let mut events = Vec::with_capacity(values.len() / 2);
+    let mut values = values.into_iter();
+    while let Some(id) = values.next() {
+        let Value::BulkString(id) = id else {
+            return None;
+        };
+        let fields = match values.next()? {
+            Value::BulkString(text) => {
+                EventFields::parse(text).unwrap_or_else(|text| EventFields::of_bytes([(EVENT, text.as_slice())]))
+            }
+            Value::Array(fields) => EventFields::of_bytes(pairs(&fields)?),
+            _ => return None,
+        };
+        events.push((String::from_utf8(id).ok()?, fields));
     }
+    Some(events)
+}
+
+fn pairs(fields: &[Value]) -> Option<Vec<(&[u8], &[u8])>> {
     let pairs = fields.chunks(2).map(|pair| match pair {
-        [Value::BulkString(name), Value::BulkString(value)] => Some(as_text(name, value)),
+        [Value::BulkString(name), Value::BulkString(value)] => Some((name.as_slice(), value.as_slice())),
         _ => None,
     });
-    Some((id, pairs.collect::<Option<_>>()?))
+    pairs.collect()
 }
 
-/// The only field of an event in its stream. An event of several fields, which no script of this version writes, has its
-/// names and values there.
+/// The only field of an event in its stream.
 pub const EVENT: &[u8] = b"e";
-
-/// Reads an event: names and values in turn, each as `<length>:<bytes>` (`lua/subject/events.lua`).
-pub fn event_fields(mut text: &[u8]) -> Option<BTreeMap<String, String>> {
-    let mut fields = BTreeMap::new();
-    while !text.is_empty() {
-        let (name, rest) = sized(text)?;
-        let (value, rest) = sized(rest)?;
-        let (name, value) = as_text(name, value);
-        fields.insert(name, value);
-        text = rest;
-    }
-    Some(fields)
-}
 
 /// An event that is being written, as `lua/subject/events.lua` writes it. A script puts its time in.
 #[derive(Debug)]
@@ -163,73 +151,39 @@ fn put(out: &mut String, text: &str) {
     let _ = write!(out, "{}:{text}", text.len());
 }
 
-/// The text at the front, and what follows it.
-fn sized(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = text.iter().take(MAX_SIZE_DIGITS + 1).position(|byte| *byte == b':')?;
-    let digits = std::str::from_utf8(&text[..colon]).ok()?;
-    let size = digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| digits.parse::<usize>().ok())??;
-    text[colon + 1..].split_at_checked(size)
-}
-
-/// Digits of the longest text: Redis' limit of a value is 512 MiB.
-const MAX_SIZE_DIGITS: usize = 9;
-
-/// Suffix of a field whose name or value is not UTF-8; both are in Base64 then. So an event keeps every byte, even one
-/// that no script of ours wrote.
-pub const BASE64: &str = ":base64";
-
-fn as_text(name: &[u8], value: &[u8]) -> (String, String) {
-    match (std::str::from_utf8(name), std::str::from_utf8(value)) {
-        (Ok(name), Ok(value)) => (name.to_owned(), value.to_owned()),
-        (Ok(name), Err(_)) => (format!("{name}{BASE64}"), BASE64_STANDARD.encode(value)),
-        (Err(_), _) => (
-            format!("{BASE64}:{}", BASE64_STANDARD.encode(name)),
-            BASE64_STANDARD.encode(value),
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Option<Vec<(String, String)>> {
-        event_fields(text.as_bytes()).map(|fields| fields.into_iter().collect())
+    fn bulk(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    fn read(values: Vec<Value>) -> Option<Vec<(String, String)>> {
+        let events = parse_events(values)?.into_iter();
+        Some(events.map(|(id, fields)| (id, format!("{fields:?}"))).collect())
     }
 
     #[test]
-    fn names_and_values_are_read_by_their_lengths() {
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    fn an_event_is_a_text_or_names_and_values() {
+        let fields = Value::Array(["n", "8", "type", "rubbish"].map(bulk).to_vec());
+        let events = vec![bulk("1-1"), bulk("1:n1:7"), bulk("1-2"), fields, bulk("1-3"), bulk("7")];
+        let event = |id: &str, fields: &str| (id.to_owned(), fields.to_owned());
         assert_eq!(
-            of("1:n1:75:block5:a\n:1:"),
-            Some(vec![pair("block", "a\n:1:"), pair("n", "7")])
+            read(events),
+            Some(vec![
+                event("1-1", r#"{"n": "7"}"#),
+                event("1-2", r#"{"n": "8", "type": "rubbish"}"#),
+                event("1-3", r#"{"e": "7"}"#)
+            ])
         );
-        assert_eq!(of("4:skip0:"), Some(vec![pair("skip", "")]));
-        assert_eq!(of(""), Some(Vec::new()));
-    }
-
-    #[test]
-    fn what_is_cut_or_has_no_length_is_no_event() {
-        for text in [
-            "1:n",
-            "1:n2:7",
-            "n",
-            ":n1:7",
-            "-1:n1:7",
-            "1:n99999999999999999999:7",
-            "1:n1:7x",
-            "+1:n1:7",
+        for wrong in [
+            vec![bulk("1-1")],
+            vec![bulk("1-1"), Value::Nil],
+            vec![Value::Nil, bulk("1:n1:7")],
+            vec![bulk("1-1"), Value::Array(vec![bulk("n")])],
         ] {
-            assert_eq!(of(text), None, "{text}");
+            assert_eq!(read(wrong), None);
         }
-    }
-
-    #[test]
-    fn what_is_no_text_is_kept_in_base64() {
-        let fields = event_fields(b"1:n1:\xff").unwrap();
-        assert_eq!(fields.get("n:base64").map(String::as_str), Some("/w=="));
     }
 }

@@ -10,13 +10,14 @@
 //! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |
 //! | [`jackpot`] | definition, odds, draw, split, contributions, records, the next step of an entry |
-//! | [`mark`], [`chain`] | the position in a stream; the hash chain of its events |
+//! | [`mark`], [`fields`], [`chain`] | the position in a stream; the fields of its events; their hash chain |
 //! | [`signing`], [`receipt`] | Ed25519 keys; signed receipts and heads |
 //! | [`unreadable`] | a record in Redis that no script wrote |
 //! | [`wire`] | one declaration of each value that Rust and Lua exchange |
 
 pub mod chain;
 pub mod clock;
+pub mod fields;
 pub mod html;
 pub mod ids;
 pub mod jackpot;

@@ -1,7 +1,6 @@
 //! What operators did to a coupon, out of its events. Pure.
 
-use std::collections::BTreeMap;
-
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
@@ -11,12 +10,7 @@ use crate::ledger::audit::{Action, Done};
 
 /// The action that an event records, if any. Takes the books before and after it.
 #[must_use]
-pub fn action(
-    coupon: &Id,
-    event: &Event,
-    fields: &BTreeMap<String, String>,
-    (before, after): (&Books, &Books),
-) -> Option<Action> {
+pub fn action(coupon: &Id, event: &Event, fields: &EventFields, (before, after): (&Books, &Books)) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
         Kind::Void { request, .. } => Done::new("void", json!("issued"), json!("voided")).to(request),

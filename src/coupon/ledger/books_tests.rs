@@ -44,7 +44,7 @@ fn void(n: u64, sequence: &str) -> Fields {
 fn fold(events: &[Fields]) -> Result<Books, FoldError> {
     let mut books = Books::default();
     for event in events {
-        books.apply(&Event::parse(event).expect("readable"))?;
+        books.apply(&Event::parse(&event.into()).expect("readable"))?;
     }
     Ok(books)
 }
@@ -197,6 +197,10 @@ fn what_no_script_writes_is_unreadable() {
         (fields(1, "other", &[]), "type"),
     ] {
         let n = "1".to_owned();
-        assert_eq!(Event::parse(&event), Err(Unreadable { n, field }), "{event:?}");
+        assert_eq!(
+            Event::parse(&(&event).into()),
+            Err(Unreadable { n, field }),
+            "{event:?}"
+        );
     }
 }

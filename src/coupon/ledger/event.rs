@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::record;
 use jackpot_core::wire::FieldShape;
@@ -178,7 +179,7 @@ event_fields! {
 
 impl Event {
     /// Reads the fields of a stream entry.
-    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+    pub fn parse(fields: &EventFields) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
         let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
         Ok(Self {

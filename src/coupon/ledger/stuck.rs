@@ -406,8 +406,8 @@ impl Skip<'_> {
             .state
             .get("json")
             .filter(|_| shown.number("version") == Some(version));
-        if let Some(json) = own.or(held) {
-            return Ok(json.clone());
+        if let Some(json) = own.or(held.map(String::as_str)) {
+            return Ok(json.to_owned());
         }
         // Another definition replaced it. Of its two neighbours, the one with the larger stock fits what was issued
         // under it.

@@ -211,7 +211,7 @@ impl Expected {
 
 fn changes(before: &Row, after: &Row) -> Vec<MeterDelta> {
     let changes = after.changes(before).map(|(meter, delta)| MeterDelta {
-        meter: meter.to_owned(),
+        meter: meter.into(),
         delta: Signed(delta),
     });
     changes.collect()

@@ -1,7 +1,6 @@
 //! What operators did to a jackpot, out of its events. Pure.
 
-use std::collections::BTreeMap;
-
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
@@ -17,11 +16,11 @@ use crate::ledger::skipped::Skipped;
 pub fn action(
     jackpot: &Id,
     event: &Event,
-    fields: &BTreeMap<String, String>,
+    fields: &EventFields,
     (before, after): (&Books, &Books),
     last_definition: &str,
 ) -> Option<Action> {
-    let text = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
+    let text = |name: &str| fields.get(name).unwrap_or_default();
     let done = match &event.kind {
         Kind::Define(define) => Done::define(
             (before.last_version, last_definition),
@@ -52,7 +51,7 @@ fn skipped_after(event: &Event, skipped: &Skipped<Carried>) -> Value {
         records, paid, books, ..
     } = &skipped.carried;
     let moved = event.changes.iter();
-    let moved = moved.map(|change| json!({"tier": change.tier, "meter": change.meter, "delta": change.delta}));
+    let moved = moved.map(|change| json!({"tier": change.tier, "meter": &*change.meter, "delta": change.delta}));
     json!({
         "moved": moved.collect::<Vec<_>>(),
         "records": records.len(),

@@ -125,6 +125,15 @@ macro_rules! meters {
                 [$((stringify!($name), self.$name)),+]
             }
 
+            /// The meter's name, if Redis has such a meter.
+            #[must_use]
+            pub fn name(name: &str) -> Option<&'static str> {
+                match name {
+                    $(stringify!($name) => Some(stringify!($name)),)+
+                    _ => None,
+                }
+            }
+
             pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
                 Some(match name {
                     $(stringify!($name) => &mut self.$name,)+
@@ -294,32 +303,32 @@ impl Books {
     /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in
     /// millionths.
     fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
-        let mut changed: Vec<(&Id, i128)> = Vec::new();
-        for change in &event.changes {
-            // The changes of a tier are adjacent.
-            if changed.last().is_none_or(|(tier, _)| **tier != change.tier) {
-                let before = self.meters.get(&change.tier).copied().unwrap_or_default();
-                changed.push((&change.tier, before.difference_micro()));
+        // The changes of a tier are adjacent.
+        for changes in event.changes.chunk_by(|a, b| a.tier == b.tier) {
+            let tier = &changes[0].tier;
+            if !self.meters.contains_key(tier) {
+                self.meters.insert(tier.clone(), Meters::default());
             }
-            let meters = self.meters.entry(change.tier.clone()).or_default();
-            let meter = meters.named(&change.meter).ok_or(FoldError::Unexpected {
-                n: event.n,
-                what: "a meter that there is not",
-            })?;
-            *meter = meter.checked_add(change.delta).ok_or(FoldError::Unexpected {
-                n: event.n,
-                what: "a meter beyond all bounds",
-            })?;
-            if *meter < 0 && !SIGNED.contains(&&*change.meter) {
-                return Err(FoldError::BelowZero {
+            let meters = self.meters.get_mut(tier).expect("it was just looked for");
+            let before = meters.difference_micro();
+            for change in changes {
+                let meter = meters.named(&change.meter).ok_or(FoldError::Unexpected {
                     n: event.n,
-                    tier: change.tier.clone(),
-                    meter: change.meter.clone(),
-                });
+                    what: "a meter that there is not",
+                })?;
+                *meter = meter.checked_add(change.delta).ok_or(FoldError::Unexpected {
+                    n: event.n,
+                    what: "a meter beyond all bounds",
+                })?;
+                if *meter < 0 && !SIGNED.contains(&&*change.meter) {
+                    return Err(FoldError::BelowZero {
+                        n: event.n,
+                        tier: tier.clone(),
+                        meter: change.meter.to_string(),
+                    });
+                }
             }
-        }
-        for (tier, before) in changed {
-            let millionths = before - self.meters[tier].difference_micro();
+            let millionths = before - meters.difference_micro();
             if millionths != 0 {
                 return Err(FoldError::Unbalanced {
                     n: event.n,

@@ -3,18 +3,22 @@
 //! Every script appends one event in the call in which it has its effect (`lua/jackpot/event/`). Fields are text. The
 //! number `n` is dense from 1 and is the event's identity. The stream id `<sequence>-<n>` is metadata.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Deref;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
-use jackpot_core::wire::{FieldShape, Signed};
+use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
 
+use super::books::Meters;
 use super::carried::Carried;
 use crate::jackpot::view::Status;
 use crate::ledger::declared::{EventPart, Given};
@@ -51,10 +55,46 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterChange {
     pub tier: Id,
-    /// The meter's name in `lua/jackpot/tiers.lua`.
-    pub meter: String,
+    pub meter: MeterName,
     /// Minor units, or millionths (`*_micro`).
     pub delta: i64,
+}
+
+/// A meter's name in `lua/jackpot/tiers.lua`. Most events have eight of them, so those that there are take no memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeterName(Cow<'static, str>);
+
+impl From<&str> for MeterName {
+    fn from(name: &str) -> Self {
+        Self(Meters::name(name).map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed))
+    }
+}
+
+impl Deref for MeterName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MeterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl Field for MeterName {
+    const TYPE: &'static str = String::TYPE;
+    const PATTERN: &'static str = String::PATTERN;
+
+    fn read(text: &str) -> Option<Self> {
+        Some(text.into())
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self);
+    }
 }
 
 words! {
@@ -71,7 +111,7 @@ words! {
     /// The change of a meter.
     pub struct MeterDelta as "meter_delta" by ':' list ',' {
         /// The meter.
-        pub meter: String,
+        pub meter: MeterName,
         /// Minor units, or millionths (`*_micro`).
         pub delta: Signed,
     }
@@ -272,7 +312,7 @@ impl EventPart for Call {
     }
 
     fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
-        let field = |name: &str| fields.0.get(name).map(String::as_str);
+        let field = |name: &str| fields.0.get(name);
         Self::parse(field).map_err(|field| fields.wrong(field))
     }
 }
@@ -398,7 +438,7 @@ impl ClaimResult {
 
 impl Event {
     /// Reads the fields of a stream entry.
-    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+    pub fn parse(fields: &EventFields) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
         let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
         let Common { changes, applied } = Common::read(&fields, "")?;

@@ -5,6 +5,7 @@
 //! into it: minor units and, unless it is 0, `:` and millionths. The number of a posting is its place in the text, from 0.
 
 use jackpot_core::ids::Id;
+use jackpot_core::wire::Field;
 
 use super::event::{Event, MeterChange};
 
@@ -100,10 +101,10 @@ pub struct Posting {
     pub micro: i64,
 }
 
-/// The postings of an event, by tier and account. If the event has passed [`super::books::Books::apply`], those of
-/// each tier sum to zero: `amount * 1,000,000 + micro`.
+/// What an event moved, as one text; empty for nothing. If the event has passed [`super::books::Books::apply`], the postings
+/// of each tier sum to zero: `amount * 1,000,000 + micro`.
 #[must_use]
-pub fn postings(event: &Event) -> Vec<Posting> {
+pub fn moved(event: &Event) -> String {
     let mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])> = Vec::new();
     for MeterChange { tier, meter, delta } in &event.changes {
         let Some((account, outside, millionths)) = Account::of_meter(meter) else {
@@ -119,46 +120,29 @@ pub fn postings(event: &Event) -> Vec<Posting> {
         *(if millionths { micro } else { amount }) += into;
     }
     tiers.sort_unstable_by_key(|(tier, _)| *tier);
-    let of_tier = |(tier, sums): (&Id, [(i64, i64); Account::ALL.len()])| {
-        let tier = tier.clone();
-        let moved = Account::ALL.into_iter().zip(sums).filter(|(_, sum)| *sum != (0, 0));
-        moved.map(move |(account, (amount, micro))| Posting {
-            tier: tier.clone(),
-            account,
-            amount,
-            micro,
-        })
-    };
-    tiers.into_iter().flat_map(of_tier).collect()
-}
-
-/// The postings of an event as one text, empty for none.
-#[must_use]
-pub fn text(postings: &[Posting]) -> String {
     let mut text = String::new();
-    let mut last: Option<&Id> = None;
-    for posting in postings {
-        if last == Some(&posting.tier) {
-            text.push(',');
-        } else {
-            if last.is_some() {
-                text.push(';');
+    for (tier, sums) in tiers {
+        let moved = Account::ALL.into_iter().zip(sums).filter(|(_, sum)| *sum != (0, 0));
+        for (i, (account, (amount, micro))) in moved.enumerate() {
+            if i > 0 {
+                text.push(',');
+            } else {
+                text.push_str(if text.is_empty() { "" } else { ";" });
+                text.push_str(tier.as_str());
+                text.push(' ');
             }
-            text.push_str(posting.tier.as_str());
-            text.push(' ');
-            last = Some(&posting.tier);
-        }
-        text.push(posting.account.letter());
-        text.push_str(&posting.amount.to_string());
-        if posting.micro != 0 {
-            text.push(':');
-            text.push_str(&posting.micro.to_string());
+            text.push(account.letter());
+            amount.write(&mut text);
+            if micro != 0 {
+                text.push(':');
+                micro.write(&mut text);
+            }
         }
     }
     text
 }
 
-/// The inverse of [`text`]; `None` for anything else.
+/// The postings in the text that [`moved`] wrote, by tier and account; `None` for anything else.
 #[must_use]
 pub fn parse(text: &str) -> Option<Vec<Posting>> {
     let mut postings = Vec::new();
@@ -189,7 +173,7 @@ mod tests {
     fn event(changes: &[(&str, &str, i64)]) -> Event {
         let changes = changes.iter().map(|(tier, meter, delta)| MeterChange {
             tier: Id::parse(tier).expect("an id"),
-            meter: (*meter).to_owned(),
+            meter: (*meter).into(),
             delta: *delta,
         });
         Event {
@@ -207,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_entry_that_wins_all_posts_what_came_and_what_went() {
-        let rows = postings(&event(&[
+        let text = moved(&event(&[
             ("grand", "pool", -90),
             ("grand", "reserve", -10),
             ("grand", "pool_micro", 700_000),
@@ -217,9 +201,10 @@ mod tests {
             ("grand", "paid", 100),
             ("grand", "wins", 1),
         ]));
-        let text = |p: &Posting| format!("{} {} {}", p.account.as_str(), p.amount, p.micro);
+        let rows = parse(&text).expect("postings");
+        let shown = |p: &Posting| format!("{} {} {}", p.account.as_str(), p.amount, p.micro);
         assert_eq!(
-            rows.iter().map(text).collect::<Vec<_>>(),
+            rows.iter().map(shown).collect::<Vec<_>>(),
             [
                 "contributions -1 -200000",
                 "pool -90 0",
@@ -230,22 +215,19 @@ mod tests {
         );
         let sum: i64 = rows.iter().map(|p| p.amount * 1_000_000 + p.micro).sum();
         assert_eq!(sum, 0);
-        assert_eq!(super::text(&rows), "grand c-1:-200000,p-90,r-10,m0:1200000,w100");
+        assert_eq!(text, "grand c-1:-200000,p-90,r-10,m0:1200000,w100");
     }
 
     #[test]
     fn tiers_are_kept_apart_and_what_cancels_is_left_out() {
-        let rows = postings(&event(&[
+        let text = moved(&event(&[
             ("major", "pool_micro", 5),
             ("major", "reserve_micro", -5),
             ("mini", "pool", 3),
             ("mini", "funded", 3),
         ]));
-        let text = |p: &Posting| format!("{} {} {}", p.tier, p.account.as_str(), p.amount);
-        assert_eq!(
-            rows.iter().map(text).collect::<Vec<_>>(),
-            ["mini funding -3", "mini pool 3"]
-        );
+        assert_eq!(text, "mini f-3,p3");
+        assert_eq!(moved(&event(&[("mini", "wins", 1)])), "");
     }
 
     #[test]
@@ -263,14 +245,19 @@ mod tests {
         let changes = ["mini", "grand"]
             .iter()
             .flat_map(|tier| meters.iter().map(|meter| (*tier, *meter, 7)));
-        let rows = postings(&event(&changes.collect::<Vec<_>>()));
-        let text = super::text(&rows);
+        let text = moved(&event(&changes.collect::<Vec<_>>()));
         assert_eq!(
             text,
             "grand c-7,f-7,p7,r7,o7,m0:7,w7,s-7;mini c-7,f-7,p7,r7,o7,m0:7,w7,s-7"
         );
-        assert_eq!(parse(&text), Some(rows));
-        assert_eq!((super::text(&[]), parse("")), (String::new(), Some(Vec::new())));
+        let rows = parse(&text).expect("postings");
+        let shown = |p: &Posting| format!("{}{}", p.account.letter(), p.amount);
+        let shown: Vec<_> = rows.iter().map(shown).collect();
+        assert_eq!(shown[..8], ["c-7", "f-7", "p7", "r7", "o7", "m0", "w7", "s-7"]);
+        assert_eq!(shown[..8], shown[8..]);
+        assert_eq!((rows[0].tier.as_str(), rows[8].tier.as_str()), ("grand", "mini"));
+        assert_eq!((rows[4].micro, rows[5].micro), (0, 7));
+        assert_eq!(parse(""), Some(Vec::new()));
         for wrong in [
             "grand",
             "grand ",

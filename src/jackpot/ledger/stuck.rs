@@ -541,7 +541,7 @@ impl Skip<'_> {
                     // The tier is not in force, so only the event itself can say.
                     None => own
                         .iter()
-                        .filter(|own| own.tier == tier && own.meter == meter)
+                        .filter(|own| own.tier == tier && *own.meter == *meter)
                         .map(|own| own.delta)
                         .sum(),
                 };
@@ -639,7 +639,7 @@ fn add(
     *value = value.checked_add(delta).ok_or_else(beyond)?;
     changes.push(MeterChange {
         tier: tier.clone(),
-        meter: meter.to_owned(),
+        meter: meter.into(),
         delta,
     });
     Ok(())

@@ -97,6 +97,9 @@ impl<K: Folds> Batch<K> {
                 };
             }
         }
+        if let Some(last) = batch.events.last() {
+            batch.to = last.cursor.clone();
+        }
         batch
     }
 
@@ -113,15 +116,15 @@ impl<K: Folds> Batch<K> {
     fn add(&mut self, start: &Start<'_, K>, raw: &Raw) -> Result<(), Stop> {
         K::take(self, start, raw)?;
         let body = chain::body(&raw.fields);
-        self.to = Cursor {
-            n: self.books.n(),
-            hash: self.to.hash.next(&body),
-            stream_id: raw.stream_id.clone(),
-        };
+        let before = self.events.last().map_or(self.from.hash, |row| row.cursor.hash);
         self.events.push(EventRow {
-            cursor: self.to.clone(),
+            cursor: Cursor {
+                n: self.books.n(),
+                hash: before.next(&body),
+                stream_id: raw.stream_id.clone(),
+            },
             at_ms: self.books.at_ms(),
-            kind: raw.fields.get("type").cloned().unwrap_or_default(),
+            kind: raw.fields.get("type").unwrap_or_default().to_owned(),
             last_sequence: self.books.sequence(),
             moved: std::mem::take(&mut self.moved),
             body,

@@ -46,10 +46,9 @@ impl Taken {
         let Read::Events(raw) = read else {
             return Self::default();
         };
-        let texts = raw.iter().flat_map(|raw| &raw.fields);
         Self {
             events: raw.len(),
-            bytes: texts.map(|(name, value)| name.len() + value.len()).sum(),
+            bytes: raw.iter().map(|raw| raw.fields.bytes()).sum(),
         }
     }
 

@@ -1,8 +1,7 @@
 //! What the projector reads, and what the ledger keeps of every event of any kind.
 
-use std::collections::BTreeMap;
-
 use jackpot_core::chain::ChainHash;
+use jackpot_core::fields::EventFields;
 
 /// An event as the stream holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,11 +9,11 @@ pub struct Raw {
     /// Its id in the stream.
     pub stream_id: String,
     /// All its fields.
-    pub fields: BTreeMap<String, String>,
+    pub fields: EventFields,
 }
 
-impl From<(String, BTreeMap<String, String>)> for Raw {
-    fn from((stream_id, fields): (String, BTreeMap<String, String>)) -> Self {
+impl From<(String, EventFields)> for Raw {
+    fn from((stream_id, fields): (String, EventFields)) -> Self {
         Self { stream_id, fields }
     }
 }

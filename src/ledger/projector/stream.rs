@@ -193,7 +193,7 @@ impl<K: Folds> Stream<K> {
         let Some(first) = events.first().filter(|_| n > 0) else {
             return Ok(events);
         };
-        let field = |name: &str| first.fields.get(name).map_or("", String::as_str);
+        let field = |name: &str| first.fields.get(name).unwrap_or_default();
         // Check this first: the number of a skipped event may be unreadable.
         if skipped::is_last(&first.fields, &self.last_body) {
             events.remove(0);

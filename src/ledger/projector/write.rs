@@ -127,7 +127,7 @@ async fn record<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), 
     let hashes: Vec<_> = events.iter().map(|(_, event)| event.cursor.hash.to_string()).collect();
     let rows = events.iter().zip(&hashes).map(|((id, event), hash)| {
         [
-            Value::Text(K::NAME.as_str()),
+            Value::Word(K::NAME.as_str()),
             Value::Text(id.as_str()),
             Value::Int(int(event.cursor.n)),
             Value::Text(&event.cursor.stream_id),
@@ -161,7 +161,7 @@ async fn definitions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result
         .flat_map(|b| b.definitions.iter().map(|row| (&b.id, row)));
     let rows = all.map(|(id, row)| {
         [
-            Value::Text(K::NAME.as_str()),
+            Value::Word(K::NAME.as_str()),
             Value::Text(id.as_str()),
             Value::Int(int(row.version)),
             Value::Int(int(row.n)),

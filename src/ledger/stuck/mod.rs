@@ -443,7 +443,10 @@ fn skipped_raw<K: Kind>(
         // The place after which the stream continues.
         None => before.unwrap_or_else(|| found.loaded.cursor.stream_id.clone()),
     };
-    Raw { stream_id, fields }
+    Raw {
+        stream_id,
+        fields: (&fields).into(),
+    }
 }
 
 /// The time of a stuck event if it can be read, else that of the previous event.

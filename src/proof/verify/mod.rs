@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
 use jackpot_core::clock::rfc3339;
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::receipt::Head;
 use jackpot_core::signing::Jwks;
@@ -244,7 +245,7 @@ impl Verifier {
         let Some(replay) = &mut self.replay else {
             return Ok(());
         };
-        let fields: replay::Fields =
+        let fields: EventFields =
             serde_json::from_str(body).map_err(|error| Broken(format!("its body can't be read: {error}")))?;
         if jackpot_core::chain::body(&fields) != body {
             self.report

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::document::Document;
@@ -25,9 +26,6 @@ mod call;
 mod enter;
 mod seen;
 mod skipped;
-
-/// The fields of an event, as in its body.
-pub(super) type Fields = BTreeMap<String, String>;
 
 /// The replayed state of a jackpot.
 pub(super) struct Replay {
@@ -82,7 +80,12 @@ impl Replay {
     }
 
     /// Applies the next event. Returns the money that it paid.
-    pub(super) fn apply(&mut self, event: &Event, fields: &Fields, report: &mut Report) -> Result<Vec<Paid>, Broken> {
+    pub(super) fn apply(
+        &mut self,
+        event: &Event,
+        fields: &EventFields,
+        report: &mut Report,
+    ) -> Result<Vec<Paid>, Broken> {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
         self.once.history(event, report);
@@ -291,7 +294,7 @@ impl Replay {
         Ok(())
     }
 
-    fn adjust(&mut self, fields: &Fields) -> Result<(), Broken> {
+    fn adjust(&mut self, fields: &EventFields) -> Result<(), Broken> {
         let text = |name| field(fields, name).ok_or_else(|| Broken(format!("it has no field '{name}'")));
         let unreadable = || broken("its tier, meters or amount can't be read");
         let tier = Id::parse(text("tier")?).map_err(|_| unreadable())?;
@@ -314,8 +317,8 @@ impl Replay {
     }
 }
 
-fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
-    fields.get(name).map(String::as_str)
+fn field<'a>(fields: &'a EventFields, name: &str) -> Option<&'a str> {
+    fields.get(name)
 }
 
 fn broken(what: &str) -> Broken {

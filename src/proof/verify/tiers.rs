@@ -194,7 +194,7 @@ impl Tiers {
             stated.entry(tier.clone()).or_default();
         }
         for change in changes {
-            let Some(at) = NAMES.iter().position(|name| *name == change.meter) else {
+            let Some(at) = NAMES.iter().position(|name| **name == *change.meter) else {
                 return Some(format!("it changes a meter '{}', which there is not", change.meter));
             };
             stated.entry(change.tier.clone()).or_default()[at] += i128::from(change.delta);
@@ -220,7 +220,7 @@ impl Tiers {
         for change in changes {
             let meters = self.meters.entry(change.tier.clone()).or_default();
             // Unexplained amounts of a skipped event are in no meter of Redis.
-            if let Some(at) = NAMES.iter().position(|name| *name == change.meter) {
+            if let Some(at) = NAMES.iter().position(|name| **name == *change.meter) {
                 meters[at] += i128::from(change.delta);
             }
         }

@@ -1,7 +1,6 @@
 //! What operators did to a room, out of its events. Pure.
 
-use std::collections::BTreeMap;
-
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
@@ -12,12 +11,7 @@ use crate::room::status::Status;
 
 /// The action that an event records, if any. Takes the books before and after it.
 #[must_use]
-pub fn action(
-    room: &Id,
-    event: &Event,
-    fields: &BTreeMap<String, String>,
-    (before, after): (&Books, &Books),
-) -> Option<Action> {
+pub fn action(room: &Id, event: &Event, fields: &EventFields, (before, after): (&Books, &Books)) -> Option<Action> {
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),

@@ -1,8 +1,8 @@
 //! The events of a room's stream, typed (`docs/decisions/0016-rooms.md`).
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::wire::{Field, FieldShape, OrDash};
 use jackpot_core::words;
 use serde::{Deserialize, Serialize};
@@ -153,7 +153,7 @@ words! {
 
 impl Event {
     /// Reads the fields of a stream entry.
-    pub fn parse(fields: &BTreeMap<String, String>) -> Result<Self, Unreadable> {
+    pub fn parse(fields: &EventFields) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
         let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
         let Common { clock_ms } = Common::read(&fields, "")?;

@@ -116,7 +116,8 @@ impl Evidence {
         let version = self.version.unwrap_or(books.version);
         if version != books.version {
             let own = field("json").filter(|json| Definition::from_json(json).is_ok());
-            let json = own.or(held.get("json").filter(|_| !self.defined)).cloned();
+            let kept = held.get("json").filter(|_| !self.defined).map(String::as_str);
+            let json = own.or(kept).map(str::to_owned);
             let missing = || StuckError::Refused(format!("definition {version} can't be read anywhere"));
             books.definition = json.ok_or_else(missing)?;
             books.version = version;
@@ -127,9 +128,9 @@ impl Evidence {
         if let Some(shown) = &self.checkpoint {
             books.order.commitment.clone_from(&shown.commitment);
             let of_now = held.get("commitment") == Some(&shown.commitment);
-            let nonce = field("order_nonce").or(held.get("order_nonce").filter(|_| of_now));
-            if let Some(nonce) = nonce {
-                books.order.nonce.clone_from(nonce);
+            let kept = held.get("order_nonce").filter(|_| of_now).map(String::as_str);
+            if let Some(nonce) = field("order_nonce").or(kept) {
+                nonce.clone_into(&mut books.order.nonce);
             }
             (books.opens_ms, books.passes_until_ms) = (shown.opens_ms, shown.passes_until_ms);
             let published = shown

@@ -146,10 +146,10 @@ pub async fn history(sql: &Sql, jackpot: &str) -> History {
         for row in rows {
             let (n, hashed, body): (i64, String, String) = (row.get("n"), row.get("hash"), row.get("body"));
             let fields: BTreeMap<String, String> = serde_json::from_str(&body).expect("an object of strings");
-            assert_eq!(chain::body(&fields), body, "event {n} is canonical");
+            assert_eq!(chain::body(&(&fields).into()), body, "event {n} is canonical");
             hash = hash.next(&body);
             assert_eq!(hash.to_string(), hashed, "the chain at event {n}");
-            let event = Event::parse(&fields).expect("an event");
+            let event = Event::parse(&(&fields).into()).expect("an event");
             all.books.apply(&event).expect("it follows");
             if let Kind::Enter(Enter { call, .. }) = event.kind {
                 for (sequence, entry) in (call.first..).zip(call.entries) {

@@ -58,7 +58,7 @@ impl Capability for Jackpot {
     }
 
     fn event(fields: Fields) -> Event {
-        Event::parse(&fields).expect("readable")
+        Event::parse(&(&fields).into()).expect("readable")
     }
 }
 

@@ -74,8 +74,8 @@ async fn a_batch_is_bounded_in_bytes_but_never_empty() {
     }
     let all = tail(&fixture, ALL).await;
     let bytes = |tail: &Tail| {
-        let fields = tail.events.iter().flat_map(|(_, fields)| fields);
-        fields.map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        let sizes = tail.events.iter().map(|(_, fields)| fields.bytes());
+        sizes.sum::<usize>()
     };
     let one = TailWish { max_bytes: 1, ..ALL };
     assert_eq!(ids(&tail(&fixture, one).await), ["0-1"]);

@@ -74,7 +74,7 @@ async fn an_event_with_a_nul_is_applied(db: LedgerDb) {
         .iter()
         .find(|(_, fields)| fields["type"] == "adjust")
         .expect("there");
-    let body = chain::body(&funded.1);
+    let body = chain::body(&(&funded.1).into());
     let sql = format!(
         "SELECT body FROM events WHERE kind = 'jackpot' AND id = '{}' AND type = 'adjust'",
         fixture.id

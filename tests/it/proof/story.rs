@@ -136,10 +136,10 @@ pub async fn export_of(fixture: &JackpotFixture, events: Vec<Fields>) -> Story {
     }
     let mut players = HashMap::new();
     for fields in events {
-        let event = Event::parse(&fields).expect("readable");
+        let event = Event::parse(&(&fields).into()).expect("readable");
         story
             .lines
-            .push(json!({"kind": "event", "n": event.n, "hash": "", "body": chain::body(&fields)}));
+            .push(json!({"kind": "event", "n": event.n, "hash": "", "body": chain::body(&(&fields).into())}));
         let mut paid = 0;
         for (entry_id, claim) in claims(&event, &mut players) {
             let receipt = story.receipt((&event, paid), &entry_id, &players[&claim.sequence], &claim);
@@ -286,7 +286,7 @@ impl Story {
         let body = self.lines[at]["body"].as_str().expect("a body");
         let mut fields = serde_json::from_str(body).expect("JSON");
         change(&mut fields);
-        self.lines[at]["body"] = json!(chain::body(&fields));
+        self.lines[at]["body"] = json!(chain::body(&(&fields).into()));
     }
 
     pub fn text(&self) -> String {

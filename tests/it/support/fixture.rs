@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jackpot::store::Store;
 use jackpot::store::keys::StreamKeys;
-use jackpot::subject::event_fields;
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use redis::FromRedisValue;
 use redis::aio::MultiplexedConnection;
@@ -28,7 +28,11 @@ pub type Stream = Vec<(String, Fields)>;
 /// Events by the names of their values, as the ledger reads them. A test may put them back so.
 pub fn by_name(raw: Stream) -> Stream {
     let named = |fields: Fields| match fields.get("e") {
-        Some(text) => event_fields(text.as_bytes()).expect("an event"),
+        Some(text) => {
+            let read = EventFields::parse(text.clone().into_bytes()).expect("an event");
+            let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+            read.iter().map(own).collect()
+        }
         None => fields,
     };
     raw.into_iter().map(|(id, fields)| (id, named(fields))).collect()

@@ -291,7 +291,7 @@ impl<C: InLedger> LedgerFixture<C> {
             hash = hash.next(&row[2]);
             assert_eq!((&row[0], &row[1]), (&n.to_string(), &hash.to_string()));
             let fields: Fields = serde_json::from_str(&row[2]).expect("an object");
-            assert_eq!(chain::body(&fields), row[2], "canonical");
+            assert_eq!(chain::body(&(&fields).into()), row[2], "canonical");
             events.push(fields);
         }
         let last = (events.len().to_string(), hash.to_string());

@@ -57,8 +57,8 @@ impl Field for OfStake {
 pub enum Amounts {
     /// The same whatever the stake: the contribution is fixed.
     Fixed(Vec<TierAmount>),
-    /// For each stake.
-    ByStake(HashMap<Minor, Vec<TierAmount>>),
+    /// For each stake, in the order of stakes: mostly one, so a hash would cost more.
+    ByStake(Vec<(Minor, Vec<TierAmount>)>),
 }
 
 impl Amounts {
@@ -68,17 +68,17 @@ impl Amounts {
         if rows.iter().any(|row| row.amounts.len() != tiers) {
             return None;
         }
-        let mut by_stake = HashMap::with_capacity(rows.len());
+        let mut by_stake = Vec::with_capacity(rows.len());
         let only = rows.len() == 1;
         for AmountRow { stake, amounts } in rows {
             let Some(stake) = stake.0 else {
                 return only.then_some(Self::Fixed(amounts));
             };
-            if by_stake.insert(stake, amounts).is_some() {
-                return None;
-            }
+            by_stake.push((stake, amounts));
         }
-        Some(Self::ByStake(by_stake))
+        by_stake.sort_unstable_by_key(|(stake, _)| *stake);
+        let is_twice = by_stake.windows(2).any(|two| two[0].0 == two[1].0);
+        (!is_twice).then_some(Self::ByStake(by_stake))
     }
 
     /// What an entry of this stake adds.
@@ -86,7 +86,10 @@ impl Amounts {
     pub fn of(&self, stake: Minor) -> Option<&[TierAmount]> {
         match self {
             Self::Fixed(amounts) => Some(amounts),
-            Self::ByStake(by_stake) => by_stake.get(&stake).map(Vec::as_slice),
+            Self::ByStake(by_stake) => {
+                let at = by_stake.binary_search_by_key(&stake, |(stake, _)| *stake).ok()?;
+                Some(&by_stake[at].1)
+            }
         }
     }
 }
@@ -211,9 +214,10 @@ impl Added {
     pub(super) fn for_every_stake(mut self) -> Option<Self> {
         for amounts in &mut self.amounts {
             if let Amounts::ByStake(by_stake) = amounts {
-                let mut rows = std::mem::take(by_stake).into_values();
-                *amounts = Amounts::Fixed(rows.next()?);
-                rows.next().is_none().then_some(())?;
+                let [(_, row)] = &mut by_stake[..] else {
+                    return None;
+                };
+                *amounts = Amounts::Fixed(std::mem::take(row));
             }
         }
         Some(self)

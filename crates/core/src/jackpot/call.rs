@@ -5,7 +5,7 @@
 use super::added::{Added, AmountRow, Run};
 use super::record::{Contributed, Record, Sent, State};
 use crate::ids::Id;
-use crate::wire::{Field, FieldShape};
+use crate::wire::{Field, FieldShape, Words};
 
 /// The entries that one call took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,21 +104,25 @@ impl Call {
 
         let skipped = Vec::<u64>::read(text("skip")?).filter(|skipped| skipped.is_sorted());
         let skipped = skipped.ok_or("skip")?;
-        let lines = text("block")?.split('\n').zip(1..);
-        let taken = lines.filter(|(_, place)| skipped.binary_search(place).is_err());
-        let taken = taken.map(|(line, place)| {
+        let (mut lines, mut place, mut entries) = (Words::by(text("block")?, '\n'), 0, Vec::new());
+        while let Some(line) = lines.word() {
+            place += 1;
+            if !skipped.is_empty() && skipped.binary_search(&place).is_ok() {
+                continue;
+            }
             let (entry_id, sent) = match &batch {
                 Some(batch) => (format!("{batch}:{place}"), line),
-                None => line.split_once(' ').map(|(id, sent)| (id.to_owned(), sent))?,
+                None => line
+                    .split_once(' ')
+                    .map(|(id, sent)| (id.to_owned(), sent))
+                    .ok_or("block")?,
             };
-            let (sent, contributions) = (Sent::parse(sent)?, Vec::new());
-            Some(Entered {
+            entries.push(Entered {
                 entry_id,
-                sent,
-                contributions,
-            })
-        });
-        let mut entries = taken.collect::<Option<Vec<_>>>().ok_or("block")?;
+                sent: Sent::parse(sent).ok_or("block")?,
+                contributions: Vec::new(),
+            });
+        }
         if entries.len() as u64 != number("count")? || entries.is_empty() {
             return Err("count");
         }

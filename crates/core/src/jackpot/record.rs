@@ -274,9 +274,10 @@ impl WordPart for Sent {
     }
 
     fn take(words: &mut Words<'_>) -> Option<Self> {
-        let [player, stake, seed] = words.rest()[..] else {
+        let (player, stake, seed) = (words.word()?, words.word()?, words.word()?);
+        if !words.is_empty() {
             return None;
-        };
+        }
         let client_seed = match seed {
             "*" => None,
             seed => Some(ClientSeed::parse(seed).ok()?),

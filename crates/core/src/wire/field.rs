@@ -1,7 +1,6 @@
 //! The types of fields: how each is read and written, alone and in a list.
 
-use std::fmt::Write as _;
-
+use super::Words;
 use crate::ids::Id;
 use crate::money::Minor;
 
@@ -32,6 +31,10 @@ pub trait Field: Sized {
     }
 }
 
+fn begins_with_digit(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(u8::is_ascii_digit)
+}
+
 macro_rules! integer {
     ($type:ty) => {
         impl Field for $type {
@@ -39,13 +42,12 @@ macro_rules! integer {
             const PATTERN: &'static str = "%d+";
 
             fn read(text: &str) -> Option<Self> {
-                let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-                digits.then(|| text.parse().ok())?
+                // Behind a first digit the parser takes digits alone.
+                begins_with_digit(text).then(|| text.parse().ok())?
             }
 
             fn write(&self, out: &mut String) {
-                // Writing to a string does not fail.
-                let _ = write!(out, "{self}");
+                out.push_str(itoa::Buffer::new().format(*self));
             }
 
             fn read_integer(number: i64) -> Option<Self> {
@@ -65,13 +67,11 @@ impl Field for Signed {
 
     fn read(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_whole.then(|| text.parse().ok().map(Self))?
+        begins_with_digit(digits).then(|| text.parse().ok().map(Self))?
     }
 
     fn write(&self, out: &mut String) {
-        // Writing to a string does not fail.
-        let _ = write!(out, "{}", self.0);
+        self.0.write(out);
     }
 }
 
@@ -223,12 +223,17 @@ impl<T: Item> Field for Vec<T> {
     const PATTERN: &'static str = "%S+";
 
     fn read(text: &str) -> Option<Self> {
-        match T::LIST {
-            Stands::Between(_) if T::CAN_BE_NONE && matches!(text, "" | "-") => Some(Self::new()),
-            Stands::After(_) if text.is_empty() => Some(Self::new()),
-            Stands::Between(by) => text.split(by).map(T::read).collect(),
-            Stands::After(by) => text.strip_suffix(by)?.split(by).map(T::read).collect(),
+        let (text, by) = match T::LIST {
+            Stands::Between(_) if T::CAN_BE_NONE && matches!(text, "" | "-") => return Some(Self::new()),
+            Stands::After(_) if text.is_empty() => return Some(Self::new()),
+            Stands::Between(by) => (text, by),
+            Stands::After(by) => (text.strip_suffix(by)?, by),
+        };
+        let (mut all, mut items) = (Self::new(), Words::by(text, by));
+        while let Some(item) = items.word() {
+            all.push(T::read(item)?);
         }
+        Some(all)
     }
 
     fn write(&self, out: &mut String) {

@@ -19,7 +19,11 @@ pub use shape::{EventShape, FieldShape, Head, KindShape, RecordShape, ReplyShape
 
 /// The fields of a record that are not read yet.
 #[derive(Debug, Clone)]
-pub struct Words<'a>(std::str::Split<'a, char>);
+pub struct Words<'a> {
+    /// `None` when all are read.
+    rest: Option<&'a str>,
+    by: u8,
+}
 
 impl<'a> Words<'a> {
     /// All of them: what stands between single spaces.
@@ -28,10 +32,14 @@ impl<'a> Words<'a> {
         Self::by(text, ' ')
     }
 
-    /// All of them: what stands between this character.
+    /// All of them: what stands between this character, which is ASCII.
     #[must_use]
     pub fn by(text: &'a str, by: char) -> Self {
-        Self(text.split(by))
+        assert!(by.is_ascii(), "records have ASCII between their fields");
+        Self {
+            rest: Some(text),
+            by: by as u8,
+        }
     }
 
     /// Reads the next field, or the next fields of a part; `None` when there is none, or one of another form.
@@ -39,20 +47,26 @@ impl<'a> Words<'a> {
         T::take(self)
     }
 
-    /// Reads a letter, which no field is.
-    pub fn letter(&mut self) -> Option<&'a str> {
-        self.0.next()
-    }
-
-    /// Reads all that are left.
-    pub fn rest(&mut self) -> Vec<&'a str> {
-        self.0.by_ref().collect()
+    /// Reads the text of the next field, or a letter, which no field is.
+    pub fn word(&mut self) -> Option<&'a str> {
+        let text = self.rest?;
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        // A field is mostly shorter than what `str::split` takes to begin.
+        while at < bytes.len() {
+            if bytes[at] == self.by {
+                self.rest = Some(&text[at + 1..]);
+                return Some(&text[..at]);
+            }
+            at += 1;
+        }
+        self.rest = None;
+        Some(text)
     }
 
     /// Whether all are read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.clone().next().is_none()
+        self.rest.is_none()
     }
 }
 
@@ -73,7 +87,7 @@ impl<T: Field> WordPart for T {
     }
 
     fn take(words: &mut Words<'_>) -> Option<Self> {
-        words.0.next().filter(|word| !word.is_empty()).and_then(T::read)
+        words.word().filter(|word| !word.is_empty()).and_then(T::read)
     }
 
     fn put(&self, out: &mut String, by: char) {
@@ -330,7 +344,7 @@ macro_rules! record {
 
             fn read(text: &str) -> Option<Self> {
                 let mut words = $crate::wire::Words::new(text);
-                let read = match words.letter()? {
+                let read = match words.word()? {
                     $( $letter => Self::$kind { $( $field: words.take()? ),+ }, )+
                     _ => return None,
                 };
@@ -427,7 +441,7 @@ macro_rules! record {
 
             fn read(text: &str) -> Option<Self> {
                 let mut words = $crate::wire::Words::new(text);
-                let $state = match words.letter()? {
+                let $state = match words.word()? {
                     $(
                         $letter => $states::$kind
                             $( ( $( words.take::<$part_type>()? ),+ ) )?
@@ -531,7 +545,7 @@ macro_rules! record {
             fn read(text: &str) -> Option<Self> {
                 let mut words = $crate::wire::Words::by(text, Self::BY);
                 $( let $head = words.take()?; )+
-                let $state = match words.letter() {
+                let $state = match words.word() {
                     $( None => $states::$plain, )?
                     $( Some($letter) => $states::$kind $( { $( $field: words.take()? ),+ } )?, )+
                     _ => return None,
@@ -595,11 +609,11 @@ mod tests {
     #[test]
     fn the_fields_of_a_record_are_taken_in_turn_and_none_is_empty() {
         let mut words = Words::new("i 7 anna");
-        assert_eq!((words.letter(), words.take::<u64>()), (Some("i"), Some(7)));
+        assert_eq!((words.word(), words.take::<u64>()), (Some("i"), Some(7)));
         assert!(!words.is_empty());
         assert_eq!(words.take::<String>().as_deref(), Some("anna"));
         assert!(words.is_empty() && words.take::<String>().is_none());
         let mut words = Words::new("i  anna");
-        assert!(words.letter().is_some() && words.take::<String>().is_none());
+        assert!(words.word().is_some() && words.take::<String>().is_none());
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
 use crate::jackpot::ledger::books::Meters;
@@ -73,14 +72,15 @@ fn is_of_the_call(result: &ClaimResult) -> bool {
 
 /// The changes of all tiers, one after the other.
 pub(crate) fn flat(rows: Vec<TierChanges>) -> Vec<MeterChange> {
-    let one = |TierChanges { tier, changes }| {
-        changes.into_iter().map(move |MeterDelta { meter, delta }| MeterChange {
-            tier: Id::clone(&tier),
+    let mut all = Vec::with_capacity(rows.iter().map(|row| row.changes.len()).sum());
+    for TierChanges { tier, changes } in rows {
+        all.extend(changes.into_iter().map(|MeterDelta { meter, delta }| MeterChange {
+            tier: tier.clone(),
             meter,
             delta: delta.0,
-        })
-    };
-    rows.into_iter().flat_map(one).collect()
+        }));
+    }
+    all
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn enter(fields: &BTreeMap<String, String>) -> Enter {
-        match Event::parse(fields).expect("readable").kind {
+        match Event::parse(&fields.into()).expect("readable").kind {
             Kind::Enter(enter) => enter,
             other => panic!("{other:?}"),
         }
@@ -185,7 +185,7 @@ mod tests {
             ("record", "7 7 f"),
             ("record", ""),
         ] {
-            let error = Event::parse(&batch(&[(field, value)])).expect_err(value);
+            let error = Event::parse(&(&batch(&[(field, value)])).into()).expect_err(value);
             assert_eq!((error.field, &*error.n), (field, "9"), "{value}");
         }
     }
@@ -193,7 +193,13 @@ mod tests {
     #[test]
     fn only_an_entry_of_a_batch_ends_with_its_claims() {
         let ends = [("type", "claim"), ("entry", "e"), ("claims", "11,1,0,none;")];
-        assert_eq!(Event::parse(&batch(&ends)).expect_err("refused").field, "claims");
-        assert_eq!(Event::parse(&single(&ends[2..])).expect_err("refused").field, "claims");
+        assert_eq!(
+            Event::parse(&(&batch(&ends)).into()).expect_err("refused").field,
+            "claims"
+        );
+        assert_eq!(
+            Event::parse(&(&single(&ends[2..])).into()).expect_err("refused").field,
+            "claims"
+        );
     }
 }

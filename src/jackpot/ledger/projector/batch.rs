@@ -12,7 +12,7 @@ use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
-use crate::jackpot::ledger::postings::{postings, text};
+use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
 use crate::ledger::events::FoldError;
@@ -33,7 +33,7 @@ impl Batch {
             let action = audit::action(start.id, &event, &raw.fields, (books, &self.books), last);
             self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
         }
-        self.moved = text(&postings(&event));
+        self.moved = moved(&event);
         self.details(start, before.pending, event)
     }
 

@@ -77,7 +77,7 @@ impl Evidence {
         self.history.get_or_insert(event.history);
         self.count(&event.kind);
         for change in event.changes {
-            let sum = self.changed.entry((change.tier, change.meter)).or_default();
+            let sum = self.changed.entry((change.tier, change.meter.to_string())).or_default();
             *sum = sum.saturating_add(change.delta);
         }
         match event.kind {

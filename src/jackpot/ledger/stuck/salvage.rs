@@ -26,7 +26,7 @@ impl Salvage {
         let Some(raw) = raw else {
             return Self::default();
         };
-        let field = |name: &str| raw.fields.get(name).map(String::as_str);
+        let field = |name: &str| raw.fields.get(name);
         let claims = field("claims").unwrap_or_default();
         let claims = claims
             .split_terminator(';')
@@ -65,12 +65,9 @@ mod tests {
     use super::*;
 
     fn raw(fields: &[(&str, &str)]) -> Raw {
-        let fields = fields
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Raw {
             stream_id: "3-7".to_owned(),
-            fields: fields.collect(),
+            fields: fields.iter().copied().collect(),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::added::Amounts;
 use jackpot_core::jackpot::batch_record::fingerprint;
@@ -13,7 +14,7 @@ use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::split::split;
 use jackpot_core::money::Minor;
 
-use super::{Fields, field};
+use super::field;
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter};
 use crate::proof::verify::report::{Place, Report};
 use crate::proof::verify::tiers::Tiers;
@@ -69,7 +70,7 @@ impl OpenCall {
         self,
         (n, enter): (u64, &Enter),
         (tiers, definitions): (&Tiers, &[&Definition]),
-        fields: &Fields,
+        fields: &EventFields,
         report: &mut Report,
     ) {
         let call = &enter.call;
@@ -96,7 +97,7 @@ impl OpenCall {
         }
     }
 
-    fn record_text(&self, call: &Call, tiers: &Tiers, definition: &Definition, fields: &Fields) -> String {
+    fn record_text(&self, call: &Call, tiers: &Tiers, definition: &Definition, fields: &EventFields) -> String {
         let totals = definition.tiers().iter().map(|tier| {
             let (contributed, pool) = tiers.contributed(&tier.tier);
             let before = self.contributed.get(&tier.tier).copied().unwrap_or_default();
@@ -112,7 +113,7 @@ impl OpenCall {
 }
 
 /// The stakes that were sent under each definition, including those of entries that the call did not take.
-fn stakes(call: &Call, fields: &Fields) -> Vec<BTreeSet<Minor>> {
+fn stakes(call: &Call, fields: &EventFields) -> Vec<BTreeSet<Minor>> {
     let taken = |entries: &[_]| entries.iter().map(stake_of).collect::<BTreeSet<_>>();
     if let Some((before, after)) = call.split.and_then(|split| call.entries.split_at_checked(split.place)) {
         return vec![taken(before), taken(after)];

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use jackpot_core::fields::EventFields;
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::split;
 
 use super::call::OpenCall;
-use super::{Broken, Fields, Replay};
+use super::{Broken, Replay};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered, Event};
 use crate::proof::verify::receipts::Paid;
 use crate::proof::verify::report::{Place, Report};
@@ -20,7 +21,7 @@ impl Replay {
         &mut self,
         event: &Event,
         enter: &Enter,
-        fields: &Fields,
+        fields: &EventFields,
         report: &mut Report,
     ) -> Result<Vec<Paid>, Broken> {
         let call = &enter.call;

@@ -45,7 +45,9 @@ impl InLedger for Coupon {
     async fn assert_follows(fixture: &CouponLedger, events: &[Fields], held: Books) {
         let mut books = Books::default();
         for fields in events {
-            books.apply(&Event::parse(fields).expect("readable")).expect("follows");
+            books
+                .apply(&Event::parse(&fields.into()).expect("readable"))
+                .expect("follows");
         }
         assert_eq!(held, books);
         let sequences = fixture.own_rows("coupon_issues", "sequence", "n sequence").await;

@@ -75,7 +75,10 @@ async fn project_in(fixture: &CouponLedger, sizes: &[usize]) {
         .arg("+")
         .to_owned();
     let raw = by_name(fixture.raw(&mut events.clone()).await);
-    let raw: Vec<_> = raw.into_iter().map(Raw::from).collect();
+    let raw: Vec<_> = raw
+        .iter()
+        .map(|(id, fields)| Raw::from((id.clone(), fields.into())))
+        .collect();
     let leases = Leases::of(COUPON, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");
     let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());

@@ -59,7 +59,7 @@ async fn both(definition: &Value, waiting: Option<&Value>, sent: &[Sent], forced
 fn events(fields: &[Fields]) -> Vec<Event> {
     fields
         .iter()
-        .map(|fields| Event::parse(fields).expect("readable"))
+        .map(|fields| Event::parse(&fields.into()).expect("readable"))
         .collect()
 }
 
@@ -198,7 +198,7 @@ async fn a_definition_that_comes_into_force_within_a_batch_splits_its_event() {
     let change = |field: &str, value: String| {
         let mut fields = both[1][at].clone();
         assert!(fields.insert(field.to_owned(), value).is_some(), "{field}");
-        Event::parse(&fields).expect_err("unreadable").field
+        Event::parse(&(&fields).into()).expect_err("unreadable").field
     };
     assert_eq!(change("split", String::new()), "amounts");
     // The entry between has a stake that the first definition's amounts lack, or adds something else by them.
@@ -241,7 +241,7 @@ async fn claims_out_of_order_are_refused() {
     let change = |field: &str, value: String| {
         let mut fields = fields[at].clone();
         fields.insert(field.to_owned(), value);
-        refused(books.clone(), &Event::parse(&fields).expect("readable"))
+        refused(books.clone(), &Event::parse(&(&fields).into()).expect("readable"))
     };
     let find = |result: &str| {
         claims
@@ -295,7 +295,7 @@ fn batch_of(fields: &[Fields]) -> Batch {
         .iter()
         .map(|fields| Raw {
             stream_id: format!("1-{}", fields["n"]),
-            fields: fields.clone(),
+            fields: fields.into(),
         })
         .collect();
     let start = Start {

@@ -90,7 +90,7 @@ struct Whole {
 
 impl Maker {
     fn add(&mut self, fields: &Fields) {
-        let event = Event::parse(fields).expect("readable");
+        let event = Event::parse(&fields.into()).expect("readable");
         let own = |entry_id: &str| entry_id.starts_with(&format!("{}:", self.batch_id));
         let is_own = match &event.kind {
             Kind::Enter(enter) => own(&enter.call.entries[0].entry_id),
@@ -135,7 +135,7 @@ impl Maker {
         }
         for change in &event.changes {
             let meters = batch.changes.entry(change.tier.to_string()).or_default();
-            *meters.entry(change.meter.clone()).or_default() += change.delta;
+            *meters.entry(change.meter.to_string()).or_default() += change.delta;
         }
         if !fields["applied"].is_empty() {
             batch.applied.clone_from(&fields["applied"]);

@@ -245,9 +245,10 @@ pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
     let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
     let mut all = redis::cmd("XRANGE");
     let raw = fixture.raw(all.arg(&keys.events).arg("-").arg("+")).await;
-    let raw: Vec<_> = by_name(raw)
-        .into_iter()
-        .map(|(stream_id, fields)| Raw { stream_id, fields })
+    let raw = by_name(raw);
+    let raw: Vec<_> = raw
+        .iter()
+        .map(|(id, fields)| Raw::from((id.clone(), fields.into())))
         .collect();
     let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");

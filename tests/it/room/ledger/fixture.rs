@@ -40,7 +40,9 @@ impl InLedger for Room {
     async fn assert_follows(fixture: &RoomLedger, events: &[Fields], held: Books) {
         let mut books = Books::default();
         for fields in events {
-            books.apply(&Event::parse(fields).expect("readable")).expect("follows");
+            books
+                .apply(&Event::parse(&fields.into()).expect("readable"))
+                .expect("follows");
         }
         assert_eq!(held, books);
         let redis = fixture.snapshot().await;
