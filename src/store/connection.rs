@@ -109,6 +109,14 @@ impl Link {
         }
     }
 
+    /// Sends one command like [`send_via`](Self::send_via) if its connection is open: it ends within the response limit.
+    pub(super) async fn send_if_open(&self, via: Via, command: &Cmd) -> Option<Result<Value, Failure>> {
+        match via {
+            Via::Shared => self.send_over(&self.plain, command).await,
+            Via::Own => self.send_over(OwnLanes::of(&self.mark).plain(), command).await,
+        }
+    }
+
     /// Sends commands together on one connection. Returns the answer of each, errors among them as values. `key`
     /// decides their slot.
     pub(super) async fn send_all(
@@ -147,10 +155,24 @@ impl Link {
 
     async fn send_on(&self, lane: &Lane, via: Via, command: &Cmd) -> Result<Value, Failure> {
         let connection = self.connection(lane, via).await?;
-        let answer = MultiplexedConnection::clone(&connection)
+        self.send_to(lane, &connection, command).await
+    }
+
+    async fn send_over(&self, lane: &Lane, command: &Cmd) -> Option<Result<Value, Failure>> {
+        let connection = lane.current.load_full()?;
+        Some(self.send_to(lane, &connection, command).await)
+    }
+
+    async fn send_to(
+        &self,
+        lane: &Lane,
+        connection: &Arc<MultiplexedConnection>,
+        command: &Cmd,
+    ) -> Result<Value, Failure> {
+        let answer = MultiplexedConnection::clone(connection)
             .send_packed_command(command)
             .await;
-        self.judge(lane, &connection, answer.and_then(Value::extract_error))
+        self.judge(lane, connection, answer.and_then(Value::extract_error))
     }
 
     async fn send_all_on(&self, lane: &Lane, via: Via, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
@@ -190,9 +212,14 @@ impl Link {
     }
 
     async fn connection(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
-        if let Some(connection) = lane.current.load_full() {
-            return Ok(connection);
+        match lane.current.load_full() {
+            Some(connection) => Ok(connection),
+            None => Box::pin(self.opened(lane, via)).await,
         }
+    }
+
+    /// Opens the connection, unless another caller has opened it meanwhile.
+    async fn opened(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
         let asked_at = Instant::now();
         let mut last_failure = lane.connecting.lock().await;
         if let Some(connection) = lane.current.load_full() {
