@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, Value};
 
@@ -109,12 +110,15 @@ impl Link {
         }
     }
 
-    /// Sends one command like [`send_via`](Self::send_via) if its connection is open: it ends within the response limit.
+    /// Sends one command like [`send_via`](Self::send_via), if its connection is open. Ends within the response limit.
     pub(super) async fn send_if_open(&self, via: Via, command: &Cmd) -> Option<Result<Value, Failure>> {
-        match via {
-            Via::Shared => self.send_over(&self.plain, command).await,
-            Via::Own => self.send_over(OwnLanes::of(&self.mark).plain(), command).await,
-        }
+        let own = (via == Via::Own).then(|| OwnLanes::of(&self.mark));
+        let lane = own.as_ref().map_or(&self.plain, |own| own.plain());
+        let connection = lane.current.load_full()?;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_command(command)
+            .await;
+        Some(self.judge(lane, &connection, answer.and_then(Value::extract_error)))
     }
 
     /// Sends commands together on one connection. Returns the answer of each, errors among them as values. `key`
@@ -155,24 +159,10 @@ impl Link {
 
     async fn send_on(&self, lane: &Lane, via: Via, command: &Cmd) -> Result<Value, Failure> {
         let connection = self.connection(lane, via).await?;
-        self.send_to(lane, &connection, command).await
-    }
-
-    async fn send_over(&self, lane: &Lane, command: &Cmd) -> Option<Result<Value, Failure>> {
-        let connection = lane.current.load_full()?;
-        Some(self.send_to(lane, &connection, command).await)
-    }
-
-    async fn send_to(
-        &self,
-        lane: &Lane,
-        connection: &Arc<MultiplexedConnection>,
-        command: &Cmd,
-    ) -> Result<Value, Failure> {
-        let answer = MultiplexedConnection::clone(connection)
+        let answer = MultiplexedConnection::clone(&connection)
             .send_packed_command(command)
             .await;
-        self.judge(lane, connection, answer.and_then(Value::extract_error))
+        self.judge(lane, &connection, answer.and_then(Value::extract_error))
     }
 
     async fn send_all_on(&self, lane: &Lane, via: Via, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
@@ -214,7 +204,7 @@ impl Link {
     async fn connection(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
         match lane.current.load_full() {
             Some(connection) => Ok(connection),
-            None => Box::pin(self.opened(lane, via)).await,
+            None => self.opened(lane, via).boxed().await,
         }
     }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use redis::{Cmd, Value};
 use tokio::time::{Instant, timeout_at};
 
@@ -72,8 +73,8 @@ struct Aim {
 impl Dispatcher {
     /// Ends within the total limit.
     ///
-    /// The usual attempt needs no timer beside that of its connection, because the response limit is not longer than the
-    /// total limit. What may come after it is boxed: its futures are large, and every caller's future would hold them.
+    /// The usual attempt needs no timer beside that of its connection, because the response limit is at most the total
+    /// limit. What may follow is boxed: its futures are large, and every caller's future would hold them.
     pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
         let begun = Instant::now();
         let (owner, seen) = self.topology.pick(request.key());
@@ -83,8 +84,11 @@ impl Dispatcher {
         };
         match tried {
             Some(Ok(answer)) => Ok(answer),
-            Some(Err(failure)) => Box::pin(self.persist(request, via, begun, Some((owner, seen, failure)))).await,
-            None => Box::pin(self.persist(request, via, begun, None)).await,
+            Some(Err(failure)) => {
+                let first = Some((owner, seen, failure));
+                self.persist(request, via, begun, first).boxed().await
+            }
+            None => self.persist(request, via, begun, None).boxed().await,
         }
     }
 
