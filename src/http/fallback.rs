@@ -55,9 +55,9 @@ impl KnownPath {
     }
 
     /// Whether these segments, of the same number, match this path. Compares from the end, where most paths differ.
-    fn fits(&self, segments: &[&str]) -> bool {
-        let fits = |(segment, text): (&Segment, &&str)| match segment {
-            Segment::Named(name) => name == text,
+    fn fits(&self, segments: &[&[u8]]) -> bool {
+        let fits = |(segment, text): (&Segment, &&[u8])| match segment {
+            Segment::Named(name) => name.as_bytes() == *text,
             Segment::Parameter => !text.is_empty(),
         };
         self.segments.iter().zip(segments).rev().all(fits)
@@ -90,9 +90,9 @@ impl RouteTable {
     }
 
     fn find(&self, path: &str) -> Option<&KnownPath> {
-        let mut parts = [""; MAX_SEGMENTS];
+        let mut parts: [&[u8]; MAX_SEGMENTS] = [b""; MAX_SEGMENTS];
         let mut count = 0;
-        for part in path.split('/') {
+        for part in path.as_bytes().split(|byte| *byte == b'/') {
             *parts.get_mut(count)? = part;
             count += 1;
         }
