@@ -66,7 +66,8 @@ impl<J: Batchable> Queue<J> {
                 subject: make(),
                 done: false,
             };
-            tokio::spawn(sending.run());
+            // A task's future is moved several times before it runs, and this one is large.
+            tokio::spawn(Box::pin(sending.run()));
         }
         Ok(receiver)
     }
@@ -85,10 +86,11 @@ impl<J: Batchable> Queue<J> {
                 state.waiting = VecDeque::new();
                 return None;
             };
+            let most = state.waiting.len().min(MAX_BATCH);
             let mut batch = Batch {
                 under: under.clone(),
-                requests: Vec::new(),
-                waiters: Vec::new(),
+                requests: Vec::with_capacity(most),
+                waiters: Vec::with_capacity(most),
             };
             while batch.requests.len() < MAX_BATCH {
                 let same = |(under, ..): &mut (J::Under, J::Request, Waiter<J>)| J::is_same(&batch.under, under);

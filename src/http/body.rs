@@ -1,8 +1,10 @@
 //! JSON bodies: declared, bounded, well formed and of the right shape; or else a problem that says what is wrong.
 
-use std::future::{Ready, ready};
+use std::future::{Ready, poll_fn, ready};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::LazyLock;
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
@@ -40,9 +42,7 @@ impl<T: Described + 'static> FromRequest for Body<T> {
         Box::pin(async move {
             let limit = checked?;
             let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
-            let bytes = tokio::time::timeout(BODY_TIMEOUT, read(payload, limit))
-                .await
-                .map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+            let bytes = read(payload, limit).await?;
             parse(&bytes).map(Body)
         })
     }
@@ -104,8 +104,7 @@ impl<const LIMIT: usize> Unparsed<LIMIT> {
             .map_err(crowded)?;
         let asked = Asked::of(self.length, self.most as u64);
         let _receiving = self.connection.map(|connection| connection.receive(asked));
-        let bytes = tokio::time::timeout(BODY_TIMEOUT, read(self.payload, self.most)).await;
-        let bytes = bytes.map_err(|_| Problem::request_timeout(BODY_TIMEOUT))??;
+        let bytes = read(self.payload, self.most).await?;
         Ok((bytes, share))
     }
 }
@@ -148,7 +147,28 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn read(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
+/// Reads a body within its time limit. The server passes on a body after the handler's first turn. So only a body that
+/// is not there by the second turn gets a timer.
+async fn read(payload: Payload, limit: usize) -> Result<Bytes, Problem> {
+    let mut reading = pin!(read_all(payload, limit));
+    let mut waited = false;
+    let soon = poll_fn(|context| match reading.as_mut().poll(context) {
+        Poll::Pending if !waited => {
+            waited = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+        polled => Poll::Ready(polled),
+    });
+    match soon.await {
+        Poll::Ready(bytes) => bytes,
+        Poll::Pending => tokio::time::timeout(BODY_TIMEOUT, reading)
+            .await
+            .map_err(|_| Problem::request_timeout(BODY_TIMEOUT))?,
+    }
+}
+
+async fn read_all(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         // The connection broke; nobody reads this answer.

@@ -12,6 +12,7 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 
 use super::Web;
 use super::fallback::RouteTable;
@@ -29,14 +30,14 @@ const UNMATCHED: &str = "unmatched";
 /// The media type of pages.
 const PAGE: &str = "text/html";
 
-/// The outermost middleware.
-pub(super) async fn wrap<B: MessageBody + 'static>(
+/// The outermost middleware. What it returns is a box, because the server moves it several times.
+pub(super) fn wrap<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
+) -> LocalBoxFuture<'static, Result<ServiceResponse<BoxBody>, Error>> {
     let begun = Instant::now();
     let web = request.app_data::<Data<Web>>().cloned();
-    let _in_flight = web.as_ref().map(|web| web.metrics.begin_request());
+    let in_flight = web.as_ref().map(|web| web.metrics.begin_request());
     let exchange = Exchange::begin(&mut request);
     let id = RequestId::of(request.headers());
     let known = request
@@ -47,7 +48,8 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
     let purpose = Purpose::of(request.path());
     let method = request.method().clone();
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
-    let answering = async move {
+    Box::pin(lines.answered_by(async move {
+        let _in_flight = in_flight;
         let result = match AssertUnwindSafe(answer(
             request,
             next,
@@ -76,8 +78,7 @@ pub(super) async fn wrap<B: MessageBody + 'static>(
             Some(exchange) => result.map(|answer| exchange.answer(answer)),
             None => result,
         }
-    };
-    lines.answered_by(answering).await
+    }))
 }
 
 async fn answer<B: MessageBody + 'static>(

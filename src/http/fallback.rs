@@ -13,8 +13,9 @@ use super::problem::Problem;
 /// Most segments of a route's path.
 const MAX_SEGMENTS: usize = 12;
 
-/// Paths and their methods, from the `OpenAPI` document. So the document must be complete.
-pub(super) struct RouteTable(Vec<KnownPath>);
+/// Paths and their methods, by the number of their segments. They are from the `OpenAPI` document, so it must be
+/// complete.
+pub(super) struct RouteTable([Vec<KnownPath>; MAX_SEGMENTS + 1]);
 
 /// A path of the service.
 #[derive(Clone)]
@@ -53,25 +54,33 @@ impl KnownPath {
         }
     }
 
-    /// Whether these segments match this path. Compares from the end, where most paths differ.
-    fn fits(&self, segments: &[&str]) -> bool {
-        let fits = |(segment, text): (&Segment, &&str)| match segment {
-            Segment::Named(name) => name == text,
+    /// Whether these segments, of the same number, match this path. Compares from the end, where most paths differ.
+    fn fits(&self, segments: &[&[u8]]) -> bool {
+        let fits = |(segment, text): (&Segment, &&[u8])| match segment {
+            Segment::Named(name) => name.as_bytes() == *text,
             Segment::Parameter => !text.is_empty(),
         };
-        self.segments.len() == segments.len() && self.segments.iter().zip(segments).rev().all(fits)
+        self.segments.iter().zip(segments).rev().all(fits)
     }
 }
 
 impl RouteTable {
     pub(super) fn of(document: &OpenApi) -> RouteTable {
         let paths = document.paths.paths.iter();
-        RouteTable(paths.map(|(path, item)| KnownPath::new(path, methods(item))).collect())
+        RouteTable::new(paths.map(|(path, item)| KnownPath::new(path, methods(item))))
     }
 
     /// The part of the table for a listener that serves only `path`.
     pub(super) fn only(&self, path: &str) -> RouteTable {
-        RouteTable(self.find(path).cloned().into_iter().collect())
+        RouteTable::new(self.find(path).cloned())
+    }
+
+    fn new(paths: impl IntoIterator<Item = KnownPath>) -> RouteTable {
+        let mut table = RouteTable(Default::default());
+        for known in paths {
+            table.0[known.segments.len()].push(known);
+        }
+        table
     }
 
     /// The path in the document, as a label with few values. Not from the router, which would run a regular expression
@@ -81,14 +90,14 @@ impl RouteTable {
     }
 
     fn find(&self, path: &str) -> Option<&KnownPath> {
-        let mut parts = [""; MAX_SEGMENTS];
+        let mut parts: [&[u8]; MAX_SEGMENTS] = [b""; MAX_SEGMENTS];
         let mut count = 0;
-        for part in path.split('/') {
+        for part in path.as_bytes().split(|byte| *byte == b'/') {
             *parts.get_mut(count)? = part;
             count += 1;
         }
         let segments = parts.get(..count)?;
-        self.0.iter().find(|known| known.fits(segments))
+        self.0[count].iter().find(|known| known.fits(segments))
     }
 
     /// The answer for a path and a method without a route.

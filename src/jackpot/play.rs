@@ -98,8 +98,10 @@ impl Play {
     /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass. The pass
     /// is checked only if the jackpot has a room.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
-        let result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
-        let result = self.stop_if_damaged(id, result).await;
+        let mut result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
+        if result.is_err() {
+            result = Box::pin(self.stop_if_damaged(id, result)).await;
+        }
         // A client may have invented this name, and it must not become a label.
         if result.is_ok() || self.views.registry.is_used(id) {
             self.metrics.entry(id, &result);
@@ -123,7 +125,7 @@ impl Play {
                 let looking = Box::pin(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id));
                 let found = known.observe_loss(looking.await)?;
                 if let Some(record) = found.and_then(|found| found.record) {
-                    return self.replay(&view, entry, record).await;
+                    return Box::pin(self.replay(&view, entry, record)).await;
                 }
                 if let Some(refusal) = self.refusal(&known, &view, &entry.sent, pass).await {
                     return Err(refusal);
@@ -137,9 +139,20 @@ impl Play {
             match outcome {
                 Outcome::Taken(record) => {
                     self.metrics.first_claim(id, &record);
-                    return self.resolve_taken(&view, entry, record).await;
+                    let Some(attempts) = settled(&view, &entry, &record)? else {
+                        return Box::pin(self.resolve(&view, entry.entry_id, entry.sent, record, false)).await;
+                    };
+                    return Ok(Played {
+                        entry_id: entry.entry_id,
+                        sent: entry.sent,
+                        record,
+                        definition: Arc::clone(&view.definition),
+                        commitment: view.commitment.clone(),
+                        attempts,
+                        replayed: false,
+                    });
                 }
-                Outcome::Seen(record) => return self.replay(&view, entry, record).await,
+                Outcome::Seen(record) => return Box::pin(self.replay(&view, entry, record)).await,
                 Outcome::Refused(Refusal::Stale) => (known, view) = Box::pin(self.views.renew(id, &view)).await?,
                 Outcome::Refused(refusal) => return Err(refused(refusal)),
             }
@@ -219,29 +232,7 @@ impl Play {
         if record.fingerprint != entry.sent.fingerprint() {
             return Err(PlayError::EntryIdReused(entry.entry_id));
         }
-        Box::pin(self.resolve(view, entry.entry_id, entry.sent, record, true)).await
-    }
-
-    /// The answer for an entry that was just taken, under the view of its draw. Mostly that draw is the outcome.
-    async fn resolve_taken(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
-        let EnterEntry { entry_id, sent, rank } = entry;
-        let drawn_here = (record.epoch, record.version) == (view.epoch, view.version);
-        if drawn_here {
-            let (definition, client_seed) = (&view.definition, sent.client_seed.as_ref());
-            let step = next_step_after(rank, &entry_id, client_seed, &record, definition, &view.seed)?;
-            if let Step::Answer(attempts) = step {
-                return Ok(Played {
-                    entry_id,
-                    sent,
-                    record,
-                    definition: Arc::clone(definition),
-                    commitment: view.commitment.clone(),
-                    attempts,
-                    replayed: false,
-                });
-            }
-        }
-        Box::pin(self.resolve(view, entry_id, sent, record, false)).await
+        self.resolve(view, entry.entry_id, entry.sent, record, true).await
     }
 
     /// Takes the steps of an entry by its record, until it has an outcome.
@@ -300,6 +291,21 @@ impl Play {
         }
         Err(PlayError::Unsettled)
     }
+}
+
+/// The attempts of an entry that was just taken under this view, if its draw is the outcome, as it mostly is.
+fn settled(view: &View, entry: &EnterEntry, record: &Record) -> Result<Option<Vec<Attempt>>, PlayError> {
+    if (record.epoch, record.version) != (view.epoch, view.version) {
+        return Ok(None);
+    }
+    let client_seed = entry.sent.client_seed.as_ref();
+    let (id, definition) = (&entry.entry_id, &view.definition);
+    Ok(
+        match next_step_after(entry.rank, id, client_seed, record, definition, &view.seed)? {
+            Step::Answer(attempts) => Some(attempts),
+            _ => None,
+        },
+    )
 }
 
 /// Turns a script's refusal into an error.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, Value};
 
@@ -109,6 +110,17 @@ impl Link {
         }
     }
 
+    /// Sends one command like [`send_via`](Self::send_via), if its connection is open. Ends within the response limit.
+    pub(super) async fn send_if_open(&self, via: Via, command: &Cmd) -> Option<Result<Value, Failure>> {
+        let own = (via == Via::Own).then(|| OwnLanes::of(&self.mark));
+        let lane = own.as_ref().map_or(&self.plain, |own| own.plain());
+        let connection = lane.current.load_full()?;
+        let answer = MultiplexedConnection::clone(&connection)
+            .send_packed_command(command)
+            .await;
+        Some(self.judge(lane, &connection, answer.and_then(Value::extract_error)))
+    }
+
     /// Sends commands together on one connection. Returns the answer of each, errors among them as values. `key`
     /// decides their slot.
     pub(super) async fn send_all(
@@ -190,9 +202,14 @@ impl Link {
     }
 
     async fn connection(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
-        if let Some(connection) = lane.current.load_full() {
-            return Ok(connection);
+        match lane.current.load_full() {
+            Some(connection) => Ok(connection),
+            None => self.opened(lane, via).boxed().await,
         }
+    }
+
+    /// Opens the connection, unless another caller has opened it meanwhile.
+    async fn opened(&self, lane: &Lane, via: Via) -> Result<Arc<MultiplexedConnection>, Failure> {
         let asked_at = Instant::now();
         let mut last_failure = lane.connecting.lock().await;
         if let Some(connection) = lane.current.load_full() {

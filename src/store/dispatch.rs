@@ -4,9 +4,11 @@
 //! retry is always right. Without it the caller would have to retry. A call that was applied, and that only lacks a
 //! replica, is not sent again to the same server: only the confirmation is asked for again.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use redis::{Cmd, Value};
 use tokio::time::{Instant, timeout_at};
 
@@ -70,10 +72,38 @@ struct Aim {
 
 impl Dispatcher {
     /// Ends within the total limit.
+    ///
+    /// The usual attempt needs no timer beside that of its connection, because the response limit is at most the total
+    /// limit. What may follow is boxed: its futures are large, and every caller's future would hold them.
     pub(super) async fn perform(&self, request: Request<'_>, via: Via) -> Result<Value, StoreError> {
-        let deadline = Instant::now() + self.limits.total;
+        let begun = Instant::now();
+        let (owner, seen) = self.topology.pick(request.key());
+        let tried = match &owner {
+            Some(link) if self.wait_ms.is_none() => link.send_if_open(via, &request.command()).await,
+            _ => None,
+        };
+        match tried {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(failure)) => {
+                let first = Some((owner, seen, failure));
+                self.persist(request, via, begun, first).boxed().await
+            }
+            None => self.persist(request, via, begun, None).boxed().await,
+        }
+    }
+
+    /// Attempts until the total limit, after the first one if that failed.
+    async fn persist(
+        &self,
+        request: Request<'_>,
+        via: Via,
+        begun: Instant,
+        first: Option<(Option<Arc<Link>>, Seen, Failure)>,
+    ) -> Result<Value, StoreError> {
+        let deadline = begun + self.limits.total;
         let mut last = None;
-        if let Ok(result) = timeout_at(deadline, self.attempts(request, via, deadline, &mut last)).await {
+        let attempts = self.attempts(request, via, deadline, first, &mut last);
+        if let Ok(result) = timeout_at(deadline, attempts).await {
             return result;
         }
         Err(match last {
@@ -90,6 +120,7 @@ impl Dispatcher {
         request: Request<'_>,
         via: Via,
         deadline: Instant,
+        first: Option<(Option<Arc<Link>>, Seen, Failure)>,
         last: &mut Option<Failure>,
     ) -> Result<Value, StoreError> {
         let mut aim = Aim {
@@ -98,6 +129,10 @@ impl Dispatcher {
             redirects: 0,
             pause: FIRST_PAUSE,
         };
+        if let Some((link, seen, failure)) = first {
+            self.note(failure, &request, &mut aim, (link, false, &seen), last)
+                .await?;
+        }
         let mut applied: Option<Applied> = None;
         loop {
             let (owner, seen) = self.topology.pick(request.key());
@@ -127,11 +162,25 @@ impl Dispatcher {
                 }
                 Err(failure) => failure,
             };
-            if let Err(verdict) = self.after(&failure, &mut aim, link, asking, &seen).await {
-                return Err(failure.into_error(&verdict, &request.name()));
-            }
-            *last = Some(failure);
+            self.note(failure, &request, &mut aim, (link, asking, &seen), last)
+                .await?;
         }
+    }
+
+    /// Prepares the attempt after this failure, or returns the error if there is none.
+    async fn note(
+        &self,
+        failure: Failure,
+        request: &Request<'_>,
+        aim: &mut Aim,
+        (link, asking, seen): (Option<Arc<Link>>, bool, &Seen),
+        last: &mut Option<Failure>,
+    ) -> Result<(), StoreError> {
+        if let Err(verdict) = self.after(&failure, aim, link, asking, seen).await {
+            return Err(failure.into_error(&verdict, &request.name()));
+        }
+        *last = Some(failure);
+        Ok(())
     }
 
     /// Prepares the next attempt, or returns why there is none.
@@ -308,6 +357,14 @@ impl Aim {
 impl Request<'_> {
     fn is_at_once(&self) -> bool {
         matches!(self, Self::Script(call) if call.is_at_once())
+    }
+
+    /// The command of the usual attempt.
+    fn command(&self) -> Cow<'_, Cmd> {
+        match self {
+            Self::Script(call) => call.command(By::Name),
+            Self::Plain(command) => Cow::Borrowed(command),
+        }
     }
 
     fn name(&self) -> String {

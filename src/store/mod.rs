@@ -71,35 +71,30 @@ impl Store {
     /// states until the total limit, so the script must be idempotent by its arguments.
     ///
     /// With `durability = replicated` an answer means that one replica has the effect too.
-    pub async fn call(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
-        self.is_open()?;
-        self.call_always(call).await
+    pub fn call(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed(call.script().name(), Request::Script(call), Via::Shared, Gate::Heeded)
     }
 
     /// The same, even when the store is [shut](Self::shut).
-    pub async fn call_always(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
-        self.observed(call.script().name(), Request::Script(call), Via::Shared)
-            .await
+    pub fn call_always(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed(call.script().name(), Request::Script(call), Via::Shared, Gate::Passed)
     }
 
     /// The same over the calling thread's own connection, so that no other thread wakes: for frequent calls of each
     /// thread.
-    pub async fn call_here(&self, call: &Call<'_>) -> Result<redis::Value, StoreError> {
-        self.is_open()?;
-        self.observed(call.script().name(), Request::Script(call), Via::Own)
-            .await
+    pub fn call_here(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed(call.script().name(), Request::Script(call), Via::Own, Gate::Heeded)
     }
 
     /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first
     /// argument with a hash tag. Not for blocking reads: they would delay everyone's calls.
-    pub async fn run(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
-        self.is_open()?;
-        self.run_always(command).await
+    pub fn run(&self, command: &redis::Cmd) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed("command", Request::Plain(command), Via::Shared, Gate::Heeded)
     }
 
     /// The same, even when the store is [shut](Self::shut).
-    pub async fn run_always(&self, command: &redis::Cmd) -> Result<redis::Value, StoreError> {
-        self.observed("command", Request::Plain(command), Via::Shared).await
+    pub fn run_always(&self, command: &redis::Cmd) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed("command", Request::Plain(command), Via::Shared, Gate::Passed)
     }
 
     /// How many keys all nodes have together, from any writer.
@@ -200,7 +195,16 @@ impl Store {
         self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    async fn observed(&self, name: &'static str, request: Request<'_>, via: Via) -> Result<redis::Value, StoreError> {
+    async fn observed(
+        &self,
+        name: &'static str,
+        request: Request<'_>,
+        via: Via,
+        gate: Gate,
+    ) -> Result<redis::Value, StoreError> {
+        if gate == Gate::Heeded {
+            self.is_open()?;
+        }
         let began_at = Instant::now();
         let result = self.inner.dispatcher.perform(request, via).await;
         if let Some(observer) = self.inner.observer.get() {
@@ -208,6 +212,13 @@ impl Store {
         }
         result
     }
+}
+
+/// Whether a request heeds that the store is [shut](Store::shut).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    Heeded,
+    Passed,
 }
 
 impl std::fmt::Debug for Store {

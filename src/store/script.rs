@@ -109,7 +109,8 @@ redis.register_function{
 #[derive(Debug)]
 pub struct Call<'s> {
     script: &'s Script,
-    keys: Vec<String>,
+    /// As arguments of a command, because that takes one piece of memory.
+    keys: Cmd,
     /// The command by name; empty until the first argument, which ends the keys.
     command: Cmd,
     at_once: bool,
@@ -117,6 +118,13 @@ pub struct Call<'s> {
 
 /// Arguments of FCALL before the keys: its name, the function, the number of keys.
 const BEFORE_KEYS: usize = 3;
+
+/// Usual number of keys, and of arguments beside them; usual bytes of each key, and of all arguments. Memory is taken
+/// for them at once.
+const USUAL_KEYS: usize = 8;
+const USUAL_ARGUMENTS: usize = 8;
+const USUAL_KEY_BYTES: usize = 48;
+const USUAL_ARGUMENT_BYTES: usize = 512;
 
 /// How an attempt names its script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +144,7 @@ impl<'s> Call<'s> {
     pub fn new(script: &'s Script) -> Self {
         Self {
             script,
-            keys: Vec::new(),
+            keys: Cmd::with_capacity(USUAL_KEYS, USUAL_KEYS * USUAL_KEY_BYTES),
             command: Cmd::new(),
             at_once: false,
         }
@@ -152,9 +160,9 @@ impl<'s> Call<'s> {
 
     /// Adds the next of `KEYS`, before any argument.
     #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
+    pub fn key(mut self, key: impl AsRef<str>) -> Self {
         assert!(!self.has_arguments(), "keys come before arguments");
-        self.keys.push(key.into());
+        self.keys.arg(key.as_ref());
         self
     }
 
@@ -179,7 +187,7 @@ impl<'s> Call<'s> {
 
     /// The key that decides the slot; `None` for a script without keys.
     pub(super) fn first_key(&self) -> Option<&str> {
-        self.keys.first().map(String::as_str)
+        self.keys().next().and_then(|key| std::str::from_utf8(key).ok())
     }
 
     /// The command to send.
@@ -188,12 +196,14 @@ impl<'s> Call<'s> {
             return Cow::Borrowed(&self.command);
         }
         let mut command = self.begun(by);
-        for arg in self.command.args_iter().skip(BEFORE_KEYS + self.keys.len()) {
-            if let Arg::Simple(bytes) = arg {
-                command.arg(bytes);
-            }
+        for arg in simple(&self.command).skip(BEFORE_KEYS + self.keys().len()) {
+            command.arg(arg);
         }
         Cow::Owned(command)
+    }
+
+    fn keys(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        simple(&self.keys)
     }
 
     fn has_arguments(&self) -> bool {
@@ -202,12 +212,17 @@ impl<'s> Call<'s> {
 
     /// The command up to its keys.
     fn begun(&self, by: By) -> Cmd {
-        let mut command = Cmd::new();
+        let keys = self.keys();
+        let all = BEFORE_KEYS + keys.len() + USUAL_ARGUMENTS;
+        let mut command = Cmd::with_capacity(all, keys.len() * USUAL_KEY_BYTES + USUAL_ARGUMENT_BYTES);
         match by {
             By::Name | By::Load => command.arg("FCALL").arg(&self.script.function),
             By::Source => command.arg("EVAL").arg(&self.script.source),
         };
-        command.arg(self.keys.len()).arg(&self.keys);
+        command.arg(keys.len());
+        for key in keys {
+            command.arg(key);
+        }
         command
     }
 
@@ -225,6 +240,14 @@ impl<'s> Call<'s> {
         pipeline.cmd("WAIT").arg(1).arg(wait_ms);
         pipeline
     }
+}
+
+/// The arguments of a command. It is not one of a cursor, so each is bytes.
+fn simple(command: &Cmd) -> impl ExactSizeIterator<Item = &[u8]> {
+    command.args_iter().map(|arg| match arg {
+        Arg::Simple(bytes) => bytes,
+        _ => unreachable!("no command here has a cursor"),
+    })
 }
 
 /// The commands that report whether a replica has all earlier writes to the slot of `key`.

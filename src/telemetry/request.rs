@@ -50,8 +50,8 @@ impl Request {
     }
 
     /// Runs `answering`. Its own log lines name the request; lines of tasks that it starts do not.
-    pub async fn answered_by<F: Future>(self, answering: F) -> F::Output {
-        REQUEST.scope(self, answering).await
+    pub fn answered_by<F: Future>(self, answering: F) -> impl Future<Output = F::Output> {
+        REQUEST.scope(self, answering)
     }
 
     /// A span at the place where requests enter, which a filter may name.

@@ -26,7 +26,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix_http::error::DispatchError;
-use actix_http::{HttpService, Protocol};
+use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_server::Server;
 use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::dev::AppConfig;
@@ -114,7 +114,12 @@ where
                     let stop = stop.clone();
                     async move { stop.notified().await }
                 })
-                .keep_alive(shared.keep_alive)
+                .keep_alive(match tls {
+                    // HTTP/2 sends its pings by it.
+                    Some(_) => KeepAlive::Timeout(shared.keep_alive),
+                    // This thread's sweep ends idle connections. A timer for each answer would do it again.
+                    None => KeepAlive::Os,
+                })
                 .client_request_timeout(HEAD_TIMEOUT)
                 .client_disconnect_timeout(DISCONNECT_TIMEOUT)
                 // A client that closes a connection reads no answer. So a stream, which holds a place, ends at once.
