@@ -1,9 +1,9 @@
--- Takes entries that drew nothing, if the jackpot's state is the one that the caller expects: the one that its last call
--- left. The caller has done the work of `enter` for that state, and brings its writes. So one call of one entry takes
--- Redis half the time of `enter`. In any other state the script does nothing, and the caller calls `enter`.
+-- Takes entries that drew nothing, if the jackpot's state is the one that the caller expects: the one that its last
+-- call left. The caller has done the work of `enter` for that state, and brings its writes. So one call of one entry
+-- takes Redis half the time of `enter`. In any other state the script does nothing, and the caller calls `enter`.
 --
--- KEYS  1 state  2 seen, of the generation that is written  3 seen, of the other  4 events  5.. pool of each tier, in the
---       definition's order
+-- KEYS  1 state  2 seen, of the generation that is written  3 seen, of the other  4 events  5.. pool of each tier, in
+--       the definition's order
 -- ARGV  1 packed, one value after the other:
 --         expected: n, terms, meters
 --         event: its id, its text before the time, its text after the time
@@ -13,8 +13,8 @@
 -- Reply 1  taken, all of them
 --       0  another state, or one of the ids is known: nothing was read beyond that, and nothing written
 -- Invariants: terms have the epoch, the definition and the history; with n, meters, pools and status they are all that
--- `enter` reads. So what is written is what `enter` would write (tests/it/jackpot/expected.rs compares them). The ids are
--- looked for in both generations, as by `enter`.
+-- `enter` reads. So what is written is what `enter` would write (tests/it/jackpot/expected.rs compares them). The ids
+-- are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
 
 local N, TERMS, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, POOLS = 1, 2, 3, 4, 5, 6, 7, 8, 9
