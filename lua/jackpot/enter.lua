@@ -133,7 +133,8 @@ for s = segment.first_step, first_entry - 1, 3 do
 end
 must(i == count or nil, 'JP_ARGUMENT steps')
 
-local runs, first, terms, meters_now = '', nil, '', ''
+local runs, first = '', nil
+local terms, digest, meters_now = '', '', '' -- to tell
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
   local of_call
@@ -168,7 +169,7 @@ if call.count > 0 then
   local written = write_state(KEYS[1], state)
   keep_state(KEYS[1], state, written)
   if ARGV[6] == '1' and not state.applied then
-    terms, meters_now = state.terms_text, written
+    terms, digest, meters_now = state.terms_text, digest_of(state.terms_text), written
   end
 end
 
@@ -176,6 +177,7 @@ local reply = entered_reply(missed and refusal or 'ok', mark(state), {
   first = first or num(call.first),
   runs = runs,
   terms = terms,
+  digest = digest,
   meters = meters_now,
 })
 for place = 1, next(texts) and count or 0 do

@@ -5,7 +5,7 @@
 -- KEYS  1 state  2 seen, of the generation that is written  3 seen, of the other  4 events  5.. pool of each tier, in
 --       the definition's order
 -- ARGV  1 packed, one value after the other:
---         expected: n, terms, meters
+--         expected: n, digest of the terms, meters
 --         event: its id, its text before the time, its text after the time
 --         after it: n, meters
 --         then for each tier: its pool as expected, what is added to it
@@ -17,7 +17,7 @@
 -- are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
 
-local N, TERMS, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, POOLS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, POOLS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 local sent = { cmsgpack.unpack(ARGV[1]) }
 local tiers = #KEYS - 4
@@ -27,7 +27,7 @@ if #sent < first + 1 or (#sent - first) % 2 == 0 then
 end
 
 local state = redis.call('HMGET', KEYS[1], 'n', 'status', 'terms', 'meters')
-if state[1] ~= sent[N] or state[4] ~= sent[METERS] or state[3] ~= sent[TERMS] or state[2] ~= 'open' then
+if state[1] ~= sent[N] or state[4] ~= sent[METERS] or state[2] ~= 'open' or digest_of(state[3]) ~= sent[DIGEST] then
   return 0
 end
 local pools = redis.call('MGET', unpack(KEYS, 5))

@@ -10,6 +10,7 @@ local function entered_reply(code, mark_text, values)
     values.first,
     values.runs,
     values.terms,
+    values.digest,
     values.meters,
   }
 end

@@ -88,9 +88,27 @@ local function must(value, what)
   return value
 end
 
+-- A call needs the text of the last number and of the last sequence several times. They are kept here, and not in the
+-- state: some states are written field by field.
+local last_n, last_n_text, last_seq, last_seq_text
+
+local function n_text(state)
+  if state.n ~= last_n then
+    last_n, last_n_text = state.n, num(state.n)
+  end
+  return last_n_text
+end
+
+local function seq_text(state)
+  if state.seq ~= last_seq then
+    last_seq, last_seq_text = state.seq, num(state.seq)
+  end
+  return last_seq_text
+end
+
 local function mark(state)
   if state.restores == 0 then
-    return state.n_text or num(state.n)
+    return n_text(state)
   end
   return num(state.restores * (MAX_N + 1) + state.n)
 end
@@ -128,14 +146,6 @@ local function size(length)
   return text
 end
 
--- The sequence as text. The last one is kept.
-local function seq_text(state)
-  if state.seq ~= state.seq_of_text then
-    state.seq_of_text, state.text_of_seq = state.seq, num(state.seq)
-  end
-  return state.text_of_seq
-end
-
 -- Numbers the event of this call. Returns its id, and its number as text. The functions that append events call it;
 -- they are generated from their declarations, one in each file of the folders `event`. To append the event is the first
 -- write of every script, because it is the only one that can fail: Redis refuses an id that does not grow. Then nothing
@@ -150,7 +160,7 @@ end
 local function next_event(state)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')
   must(state.history and #state.history == 16 or nil, 'JP_DAMAGED history')
-  local n = num(state.n + 1)
-  state.n, state.n_text = state.n + 1, n
+  state.n = state.n + 1
+  local n = n_text(state)
   return seq_text(state) .. '-' .. n, n
 end

@@ -31,7 +31,8 @@ pub struct Expected {
 /// What an entry reads of the packed terms.
 #[derive(Debug)]
 struct Terms {
-    packed: Vec<u8>,
+    /// SHA-1 of the packed text: all that Redis has to compare.
+    digest: String,
     /// Version and digest of the definition in force, as a fence has them.
     stamp: String,
     epoch: String,
@@ -54,7 +55,7 @@ impl Expected {
     pub fn read(mark: Mark, told: Told) -> Option<Self> {
         Some(Self {
             mark,
-            terms: Arc::new(Terms::read(told.terms)?),
+            terms: Arc::new(Terms::read(&told.terms, told.digest)?),
             meters: Meters::unpack(&told.meters)?,
             packed_meters: told.meters.into(),
         })
@@ -79,7 +80,7 @@ impl Expected {
         let block = Block::of(entries);
         let is_run = entries.len() >= MIN_RUN;
         let mut call = ExpectedCall::new(terms.is_second);
-        call.expects(self.mark.n(), &terms.packed, &self.packed_meters);
+        call.expects(self.mark.n(), &terms.digest, &self.packed_meters);
         call.event(
             &format!("{}-{}", adding.meters.seq, mark.n()),
             self.event(mark, view, &block.text, &adding, is_run),
@@ -239,8 +240,8 @@ fn are_different(entries: &[EnterEntry]) -> bool {
 }
 
 impl Terms {
-    fn read(packed: Vec<u8>) -> Option<Self> {
-        let left = &mut packed.as_slice();
+    fn read(packed: &[u8], digest: String) -> Option<Self> {
+        let left = &mut &*packed;
         let format: u32 = read_int(left).ok()?;
         if format != TERMS.format {
             return None;
@@ -271,7 +272,7 @@ impl Terms {
             commitment: text("commitment")?,
             history: text("history")?,
             is_second: text("gen")? == "b",
-            packed,
+            digest,
         })
     }
 }

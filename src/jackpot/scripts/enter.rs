@@ -49,6 +49,8 @@ pub struct Entered {
 #[derive(Debug)]
 pub struct Told {
     pub terms: Vec<u8>,
+    /// SHA-1 of the terms, in hexadecimal.
+    pub digest: String,
     pub meters: Vec<u8>,
 }
 
@@ -218,6 +220,8 @@ reply! {
         runs: String,
         /// The packed terms after it, if the caller asked for the state and the call wrote; else empty.
         terms: Packed,
+        /// SHA-1 of the packed terms, in hexadecimal, likewise.
+        digest: String,
         /// The packed meters, likewise.
         meters: Packed,
     }
@@ -270,6 +274,7 @@ impl Taking {
             first,
             runs,
             terms: Packed(terms),
+            digest,
             meters: Packed(meters),
         } = values.take()?;
         let all = values.rest::<Said>()?;
@@ -306,7 +311,7 @@ impl Taking {
             };
             replies.push(reply);
         }
-        let told = (!meters.is_empty()).then_some(Told { terms, meters });
+        let told = (!meters.is_empty()).then_some(Told { terms, digest, meters });
         Some((replies, told))
     }
 }

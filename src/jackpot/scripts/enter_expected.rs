@@ -29,9 +29,9 @@ impl ExpectedCall {
         }
     }
 
-    /// The number of the last event, and the packed values of the state.
-    pub fn expects(&mut self, n: u64, terms: &[u8], meters: &[u8]) {
-        self.list.text(&n.to_string()).raw(terms).raw(meters);
+    /// The number of the last event, the digest of the packed terms, and the packed meters.
+    pub fn expects(&mut self, n: u64, digest: &str, meters: &[u8]) {
+        self.list.text(&n.to_string()).text(digest).raw(meters);
     }
 
     /// The event with its id in the stream.

@@ -76,11 +76,15 @@ static ENTER: LazyLock<Script> = script!(
     "amount_row",
     "stake_rows",
     "write_call",
+    "digest",
     "enter"
 );
 static ENTER_EXPECTED: LazyLock<Script> = LazyLock::new(|| {
-    let source = include_str!("../../../lua/jackpot/enter_expected.lua");
-    Script::new("enter_expected", "", &[source])
+    let parts = [
+        include_str!("../../../lua/jackpot/digest.lua"),
+        include_str!("../../../lua/jackpot/enter_expected.lua"),
+    ];
+    Script::new("enter_expected", "", &parts)
 });
 static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",

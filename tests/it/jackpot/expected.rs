@@ -276,9 +276,9 @@ async fn arguments_of_another_form_are_refused_before_the_first_write() {
     fixture.take("a", 0).await;
     let keys = &fixture.keys;
     let pool = keys.pool(&Id::parse("grand").expect("an id"));
-    let state: Vec<Vec<u8>> = fixture
-        .raw(redis::cmd("HMGET").arg(&keys.state).arg(&["n", "terms", "meters"]))
-        .await;
+    let state = "local state = redis.call('HMGET', KEYS[1], 'n', 'terms', 'meters') \
+                 return { state[1], redis.sha1hex(state[2]), state[3] }";
+    let state: Vec<Vec<u8>> = fixture.raw(redis::cmd("EVAL").arg(state).arg(1).arg(&keys.state)).await;
     let before = fixture.dump().await;
     let text = |out: &mut Vec<u8>, text: &[u8]| {
         rmp::encode::write_str_len(out, u32::try_from(text.len()).expect("short")).expect("written");
@@ -297,6 +297,7 @@ async fn arguments_of_another_form_are_refused_before_the_first_write() {
         let mut eval = redis::cmd("EVAL");
         eval.arg(concat!(
             "#!lua\n",
+            include_str!("../../../lua/jackpot/digest.lua"),
             include_str!("../../../lua/jackpot/enter_expected.lua")
         ))
         .arg(5)
