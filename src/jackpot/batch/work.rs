@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 /// Batches of at most this many entries run where they are: some hundred microseconds, about the cost of waking another
 /// thread.
-const MAX_HERE: usize = 256;
+const MAX_HERE: usize = 1_024;
 
 /// Largest number of larger batches at work at once: one for each core. The others wait instead of taking the cores
 /// from the threads that answer.
