@@ -3,9 +3,10 @@
 -- it, or if it asks for the queue.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2 number of requests, 1 to 1,000  3 modes: '' when all ask for a decision now, else a letter for
---       each: n now | l queue
---       4.. request ids, then as many users, then as many codes; a code is used only if a unit is issued
+-- ARGV  1 known mark  2 packed (lua/subject/sent.lua), a list of:
+--         number of requests, 1 to 1,000; modes: '' when all ask for a decision now, else a letter for each: n now |
+--           l queue
+--         request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
 --         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
@@ -20,11 +21,13 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-local count, modes, FIRST = tonumber(ARGV[2]), ARGV[3], 4
-must(#ARGV == FIRST - 1 + 3 * count or nil, 'JP_ARGUMENT requests')
+local COUNT, MODES, FIRST = 2, 3, 4
+local sent = unpack_sent(ARGV[2])
+local count, modes = sent[COUNT], sent[MODES]
+must(#sent == FIRST - 1 + 3 * count or nil, 'JP_ARGUMENT requests')
 local FIRST_USER, FIRST_CODE = FIRST + count, FIRST + 2 * count
 local refusal = state.status ~= 'open' and state.status or nil
-local held = redis.call('HMGET', KEYS[2], unpack(ARGV, FIRST, FIRST_USER - 1))
+local held = redis.call('HMGET', KEYS[2], unpack(sent, FIRST, FIRST_USER - 1))
 
 -- Lists have their lengths beside them, because `#` searches for the end each time.
 local texts, known, lines, taken, missed = {}, {}, {}, 0, false
@@ -38,12 +41,12 @@ local at, stamp, line, held_users
 local function prepare()
   at, line = now_ms(), redis.call('ZCARD', KEYS[4])
   stamp = num(at)
-  held_users = redis.call('HMGET', KEYS[3], unpack(ARGV, FIRST_USER, FIRST_CODE - 1))
+  held_users = redis.call('HMGET', KEYS[3], unpack(sent, FIRST_USER, FIRST_CODE - 1))
 end
 
 -- Decides a new request, or puts it into the queue. Returns its record, or '? ' and its user's unreadable record.
 local function take(i, id)
-  local user = ARGV[FIRST_USER + i - 1]
+  local user = sent[FIRST_USER + i - 1]
   local text, asked, of_user
   if line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
     state.arrivals, line = state.arrivals + 1, line + 1
@@ -54,7 +57,7 @@ local function take(i, id)
     queued = queued + 1
   else
     local of_before = written_users[user] or held_users[i]
-    text, asked, of_user = decide(state, at, stamp, id, user, ARGV[FIRST_CODE + i - 1], of_before)
+    text, asked, of_user = decide(state, at, stamp, id, user, sent[FIRST_CODE + i - 1], of_before)
     if not text then
       return '? ' .. of_before
     end
@@ -73,7 +76,7 @@ local function take(i, id)
 end
 
 for i = 1, count do
-  local id = ARGV[FIRST + i - 1]
+  local id = sent[FIRST + i - 1]
   local text = held[i] or written[id]
   if text or refusal then
     missed = missed or not text
@@ -109,4 +112,4 @@ local head = #reply
 for i = 1, count do
   reply[head + i] = texts[i]
 end
-return append_details(reply, head, count, FIRST - 1)
+return append_details(reply, head, count, sent, FIRST - 1)

@@ -39,8 +39,8 @@ end
 local ALREADY, QUEUED = string.byte('aq', 1, 2)
 
 -- Appends details of records to a reply. The reply has `count` records after its first `head` values, and their ids are
--- in ARGV after its first `before`.
-local function append_details(reply, head, count, before)
+-- in the list `sent` after its first `before`.
+local function append_details(reply, head, count, sent, before)
   local firsts, places = {}, {}
   for i = 1, count do
     local text = reply[head + i]
@@ -52,7 +52,7 @@ local function append_details(reply, head, count, before)
         places[#places + 1] = i
       end
     elseif kind == QUEUED then
-      local place = redis.call('ZRANK', KEYS[4], ARGV[before + i])
+      local place = redis.call('ZRANK', KEYS[4], sent[before + i])
       if place then
         append_detail(reply, { place = num(i), text = num(place) })
       end
@@ -72,5 +72,5 @@ local function answer(code, mark_text, is_known, text)
   local reply = { code, mark_text }
   append_answered(reply, { known = is_known and '1' or '' })
   reply[#reply + 1] = text
-  return append_details(reply, #reply - 1, 1, 1)
+  return append_details(reply, #reply - 1, 1, ARGV, 1)
 end

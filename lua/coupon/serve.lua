@@ -176,4 +176,4 @@ local head_length = #reply
 for i = 1, count do
   reply[#reply + 1] = texts[i]
 end
-return append_details(reply, head_length, count, FIRST - 1)
+return append_details(reply, head_length, count, ARGV, FIRST - 1)

@@ -4,7 +4,7 @@
 -- event. Consecutive entries that drew nothing are one sum, a run of losers.
 --
 -- The caller sends the entries as one packed list: an argument of its own for each value costs Redis more than all that
--- this part does with it. `sent` is that list, and its integers are numbers. A segment of it was drawn under one
+-- this part does with it. `sent` is that list (lua/subject/sent.lua), and its integers are numbers. A segment of it was drawn under one
 -- definition:
 --   prizes: "rank tier kind value min;" of each money prize that its attempts name
 --   number of rows  number of steps
@@ -16,17 +16,6 @@
 -- A run begins at the first entry and after each paid claim: within it only contributions change the meters. So the
 -- tiers at its beginning and the amounts determine what each of its entries added. The script does not write it for
 -- each entry.
-
--- The list that the caller packed: true, then its values. They come one after the other, which unpacks in half the time
--- of an array, or, when they are many, as an array that begins with true: the stack holds some 8,000 values.
-local function unpack_sent(text)
-  local sent = { pcall(cmsgpack.unpack, text) }
-  if type(sent[2]) == 'table' then
-    sent = sent[2]
-  end
-  must(sent[1] == true or nil, 'JP_ARGUMENT entries')
-  return sent
-end
 
 -- A call that has taken nothing yet.
 local function begin_call(state)

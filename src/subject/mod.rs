@@ -12,6 +12,7 @@ mod glance;
 pub mod index;
 pub mod kinds;
 mod ledger_mark;
+mod list;
 mod listed;
 mod observed;
 pub mod operate;
@@ -26,6 +27,7 @@ mod wanted;
 
 pub use glance::{Glance, Glances};
 pub use ledger_mark::ledger_mark;
+pub use list::List;
 pub use observed::{LedgerView, Observed, Reason, rises};
 pub use operate::Stamp;
 pub use quiet::Quiet;

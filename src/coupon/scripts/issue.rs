@@ -5,13 +5,16 @@ use jackpot_core::ids::Id;
 use crate::coupon::code::Code;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script, Store};
-use crate::subject::Marked;
+use crate::subject::{List, Marked};
 
 use super::answers::{self, Answer};
 use super::{ISSUE, ISSUE_OWED, Mark, Reply, ScriptError, call, run, run_here};
 
 /// Most requests of one call. It bounds the work to a millisecond or two, and stays within the stack of `unpack`.
 pub const MAX_REQUESTS: usize = 1_000;
+
+/// Usual bytes of a request in a call: two ids and a code.
+const USUAL_BYTES: usize = 96;
 
 /// A request for a unit.
 #[derive(Debug, Clone)]
@@ -117,10 +120,18 @@ fn asking(script: &'static Script, keys: &CouponKeys, known: Mark, requests: &[A
         let letter = |mode| if mode == Mode::Now { 'n' } else { 'l' };
         requests.iter().map(|ask| letter(ask.mode)).collect()
     };
-    let call = call(script, keys, known).arg(requests.len()).arg(modes);
-    let call = requests.iter().fold(call, |call, ask| call.arg(&ask.request_id));
-    let call = requests.iter().fold(call, |call, ask| call.arg(ask.user.as_str()));
-    requests.iter().fold(call, |call, ask| call.arg(ask.code.to_string()))
+    let mut list = List::with_capacity(requests.len() * USUAL_BYTES);
+    list.count(requests.len()).text(&modes);
+    for ask in requests {
+        list.text(&ask.request_id);
+    }
+    for ask in requests {
+        list.text(ask.user.as_str());
+    }
+    for ask in requests {
+        list.text(&ask.code.to_string());
+    }
+    call(script, keys, known).arg(list)
 }
 
 fn asked(reply: &Reply, count: usize) -> Result<Asked, ScriptError> {

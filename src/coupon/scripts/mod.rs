@@ -58,6 +58,7 @@ static ISSUE: LazyLock<Script> = script!(
     "lines",
     "decide",
     "event/issue",
+    "../subject/sent",
     "issue"
 );
 static ISSUE_OWED: LazyLock<Script> = script!(
@@ -72,6 +73,7 @@ static ISSUE_OWED: LazyLock<Script> = script!(
     "lines",
     "decide",
     "event/issue",
+    "../subject/sent",
     "issue"
 );
 static SERVE: LazyLock<Script> = script!(

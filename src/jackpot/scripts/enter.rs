@@ -14,10 +14,9 @@ use crate::jackpot::segment::{Builder, Segment};
 use crate::reply;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
-use crate::subject::Packed;
+use crate::subject::{List, Packed};
 
 use super::Reply;
-use super::list::List;
 use super::segment::add_segment;
 use super::{ENTER, Fence, ScriptError, fenced, pools, run, run_here, settling_keys};
 

@@ -10,10 +10,10 @@ use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store};
 
 use super::Reply;
-use super::list::List;
 use super::segment::add_segment;
 use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
+use crate::subject::List;
 
 /// A drawn batch.
 #[derive(Debug)]

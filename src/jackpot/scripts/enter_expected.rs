@@ -5,9 +5,8 @@ use redis::Value;
 
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Store, StoreError};
-use crate::subject::EventText;
+use crate::subject::{EventText, List};
 
-use super::list::List;
 use super::{ENTER_EXPECTED, ScriptError, pools};
 
 /// The arguments: what the state must be, and the writes for that state. Call the functions in their order here.

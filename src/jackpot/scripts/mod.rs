@@ -18,7 +18,6 @@ mod enter;
 mod enter_batch;
 mod enter_expected;
 mod finish;
-mod list;
 mod lookup;
 mod operate;
 pub mod packed;
@@ -71,6 +70,7 @@ static ENTER: LazyLock<Script> = script!(
     "write_entry",
     "contributed",
     "runs",
+    "../subject/sent",
     "entering",
     "enter_reply",
     "amount_row",
@@ -105,6 +105,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "write_entry",
     "contributed",
     "runs",
+    "../subject/sent",
     "entering",
     "enter_batch"
 );

@@ -6,8 +6,7 @@ use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::split::TierAmount;
 
 use crate::jackpot::segment::Segment;
-
-use super::list::List;
+use crate::subject::List;
 
 /// Adds the segment, which was drawn under this definition.
 pub(super) fn add_segment(list: &mut List, segment: &Segment, definition: &Definition) {

@@ -3,29 +3,29 @@
 use redis::{RedisWrite, ToRedisArgs};
 use rmp::encode::{write_array_len, write_bool, write_str, write_str_len, write_uint};
 
-/// A list that is being written. The script reads it with `unpack_sent` of `lua/jackpot/entering.lua`.
+/// A list that is being written. The script reads it with `unpack_sent` of `lua/subject/sent.lua`.
 #[derive(Debug, Default)]
-pub(super) struct List {
+pub struct List {
     values: u32,
     bytes: Vec<u8>,
 }
 
 impl List {
-    pub(super) fn with_capacity(bytes: usize) -> Self {
+    pub fn with_capacity(bytes: usize) -> Self {
         Self {
             values: 0,
             bytes: Vec::with_capacity(bytes),
         }
     }
 
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub fn text(&mut self, text: &str) -> &mut Self {
         self.values += 1;
         write_str(&mut self.bytes, text).expect("a vector takes every write");
         self
     }
 
     /// A text of any bytes.
-    pub(super) fn raw(&mut self, text: &[u8]) -> &mut Self {
+    pub fn raw(&mut self, text: &[u8]) -> &mut Self {
         self.values += 1;
         let length = u32::try_from(text.len()).expect("a value of Redis has at most 512 MiB");
         write_str_len(&mut self.bytes, length).expect("a vector takes every write");
@@ -34,13 +34,13 @@ impl List {
     }
 
     /// An integer below 2^53, which is exact in Lua.
-    pub(super) fn whole(&mut self, whole: u64) -> &mut Self {
+    pub fn whole(&mut self, whole: u64) -> &mut Self {
         self.values += 1;
         write_uint(&mut self.bytes, whole).expect("a vector takes every write");
         self
     }
 
-    pub(super) fn count(&mut self, count: usize) -> &mut Self {
+    pub fn count(&mut self, count: usize) -> &mut Self {
         self.whole(count as u64)
     }
 }
