@@ -4,8 +4,8 @@
 -- event. Consecutive entries that drew nothing are one sum, a run of losers.
 --
 -- The caller sends the entries as one packed list: an argument of its own for each value costs Redis more than all that
--- this part does with it. `sent` is that list (lua/subject/sent.lua), and its integers are numbers. A segment of it was drawn under one
--- definition:
+-- this part does with it. `sent` is that list (lua/subject/sent.lua), and its integers are numbers. A segment of it was
+-- drawn under one definition:
 --   prizes: "rank tier kind value min;" of each money prize that its attempts name
 --   number of rows  number of steps
 --   rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
