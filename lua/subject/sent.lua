@@ -1,5 +1,5 @@
--- Shared by the scripts that get many values: the caller packs them into one argument, because an argument for each costs
--- Redis three times as much. The integers among them are numbers.
+-- Shared by the scripts that get many values: the caller packs them into one argument, because an argument for each
+-- costs Redis three times as much. The integers among them are numbers.
 --
 -- Part of a script, after events.lua.
 
