@@ -40,13 +40,6 @@ local first_entry = segment.next
 
 must(#sent == first_entry + 2 * count - 1 or nil, 'JP_ARGUMENT entries') -- HSET reads pairs from it
 
-local function find_ids(seen, all)
-  if #all == 1 then
-    return { redis.call('HGET', seen, all[1]) }
-  end
-  return redis.call('HMGET', seen, unpack(all))
-end
-
 local ids, place_of, twice = {}, {}, false
 for i = 1, count do
   local id = sent[first_entry + 2 * i - 2]
@@ -116,7 +109,7 @@ for s = segment.first_step, first_entry - 1, 3 do
         elseif winner == '' then
           local last = sent[first_entry + 2 * i - 1]
           local fingerprint = entries == 1 and last or string.match(last, '%S+$')
-          keep_record(call, ids[i], entry_head(seq_text(state), state.epoch, call.version, fingerprint, pools))
+          keep_record(call, ids[i], entry_head(seq_text(state.seq), state.epoch, call.version, fingerprint, pools))
         else
           text = '+' .. settle(call, state, tiers, segment, call.version, at, ids[i], winner, pools)
           if state.applied then

@@ -11,7 +11,7 @@
 --         then for each tier: its pool as expected, what is added to it
 --         then for each record: its id, its text. A call of several entries may have one for all (write_call.lua)
 -- Reply 1  taken, all of them
---       0  another state, or one of the ids is known: nothing was read beyond that, and nothing written
+--       0  another state, or one of the ids is known: nothing was written
 -- Invariants: terms have the epoch, the definition and the history; with n, meters, pools and status they are all that
 -- `enter` reads. So what is written is what `enter` would write (tests/it/jackpot/expected.rs compares them). The ids
 -- are looked for in both generations, as by `enter`.
@@ -22,8 +22,9 @@ local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTE
 local sent = { cmsgpack.unpack(ARGV[1]) }
 local tiers = #KEYS - 4
 local first = POOLS + 2 * tiers
-if #sent < first + 1 or (#sent - first) % 2 == 0 then
-  error({ err = 'JP_ARGUMENT entries' })
+must(#sent > first and (#sent - first) % 2 == 1 or nil, 'JP_ARGUMENT entries')
+for i = 1, #sent do
+  must(type(sent[i]) == 'string' or nil, 'JP_ARGUMENT entries') -- HSET would fail after the first write
 end
 
 local state = redis.call('HMGET', KEYS[1], 'n', 'status', 'terms', 'meters')
@@ -32,13 +33,12 @@ if state[1] ~= sent[N] or state[4] ~= sent[METERS] or state[2] ~= 'open' or dige
 end
 local pools = redis.call('MGET', unpack(KEYS, 5))
 for t = 1, tiers do
-  local added = sent[POOLS + 2 * t - 1]
   if pools[t] ~= sent[POOLS + 2 * t - 2] then
     return 0
   end
-  if not string.find(added, '^%d+$') then
-    error({ err = 'JP_ARGUMENT amount' }) -- INCRBY would fail after the first write
-  end
+  -- INCRBY would fail after the first write, or write more than a meter may hold.
+  local pool, added = exact(pools[t]), exact(sent[POOLS + 2 * t - 1])
+  must(pool and added and added >= 0 and pool + added <= MAX or nil, 'JP_ARGUMENT amount')
 end
 
 if #sent == first + 1 then

@@ -17,6 +17,14 @@
 -- tiers at its beginning and the amounts determine what each of its entries added. The script does not write it for
 -- each entry.
 
+-- The records of these ids in a generation, false for none.
+local function find_ids(seen, ids)
+  if #ids == 1 then
+    return { redis.call('HGET', seen, ids[1]) }
+  end
+  return redis.call('HMGET', seen, unpack(ids))
+end
+
 -- A call that has taken nothing yet.
 local function begin_call(state)
   return {
@@ -91,7 +99,7 @@ end
 -- prize. The entry is pending when a rank is not for money, or when every attempt of the list was refused.
 local function settle(call, state, tiers, segment, version, at, id, winner, pools)
   local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
-  local claims, seq, refused, record = call.claims, seq_text(state), '-', nil
+  local claims, seq, refused, record = call.claims, seq_text(state.seq), '-', nil
   local head = entry_head(seq, state.epoch, version, fingerprint, pools)
   if not segment.prizes then
     segment.prizes = {}
@@ -140,7 +148,7 @@ local function append_entries(call, state, at, meters, block, skip, amounts, of_
     redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
   end
   local runs = table.concat(call.runs)
-  local first = call.count == 1 and seq_text(state) or num(call.first)
+  local first = call.count == 1 and seq_text(state.seq) or num(call.first)
   append_enter(KEYS[5], state, at, {
     epoch = state.epoch,
     version = call.version,

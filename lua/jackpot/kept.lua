@@ -71,5 +71,5 @@ local function keep_state(key, state, meters)
   for t = 1, #state.kept_tiers do
     pool_text(state.kept_tiers[t])
   end
-  state.n_text, state.meters_text, state.is_kept = n_text(state), meters, true
+  state.n_text, state.meters_text, state.is_kept = n_text(state.n), meters, true
 end

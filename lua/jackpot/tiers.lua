@@ -176,9 +176,9 @@ end
 local function write_state(key, state, terms_changed)
   local meters = write_meters(state, state.meters)
   if terms_changed or state.applied then
-    redis.call('HSET', key, 'n', n_text(state), 'meters', meters, 'terms', write_terms(state))
+    redis.call('HSET', key, 'n', n_text(state.n), 'meters', meters, 'terms', write_terms(state))
   else
-    redis.call('HSET', key, 'n', n_text(state), 'meters', meters)
+    redis.call('HSET', key, 'n', n_text(state.n), 'meters', meters)
   end
   return meters
 end

@@ -18,9 +18,6 @@ local format, find, tonumber = string.format, string.find, tonumber
 
 -- Texts of the numbers below 1,000, and of the same with zeros to three digits. Each is made at its first use.
 local small, last_three = {}, {}
--- Texts of the millions of large numbers: a time has few of them.
-local MAX_MILLIONS = 1000
-local millions, count_millions = {}, 0
 
 local function three_digits(value)
   local text = last_three[value]
@@ -31,17 +28,26 @@ local function three_digits(value)
   return text
 end
 
-local function text_of_millions(value)
-  local text = millions[value]
-  if not text then
-    text = format(INTEGER, value)
-    if count_millions == MAX_MILLIONS then
-      millions, count_millions = {}, 0
+-- A function that keeps what `make` returns for a key. With `most` keys it begins anew.
+local function memo(most, make)
+  local kept, count = {}, 0
+  return function(key)
+    local made = kept[key]
+    if not made then
+      made = make(key)
+      if count == most then
+        kept, count = {}, 0
+      end
+      kept[key], count = made, count + 1
     end
-    millions[value], count_millions = text, count_millions + 1
+    return made
   end
-  return text
 end
+
+-- The millions of a large number as text. Times have few of them.
+local text_of_millions = memo(1000, function(value)
+  return format(INTEGER, value)
+end)
 
 local function new_text(of)
   local value = of + 0 -- a number, also of a text; turns -0 into 0
@@ -88,27 +94,23 @@ local function must(value, what)
   return value
 end
 
--- A call needs the text of the last number and of the last sequence several times. They are kept here, and not in the
--- state: some states are written field by field.
-local last_n, last_n_text, last_seq, last_seq_text
-
-local function n_text(state)
-  if state.n ~= last_n then
-    last_n, last_n_text = state.n, num(state.n)
+-- A function that writes a number and keeps the last text, because a call needs it several times. The text is not kept
+-- in the state: some states are written field by field.
+local function last_text()
+  local value, text
+  return function(of)
+    if of ~= value then
+      value, text = of, num(of)
+    end
+    return text
   end
-  return last_n_text
 end
 
-local function seq_text(state)
-  if state.seq ~= last_seq then
-    last_seq, last_seq_text = state.seq, num(state.seq)
-  end
-  return last_seq_text
-end
+local n_text, seq_text = last_text(), last_text()
 
 local function mark(state)
   if state.restores == 0 then
-    return n_text(state)
+    return n_text(state.n)
   end
   return num(state.restores * (MAX_N + 1) + state.n)
 end
@@ -161,6 +163,6 @@ local function next_event(state)
   must(state.n < MAX_N or nil, 'JP_EVENTS no number is left')
   must(state.history and #state.history == 16 or nil, 'JP_DAMAGED history')
   state.n = state.n + 1
-  local n = n_text(state)
-  return seq_text(state) .. '-' .. n, n
+  local n = n_text(state.n)
+  return seq_text(state.seq) .. '-' .. n, n
 end

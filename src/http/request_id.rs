@@ -71,7 +71,7 @@ impl FromRequest for RequestId {
     }
 }
 
-/// `process-number`, the number in hexadecimal digits. Each request needs one, and a formatter takes ten times longer.
+/// `process-number`, the number in hexadecimal digits. Written without a formatter, because each request gets one.
 fn numbered(process: &str, number: u64) -> String {
     let mut id = String::with_capacity(process.len() + 1 + 16);
     id.push_str(process);

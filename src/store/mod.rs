@@ -72,29 +72,34 @@ impl Store {
     ///
     /// With `durability = replicated` an answer means that one replica has the effect too.
     pub fn call(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed(call.script().name(), Request::Script(call), Via::Shared, Gate::Heeded)
+        self.observed(
+            call.script().name(),
+            Request::Script(call),
+            Via::Shared,
+            WhenShut::Refuse,
+        )
     }
 
     /// The same, even when the store is [shut](Self::shut).
     pub fn call_always(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed(call.script().name(), Request::Script(call), Via::Shared, Gate::Passed)
+        self.observed(call.script().name(), Request::Script(call), Via::Shared, WhenShut::Send)
     }
 
     /// The same over the calling thread's own connection, so that no other thread wakes: for frequent calls of each
     /// thread.
     pub fn call_here(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed(call.script().name(), Request::Script(call), Via::Own, Gate::Heeded)
+        self.observed(call.script().name(), Request::Script(call), Via::Own, WhenShut::Refuse)
     }
 
     /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first
     /// argument with a hash tag. Not for blocking reads: they would delay everyone's calls.
     pub fn run(&self, command: &redis::Cmd) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed("command", Request::Plain(command), Via::Shared, Gate::Heeded)
+        self.observed("command", Request::Plain(command), Via::Shared, WhenShut::Refuse)
     }
 
     /// The same, even when the store is [shut](Self::shut).
     pub fn run_always(&self, command: &redis::Cmd) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed("command", Request::Plain(command), Via::Shared, Gate::Passed)
+        self.observed("command", Request::Plain(command), Via::Shared, WhenShut::Send)
     }
 
     /// How many keys all nodes have together, from any writer.
@@ -200,9 +205,9 @@ impl Store {
         name: &'static str,
         request: Request<'_>,
         via: Via,
-        gate: Gate,
+        when_shut: WhenShut,
     ) -> Result<redis::Value, StoreError> {
-        if gate == Gate::Heeded {
+        if when_shut == WhenShut::Refuse {
             self.is_open()?;
         }
         let began_at = Instant::now();
@@ -214,11 +219,11 @@ impl Store {
     }
 }
 
-/// Whether a request heeds that the store is [shut](Store::shut).
+/// What happens to a request while the store is [shut](Store::shut).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Gate {
-    Heeded,
-    Passed,
+enum WhenShut {
+    Refuse,
+    Send,
 }
 
 impl std::fmt::Debug for Store {

@@ -106,7 +106,8 @@ fn pairs(fields: &[Value]) -> Option<Vec<(&[u8], &[u8])>> {
 /// The only field of an event in its stream.
 pub const EVENT: &[u8] = b"e";
 
-/// An event that is being written, as `lua/subject/events.lua` writes it. A script puts its time in.
+/// The text of an event without its time, as `lua/subject/events.lua` writes it. The script that appends the event inserts
+/// the time of Redis' clock.
 #[derive(Debug)]
 pub struct EventText {
     before_time: String,

@@ -164,7 +164,7 @@ fn escape(text: &str, out: &mut String) {
 
 /// The first byte that JSON escapes.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    /// Bytes that are tested together, which takes the compiler one instruction each.
+    /// Bytes that are tested together: the compiler uses vector instructions for them.
     const TOGETHER: usize = 16;
     let is_escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
     let chunks = bytes.chunks_exact(TOGETHER);

@@ -60,7 +60,7 @@ pub struct MeterChange {
     pub delta: i64,
 }
 
-/// A meter's name in `lua/jackpot/tiers.lua`. Most events have eight of them, so those that there are take no memory.
+/// The name of a meter. The names of our meters are not copied, because an event has several of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterName(Cow<'static, str>);
 

@@ -81,6 +81,7 @@ static ENTER: LazyLock<Script> = script!(
 );
 static ENTER_EXPECTED: LazyLock<Script> = LazyLock::new(|| {
     let parts = [
+        EVENTS,
         include_str!("../../../lua/jackpot/digest.lua"),
         include_str!("../../../lua/jackpot/enter_expected.lua"),
     ];

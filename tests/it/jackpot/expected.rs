@@ -92,7 +92,7 @@ async fn written(fixture: &JackpotFixture) -> impl PartialEq + std::fmt::Debug +
 async fn what_it_writes_is_what_enter_writes() {
     for definition in definitions() {
         let instance = Instance::with(&definition).await;
-        let twin = JackpotFixture::twin(Arc::new(TestRedis::start().await), &instance.fixture, &definition).await;
+        let twin = JackpotFixture::twin(Arc::new(TestRedis::own(&[]).await), &instance.fixture, &definition).await;
         for (number, size) in CALLS.into_iter().enumerate() {
             let entries = call(number, size);
             enter_all(&instance, &entries).await;
@@ -275,43 +275,77 @@ async fn arguments_of_another_form_are_refused_before_the_first_write() {
     let fixture = JackpotFixture::with(&nobody_wins()).await;
     fixture.take("a", 0).await;
     let keys = &fixture.keys;
-    let pool = keys.pool(&Id::parse("grand").expect("an id"));
     let state = "local state = redis.call('HMGET', KEYS[1], 'n', 'terms', 'meters') \
                  return { state[1], redis.sha1hex(state[2]), state[3] }";
     let state: Vec<Vec<u8>> = fixture.raw(redis::cmd("EVAL").arg(state).arg(1).arg(&keys.state)).await;
     let before = fixture.dump().await;
-    let text = |out: &mut Vec<u8>, text: &[u8]| {
-        rmp::encode::write_str_len(out, u32::try_from(text.len()).expect("short")).expect("written");
-        out.extend_from_slice(text);
-    };
-    for (added, last, what) in [("1.5", "record", "amount"), ("1", "", "entries")] {
-        let mut packed = Vec::new();
-        let given = state.iter().map(Vec::as_slice);
-        let writes: [&[u8]; 5] = [b"2-3", b"4:type5:enter", b"", b"3", &state[2]];
-        for part in given.chain(writes).chain([b"1".as_slice(), added.as_bytes(), b"id"]) {
-            text(&mut packed, part);
+    let text = |text: &str| Packed::Text(text.as_bytes().to_vec());
+    let given = state.iter().cloned().map(Packed::Text);
+    let event = ["2-3", "4:type5:enter1:n1:32:at", ""].map(text);
+    let after = [text("3"), Packed::Text(state[2].clone())];
+    let pool_and_record = ["1", "1", "id", "2 1 1 f 2+1"].map(text);
+    let good: Vec<_> = given.chain(event).chain(after).chain(pool_and_record).collect();
+    let (after_meters, added, record) = (7, 9, 11);
+    let mut all = Vec::new();
+    for amount in ["1.5", "01", "-1", "", "9007199254740991", "99999999999999999999"] {
+        all.push((added, Some(text(amount)), "amount"));
+    }
+    for place in [after_meters, record] {
+        all.push((place, Some(Packed::True), "entries"));
+    }
+    all.push((record, None, "entries"));
+    for (place, wrong, what) in all {
+        let mut values = good.clone();
+        let shown = format!("{place} {wrong:?}");
+        match wrong {
+            Some(wrong) => values[place] = wrong,
+            None => drop(values.remove(place)),
         }
-        if !last.is_empty() {
-            text(&mut packed, last.as_bytes());
+        let refused = enter_expected(&fixture, &values).await.expect_err(&shown);
+        assert_eq!(refused.code(), Some("JP_ARGUMENT"), "{shown}");
+        let detail = refused.detail().unwrap_or_default();
+        assert!(detail.starts_with(what), "{shown}: {refused}");
+        assert_eq!(fixture.dump().await, before, "{shown}");
+    }
+    assert_eq!(
+        enter_expected(&fixture, &good).await.expect("taken"),
+        1,
+        "the others were refused for their fault alone"
+    );
+}
+
+/// A packed value.
+#[derive(Debug, Clone)]
+enum Packed {
+    Text(Vec<u8>),
+    True,
+}
+
+/// Calls the script as no caller does.
+async fn enter_expected(fixture: &JackpotFixture, values: &[Packed]) -> redis::RedisResult<i64> {
+    let mut packed = Vec::new();
+    for value in values {
+        match value {
+            Packed::Text(text) => {
+                let length = u32::try_from(text.len()).expect("short");
+                rmp::encode::write_str_len(&mut packed, length).expect("written");
+                packed.extend_from_slice(text);
+            }
+            Packed::True => rmp::encode::write_bool(&mut packed, true).expect("written"),
         }
-        let mut eval = redis::cmd("EVAL");
-        eval.arg(concat!(
-            "#!lua\n",
-            include_str!("../../../lua/jackpot/digest.lua"),
-            include_str!("../../../lua/jackpot/enter_expected.lua")
-        ))
+    }
+    let keys = &fixture.keys;
+    let pool = keys.pool(&Id::parse("grand").expect("an id"));
+    let source = concat!(
+        "#!lua\n",
+        include_str!("../../../lua/subject/events.lua"),
+        include_str!("../../../lua/jackpot/digest.lua"),
+        include_str!("../../../lua/jackpot/enter_expected.lua")
+    );
+    let mut eval = redis::cmd("EVAL");
+    eval.arg(source)
         .arg(5)
         .arg(&[&keys.state, &keys.seen_a, &keys.seen_b, &keys.events, &pool])
         .arg(&packed);
-        let refused = eval
-            .query_async::<i64>(&mut fixture.connection())
-            .await
-            .expect_err(what);
-        assert_eq!(refused.code(), Some("JP_ARGUMENT"));
-        assert!(
-            refused.detail().is_some_and(|detail| detail.starts_with(what)),
-            "{refused}"
-        );
-        assert_eq!(fixture.dump().await, before, "{what}");
-    }
+    eval.query_async(&mut fixture.connection()).await
 }

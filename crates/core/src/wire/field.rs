@@ -42,7 +42,7 @@ macro_rules! integer {
             const PATTERN: &'static str = "%d+";
 
             fn read(text: &str) -> Option<Self> {
-                // Behind a first digit the parser takes digits alone.
+                // The parser would take a sign; after a first digit it takes only digits.
                 begins_with_digit(text).then(|| text.parse().ok())?
             }
 
