@@ -156,7 +156,7 @@ impl Drop for BareRedis {
     }
 }
 
-fn program() -> Outcome<&'static str> {
+pub(crate) fn program() -> Outcome<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &&&str| std::env::split_paths(&path).any(|directory| directory.join(name).is_file());
     Ok(PROGRAMS.iter().find(there).ok_or("no redis-server on PATH")?)

@@ -4,19 +4,25 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::{Args as Options, ValueEnum};
+use futures_util::future::try_join_all;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::instances::{Cluster, Instances};
 use crate::machine::Machine;
 use crate::plan::Place;
 use crate::plot::{Axes, Series, line_chart};
-use crate::sample::{Sample, float};
+use crate::sample::{Load, Sample, float};
 use crate::service::{Service, info, keep};
 use crate::{Outcome, batch, idle, report, wrk};
 
 const ROUTE: &str = "entries";
 /// Connections of the steps in which they are not what grows.
 const CONNECTIONS: usize = 64;
+/// Jackpots of the steps over many.
+const MANY_JACKPOTS: usize = 100;
+const MAX_INSTANCES: usize = 4;
+const MAX_NODES: usize = 3;
 /// Connections that send batches.
 const BATCH_CONNECTIONS: usize = 4;
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -36,7 +42,7 @@ pub(crate) struct Args {
     /// Seconds of each step [default: 4].
     #[arg(long)]
     seconds: Option<u64>,
-    /// Entries that are remembered, at each step [default: 0 to 5 million].
+    /// Entries that are remembered, at each step [default: 0 to 10 million].
     #[arg(long, value_delimiter = ',')]
     retained: Vec<u64>,
     /// Jackpots, coupons and rooms of an idle service, at each step [default: 100 to 10,000].
@@ -51,6 +57,9 @@ enum What {
     Jackpots,
     Batch,
     Retained,
+    Index,
+    Instances,
+    Nodes,
     Subjects,
 }
 
@@ -63,6 +72,18 @@ impl What {
             Self::Retained => (
                 "Single entries by remembered entries, 64 connections",
                 "remembered entries",
+            ),
+            Self::Index => (
+                "Single entries by days of the players' index, 64 connections",
+                "days in the index",
+            ),
+            Self::Instances => (
+                "Single entries by instances on one Redis and one ledger, 100 jackpots, 64 connections",
+                "instances",
+            ),
+            Self::Nodes => (
+                "Single entries by nodes of a cluster, 100 jackpots, 64 connections",
+                "nodes",
             ),
             Self::Subjects => ("A start, and an idle service, by subjects", "subjects"),
         }
@@ -90,6 +111,11 @@ impl Args {
         }
     }
 
+    fn jackpots(&self) -> &'static [usize] {
+        let all = &[1, 10, 100, 1_000, 10_000];
+        if self.quick { &all[..3] } else { all }
+    }
+
     fn subjects(&self) -> Vec<usize> {
         match (&self.subjects[..], self.quick) {
             ([], true) => vec![100, 1_000],
@@ -101,7 +127,7 @@ impl Args {
     fn retained(&self) -> Vec<u64> {
         match (&self.retained[..], self.quick) {
             ([], true) => vec![0, 50_000, 100_000],
-            ([], false) => (0..=5).map(|millions| millions * 1_000_000).collect(),
+            ([], false) => [0, 1, 2, 5, 10].map(|millions| millions * 1_000_000).to_vec(),
             (given, _) => given.to_vec(),
         }
     }
@@ -118,14 +144,14 @@ pub(crate) async fn run(args: &Args) -> Outcome {
             }
             continue;
         }
-        let service = Service::product(&args.place.directory, json!({})).await?;
-        service.define(0, 1).await?;
-        wrk::requests(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
         let steps = match what {
-            What::Connections => connections(args, &service).await?,
-            What::Jackpots => jackpots(args, &service).await?,
-            What::Batch => batches(args, &service).await?,
-            What::Retained => retained(args, &service).await?,
+            What::Connections => connections(args, &warm(args, json!({})).await?).await?,
+            What::Jackpots => jackpots(args, &warm(args, json!({})).await?).await?,
+            What::Batch => batches(args, &warm(args, json!({})).await?).await?,
+            What::Retained => retained(args, &warm(args, json!({})).await?).await?,
+            What::Index => index(args).await?,
+            What::Instances => instances(args).await?,
+            What::Nodes => nodes(args).await?,
             What::Subjects => continue,
         };
         all.push(Grown { what, steps });
@@ -156,7 +182,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         let axes = Axes {
             title,
             x,
-            logarithmic: grown.what != What::Retained,
+            logarithmic: matches!(grown.what, What::Connections | What::Jackpots | What::Batch),
         };
         plots.push(line_chart(&axes, &lines)?);
     }
@@ -166,6 +192,14 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     let kept =
         json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "grown": all, "idle": idle});
     report::keep(&args.place.directory, "growth", &kept, "How cost grows", &text, &plots)
+}
+
+/// A service with one jackpot, after its first load.
+async fn warm(args: &Args, settings: serde_json::Value) -> Outcome<Service> {
+    let service = Service::product(&args.place.directory, settings).await?;
+    service.define(0, 1).await?;
+    wrk::requests(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
+    Ok(service)
 }
 
 async fn connections(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
@@ -178,7 +212,7 @@ async fn connections(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample
 
 async fn jackpots(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>> {
     let (mut steps, mut there) = (Vec::new(), 1);
-    for jackpots in [1, 10, 100, 1_000] {
+    for &jackpots in args.jackpots() {
         service.define(there, jackpots).await?;
         there = jackpots;
         steps.push(singles(args, service, jackpots as u64, (CONNECTIONS, jackpots)).await?);
@@ -207,6 +241,47 @@ async fn retained(args: &Args, service: &Service) -> Outcome<Vec<(u64, Sample)>>
         let used = info(&mut redis, "memory", "used_memory").await?;
         keep(&mut measured.1, json!({"used_memory": used}));
         steps.push(measured);
+    }
+    Ok(steps)
+}
+
+async fn index(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
+    let mut steps = Vec::new();
+    for days in [0, 7] {
+        let service = warm(args, json!({"ledger": {"entry_index_days": days}})).await?;
+        steps.push(singles(args, &service, days, (CONNECTIONS, 1)).await?);
+    }
+    Ok(steps)
+}
+
+/// All instances under load at once; percentiles are those of the slowest.
+async fn instances(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
+    let first = warm(args, json!({})).await?;
+    first.define(1, MANY_JACKPOTS).await?;
+    let (mut all, mut steps) = (Instances::of(first), Vec::new());
+    for wanted in 1..=MAX_INSTANCES {
+        all.grow(&args.place.directory, wanted).await?;
+        let before = all.first().before(MANY_JACKPOTS).await?;
+        let connections = all.connections();
+        let loads = all
+            .each()
+            .map(|one| wrk::requests(&one.target, ROUTE, connections, MANY_JACKPOTS, args.time()));
+        let load = Load::together(&try_join_all(loads).await?);
+        let mut sample = load.sample("instances", 1);
+        let unheard = connections * wanted;
+        all.first().settle(&before, load.entries, unheard, &mut sample).await?;
+        steps.push(step(wanted as u64, sample));
+    }
+    Ok(steps)
+}
+
+async fn nodes(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
+    let mut steps = Vec::new();
+    for count in 1..=MAX_NODES {
+        let cluster = Cluster::start(&args.place.directory, count).await?;
+        let service = warm(args, cluster.settings()).await?;
+        service.define(1, MANY_JACKPOTS).await?;
+        steps.push(singles(args, &service, count as u64, (CONNECTIONS, MANY_JACKPOTS)).await?);
     }
     Ok(steps)
 }

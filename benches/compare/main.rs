@@ -16,6 +16,7 @@ mod coupons;
 mod growth;
 mod http;
 mod idle;
+mod instances;
 mod json;
 mod lock;
 mod machine;
@@ -55,8 +56,8 @@ struct Cli {
 enum Command {
     /// The service and its peers side by side, in alternating rounds.
     Peers(plan::Peers),
-    /// Entries/s and p99 against connections, jackpots, entries of a batch and retained entries; start and idle cost against
-    /// subjects.
+    /// Entries/s and p99 against connections, jackpots, entries of a batch, retained entries, instances and cluster nodes;
+    /// start and idle cost against subjects.
     Growth(growth::Args),
     /// Bytes of Redis for each entry that is remembered.
     Memory(memory::Args),

@@ -43,6 +43,17 @@ impl Load {
         }
     }
 
+    /// Loads at the same time as one: their rates together, the percentiles of the slowest.
+    pub(crate) fn together(loads: &[Self]) -> Self {
+        let most = |value: fn(&Self) -> f64| loads.iter().map(value).fold(0.0, f64::max);
+        Self {
+            entries: loads.iter().map(|load| load.entries).sum(),
+            seconds: most(|load| load.seconds),
+            p50_us: most(|load| load.p50_us),
+            p99_us: most(|load| load.p99_us),
+        }
+    }
+
     pub(crate) fn per_s(&self) -> f64 {
         float(self.entries) / self.seconds
     }

@@ -27,6 +27,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A longer stop is ended by force.
 const STOP_LIMIT: Duration = Duration::from_mins(1);
 
+/// The service's database in its directory.
+const LEDGER: &str = "ledger.sqlite";
+const OPERATOR_KEY: &str = "operator.key";
+/// Files that the instances of one ledger share.
+const KEYS: [&str; 2] = [OPERATOR_KEY, "signing.keys"];
+
 /// The running process. Dropping it stops it in order, with its Redis, and removes its directory.
 pub(crate) struct Service {
     command: Command,
@@ -44,18 +50,26 @@ pub(crate) struct Before {
 impl Service {
     /// Starts the product; `settings` are laid over the defaults.
     pub(crate) async fn product(place: &Path, settings: Value) -> Outcome<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
-        command.arg("serve");
-        Self::start(place, command, settings).await
+        Self::start(place, product(), settings, None).await
+    }
+
+    /// Starts another instance on the Redis and the ledger of this one.
+    pub(crate) async fn another(&self, place: &Path) -> Outcome<Self> {
+        let settings = json!({
+            "redis": {"mode": "standalone", "urls": [self.redis_url()]},
+            "ledger": {"url": format!("sqlite://{}", self.path(LEDGER).display())},
+            "fairness": {"master_secret_file": self.path("master.secret")},
+        });
+        Self::start(place, product(), settings, Some(self)).await
     }
 
     pub(crate) async fn peer(place: &Path, kind: Kind) -> Outcome<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["peer", kind.name()]);
-        Self::start(place, command, json!({})).await
+        Self::start(place, command, json!({}), None).await
     }
 
-    async fn start(place: &Path, mut command: Command, mut settings: Value) -> Outcome<Self> {
+    async fn start(place: &Path, mut command: Command, mut settings: Value, keys_of: Option<&Self>) -> Outcome<Self> {
         // Earlier points left data to be written, and blocks that their removal freed. Without this, they would stall
         // this point.
         rustix::fs::sync();
@@ -65,6 +79,11 @@ impl Service {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         settings["data_dir"] = json!(at);
         settings["http"] = json!({"listen": address});
+        if let Some(other) = keys_of {
+            for key in KEYS {
+                std::fs::copy(other.path(key), at.join(key))?;
+            }
+        }
         let file = at.join("settings.toml");
         std::fs::write(&file, toml::to_string(&settings)?)?;
         let log = std::fs::File::create(at.join("log"))?;
@@ -90,7 +109,7 @@ impl Service {
             },
         };
         service.answers("/readyz").await?;
-        let key = std::fs::read_to_string(at.join("operator.key"))?;
+        let key = std::fs::read_to_string(at.join(OPERATOR_KEY))?;
         key.trim().clone_into(&mut service.target.key);
         Ok(service)
     }
@@ -241,7 +260,7 @@ impl Service {
 
     /// A connection to its ledger, to read.
     async fn sql(&self) -> Outcome<SqliteConnection> {
-        let url = format!("sqlite://{}?mode=ro", self.path("ledger.sqlite").display());
+        let url = format!("sqlite://{}?mode=ro", self.path(LEDGER).display());
         Ok(SqliteConnection::connect(&url).await?)
     }
 
@@ -253,8 +272,12 @@ impl Service {
 
     /// A connection to its Redis.
     pub(crate) async fn redis(&self) -> Outcome<MultiplexedConnection> {
-        let url = format!("redis+unix://{}", self.path("redis/redis.sock").display());
-        Ok(redis::Client::open(url)?.get_multiplexed_async_connection().await?)
+        let client = redis::Client::open(self.redis_url())?;
+        Ok(client.get_multiplexed_async_connection().await?)
+    }
+
+    fn redis_url(&self) -> String {
+        format!("redis+unix://{}", self.path("redis/redis.sock").display())
     }
 
     /// Resident KiB of the service and of its Redis.
@@ -266,6 +289,12 @@ impl Service {
     fn path(&self, name: &str) -> std::path::PathBuf {
         self.directory.path().join(name)
     }
+}
+
+fn product() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+    command.arg("serve");
+    command
 }
 
 impl Drop for Service {

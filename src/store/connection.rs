@@ -104,16 +104,15 @@ impl Link {
 
     /// Sends one command and returns its answer; an error answer is an `Err`.
     pub(super) async fn send_via(&self, via: Via, command: &Cmd) -> Result<Value, Failure> {
-        match via {
-            Via::Shared => self.send_on(&self.plain, via, command).await,
-            Via::Own => self.send_on(OwnLanes::of(&self.mark).plain(), via, command).await,
-        }
+        let own = self.own(via);
+        let lane = own.as_ref().map_or(&self.plain, |own| own.single(via));
+        self.send_on(lane, via, command).await
     }
 
     /// Sends one command like [`send_via`](Self::send_via), if its connection is open. Ends within the response limit.
     pub(super) async fn send_if_open(&self, via: Via, command: &Cmd) -> Option<Result<Value, Failure>> {
-        let own = (via == Via::Own).then(|| OwnLanes::of(&self.mark));
-        let lane = own.as_ref().map_or(&self.plain, |own| own.plain());
+        let own = self.own(via);
+        let lane = own.as_ref().map_or(&self.plain, |own| own.single(via));
         let connection = lane.current.load_full()?;
         let answer = MultiplexedConnection::clone(&connection)
             .send_packed_command(command)
@@ -129,13 +128,9 @@ impl Link {
         key: Option<&[u8]>,
         pipeline: &Pipeline,
     ) -> Result<Vec<Value>, Failure> {
-        match via {
-            Via::Shared => self.send_all_on(&self.together, via, pipeline).await,
-            Via::Own => {
-                let lanes = OwnLanes::of(&self.mark);
-                self.send_all_on(lanes.together(key), via, pipeline).await
-            }
-        }
+        let own = self.own(via);
+        let lane = own.as_ref().map_or(&self.together, |own| own.together(key));
+        self.send_all_on(lane, via, pipeline).await
     }
 
     /// Sends two commands where [`send_via`](Self::send_via) sends one, so that they keep their order among single
@@ -143,10 +138,9 @@ impl Link {
     pub(super) async fn send_behind(&self, via: Via, first: &Cmd, second: &Cmd) -> Result<Value, Failure> {
         let mut both = Pipeline::with_capacity(2);
         both.add_command(first.clone()).add_command(second.clone());
-        let mut answers = match via {
-            Via::Shared => self.send_all_on(&self.plain, via, &both).await?,
-            Via::Own => self.send_all_on(OwnLanes::of(&self.mark).plain(), via, &both).await?,
-        };
+        let own = self.own(via);
+        let lane = own.as_ref().map_or(&self.plain, |own| own.single(via));
+        let mut answers = self.send_all_on(lane, via, &both).await?;
         let answer = answers.pop().unwrap_or(Value::Nil);
         answer.extract_error().map_err(|source| self.failure(source))
     }
@@ -155,6 +149,11 @@ impl Link {
     /// answer of each, errors among them as values.
     pub(super) async fn read_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Failure> {
         self.send_all_on(&self.plain, Via::Shared, pipeline).await
+    }
+
+    /// The calling thread's own connections, unless the request goes over a shared one.
+    fn own(&self, via: Via) -> Option<Arc<OwnLanes>> {
+        (via != Via::Shared).then(|| OwnLanes::of(&self.mark))
     }
 
     async fn send_on(&self, lane: &Lane, via: Via, command: &Cmd) -> Result<Value, Failure> {
@@ -242,7 +241,7 @@ impl Link {
     }
 
     async fn connect(&self, via: Via) -> Result<MultiplexedConnection, RedisError> {
-        if via == Via::Own {
+        if via != Via::Shared {
             return self
                 .client
                 .get_multiplexed_async_connection_with_config(&self.config)

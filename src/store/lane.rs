@@ -4,6 +4,7 @@
 //! thread that ends closes only its own connections.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -18,6 +19,10 @@ use super::error::Failure;
 /// to a replica and back. With one connection, a hundred jackpots would wait for each other.
 const TOGETHER: usize = 8;
 
+/// Connections of a thread for long commands, each in its turn. Redis reads at most 16 KiB of a connection before it
+/// syncs its file. With one connection each batch of 1,000 entries would wait for a sync of its own.
+const LONG: usize = 4;
+
 /// The connection of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Via {
@@ -25,6 +30,8 @@ pub(super) enum Via {
     Shared,
     /// The calling thread's own connection.
     Own,
+    /// One of the calling thread's own connections for long commands.
+    Long,
 }
 
 /// One connection, opened when first used.
@@ -54,6 +61,9 @@ pub(super) struct LinkMark(Arc<()>);
 pub(super) struct OwnLanes {
     /// For single commands.
     plain: Lane,
+    /// For long commands.
+    long: [Lane; LONG],
+    next_long: AtomicUsize,
     /// For commands sent together, by the key that decides the slot.
     together: [Lane; TOGETHER],
 }
@@ -77,7 +87,12 @@ impl OwnLanes {
         })
     }
 
-    pub(super) fn plain(&self) -> &Lane {
+    /// The connection for a single command.
+    pub(super) fn single(&self, via: Via) -> &Lane {
+        if via == Via::Long {
+            let turn = self.next_long.fetch_add(1, Ordering::Relaxed);
+            return &self.long[turn % LONG];
+        }
         &self.plain
     }
 

@@ -91,6 +91,11 @@ impl Store {
         self.observed(call.script().name(), Request::Script(call), Via::Own, WhenShut::Refuse)
     }
 
+    /// The same over one of the calling thread's own connections for long commands, which delay no others.
+    pub fn call_long(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
+        self.observed(call.script().name(), Request::Script(call), Via::Long, WhenShut::Refuse)
+    }
+
     /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first
     /// argument with a hash tag. Not for blocking reads: they would delay everyone's calls.
     pub fn run(&self, command: &redis::Cmd) -> impl Future<Output = Result<redis::Value, StoreError>> {

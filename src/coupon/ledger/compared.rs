@@ -13,7 +13,7 @@ pub struct CouponReconciliation {
     /// Number of the event at which Redis and the ledger were compared; null before the first time.
     #[schema(example = 412)]
     pub event: Option<i64>,
-    /// RFC 3339; null before the first time.
+    /// RFC 3339; null before the first time. While nothing changes, each fifth comparison stores its time.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub checked_at: Option<String>,
     /// Events in Redis that the ledger does not have yet; null while it is not known. No mismatch by itself.

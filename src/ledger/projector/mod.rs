@@ -21,6 +21,7 @@ mod due;
 mod lag;
 pub mod lease;
 pub mod load;
+mod pace;
 pub mod rows;
 mod same;
 pub mod stream;
@@ -156,9 +157,12 @@ impl<K: Kind> Projector<K> {
     async fn work(&mut self, stopping: &Stopping) {
         let pause = Duration::from_millis(self.settings.poll_interval_ms);
         while !stopping.has_begun() {
-            let pause = match self.round().await {
-                Ok(true) if self.is_behind() => continue,
-                Ok(_) => pause,
+            let (began, seen) = (Instant::now(), rises());
+            let done = self.round().await;
+            let rest = self.rest(began.elapsed(), seen);
+            let pause = match done {
+                Ok(true) if self.is_behind() => rest,
+                Ok(_) => pause.max(rest),
                 Err(error) => {
                     self.failed(&error);
                     AFTER_FAILURE
@@ -169,6 +173,17 @@ impl<K: Kind> Projector<K> {
                 () = stopping.wait() => {}
             }
         }
+    }
+
+    /// The rest after a round of this length. There is none if no request came during the round, or if too much waits.
+    fn rest(&self, round: Duration, seen: u64) -> Duration {
+        let (registry, most) = (self.kind.registry(), self.settings.max_backlog_events);
+        let hurries = |id| pace::must_hurry(registry.known(id).backlog(), most);
+        let rest = pace::rest(round);
+        if rest.is_zero() || rises() == seen || self.streams.keys().any(hurries) {
+            return Duration::ZERO;
+        }
+        rest
     }
 
     /// Runs rounds until nothing is left to do, or SQL fails. Their number is bounded, because play may go on

@@ -19,6 +19,8 @@ use crate::subject::engine::Operated;
 
 /// Comparisons of an unchanged subject in a row without a look at the ledger's rows.
 const AT_MOST: u32 = 20;
+/// One in so many of them has its time stored: thousands of rows would be rewritten for their times alone.
+const STORED: u32 = 5;
 /// Rows of one statement.
 const ROWS: usize = 100;
 
@@ -42,7 +44,8 @@ impl Agreed {
 }
 
 impl<K: Kind> Projector<K> {
-    /// Splits the streams to compare into those that need no comparison, and all others with the sum of what Redis holds.
+    /// Splits the streams to compare into those that need no comparison, and all others with the sum of what Redis
+    /// holds. Of the former it returns those whose time is to be stored.
     pub(super) async fn same(&mut self, turn: Vec<Id>) -> (Vec<Id>, Vec<(Id, Option<Sum>)>) {
         let (mut reads, mut counts) = (Vec::new(), Vec::with_capacity(turn.len()));
         for id in &turn {
@@ -59,11 +62,11 @@ impl<K: Kind> Projector<K> {
             };
             match stream.agreed {
                 Some(agreed) if agreed.stands(stream, sum) => {
-                    stream.agreed = Some(Agreed {
-                        left: agreed.left - 1,
-                        ..agreed
-                    });
-                    same.push(id);
+                    let left = agreed.left - 1;
+                    stream.agreed = Some(Agreed { left, ..agreed });
+                    if left.is_multiple_of(STORED) {
+                        same.push(id);
+                    }
                 }
                 _ => {
                     stream.agreed = None;

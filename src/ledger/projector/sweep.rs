@@ -82,7 +82,7 @@ impl<K: Kind> Projector<K> {
         let lags = |known: &K::Known| known.lag() > 0 || known.ledger_n().is_none() || known.is_lost();
         let others = self.kind.registry().each().into_iter().filter(|known| {
             let id = known.id();
-            !self.streams.contains_key(id) && lags(known) && !read.contains(id)
+            lags(known) && !self.streams.contains_key(id) && !read.contains(id)
         });
         let others: Vec<Id> = others.map(|known| known.id().clone()).collect();
         places.extend(self.leases.places_of(&others).await?);

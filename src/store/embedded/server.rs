@@ -73,7 +73,7 @@ impl Plan {
 }
 
 /// The start-up checks require the same of any server. This one gets it here.
-const SETTINGS: [(&str, &str); 13] = [
+const SETTINGS: [(&str, &str); 14] = [
     ("--port", "0"),
     ("--unixsocketperm", "700"),
     ("--daemonize", "no"),
@@ -88,6 +88,8 @@ const SETTINGS: [(&str, &str); 13] = [
     ("--maxmemory-policy", "noeviction"),
     // Memory freed by many UNLINKs comes back without delaying a call.
     ("--lazyfree-lazy-user-del", "yes"),
+    // A list is searched from its beginning for each new id, so it must stay short (docs/explanation/performance.md).
+    ("--hash-max-listpack-entries", "64"),
     ("--loglevel", "notice"),
 ];
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jackpot::settings::{Durability, RedisMode};
-use jackpot::store::{Store, StoreError};
+use jackpot::store::{Call, Store, StoreError};
 use redis::Value;
 use rustix::process::Signal;
 use tokio::runtime::{Builder, Runtime};
@@ -114,6 +114,26 @@ fn each_thread_has_its_own_connection_and_takes_it_along() {
         (clients(&server) == before).then_some(())
     }));
     main.block_on(store.close());
+}
+
+#[test]
+fn long_commands_go_over_four_more_connections_in_turn() {
+    let server = Server::start(&SAFE).ready();
+    let runtime = one_thread();
+    runtime.block_on(async {
+        let (store, _dir) = open(&settings(RedisMode::Standalone, &[server.url()])).await;
+        let script = put();
+        call_here(&store, &script, "k", "v").await.unwrap();
+        let before = clients(&server);
+        for value in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            let call = Call::new(&script).key("k").arg(value);
+            assert_eq!(store.call_long(&call).await.unwrap(), text(value));
+        }
+        assert_eq!(clients(&server), before + 4);
+        call_here(&store, &script, "k", "v").await.unwrap();
+        assert_eq!(clients(&server), before + 4);
+        store.close().await;
+    });
 }
 
 #[test]
