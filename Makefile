@@ -23,10 +23,10 @@ acceptance: ## The black-box checks alone, against the release build
 api: ## Check the release build against the API description: validators, schemathesis, a generated client
 	@scripts/api.sh
 
-bench: ## Compare the service with its peers on this machine, over 20 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
+bench: ## Compare the service with its peers on this machine, 14 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)
 
-bench-growth: ## Measure entries/s and p99 against connections, jackpots, batch size and retained entries (ARGS=--quick)
+bench-growth: ## Measure entries/s and p99 as connections, jackpots, batches, retained entries, instances and nodes grow (ARGS=--quick)
 	@scripts/bench.sh growth $(ARGS)
 
 bench-memory: ## Measure the bytes in Redis for each remembered entry (ARGS=--quick)

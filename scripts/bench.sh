@@ -28,8 +28,14 @@ trap clean_up EXIT
 sync
 
 options=(--directory "$directory")
-if [[ $command == peers ]]; then
-  start_postgres
-  options+=(--postgres "$postgres_socket" --postgres-port "$postgres_port" --pgbench "$(postgres_programs)/pgbench")
-fi
+case $command in
+  peers)
+    start_postgres
+    options+=(--postgres "$postgres_socket" --postgres-port "$postgres_port" --pgbench "$(postgres_programs)/pgbench")
+    ;;
+  growth)
+    start_postgres
+    options+=(--postgres-port "$postgres_port")
+    ;;
+esac
 cargo bench --quiet --locked --bench "$bench" -- "$command" "${options[@]}" "$@"

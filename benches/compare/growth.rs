@@ -45,6 +45,10 @@ pub(crate) struct Args {
     /// Entries that are remembered, at each step [default: 0 to 10 million].
     #[arg(long, value_delimiter = ',')]
     retained: Vec<u64>,
+    /// Port of a PostgreSQL server that trusts everyone here; without it the instances are left out, because a ledger on
+    /// SQLite has one.
+    #[arg(long)]
+    postgres_port: Option<u16>,
     /// Jackpots, coupons and rooms of an idle service, at each step [default: 100 to 10,000].
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<usize>,
@@ -154,7 +158,9 @@ pub(crate) async fn run(args: &Args) -> Outcome {
             What::Nodes => nodes(args).await?,
             What::Subjects => continue,
         };
-        all.push(Grown { what, steps });
+        if !steps.is_empty() {
+            all.push(Grown { what, steps });
+        }
     }
     let mut text: String = all.iter().map(table).collect();
     let title = What::Subjects.about().0;
@@ -256,7 +262,12 @@ async fn index(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
 
 /// All instances under load at once; percentiles are those of the slowest.
 async fn instances(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
-    let first = warm(args, json!({})).await?;
+    let Some(port) = args.postgres_port else {
+        eprintln!("  left out: no PostgreSQL was given");
+        return Ok(Vec::new());
+    };
+    let url = format!("postgres://postgres:none@127.0.0.1:{port}/postgres");
+    let first = warm(args, json!({"ledger": {"url": url}})).await?;
     first.define(1, MANY_JACKPOTS).await?;
     let (mut all, mut steps) = (Instances::of(first), Vec::new());
     for wanted in 1..=MAX_INSTANCES {

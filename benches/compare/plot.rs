@@ -54,6 +54,11 @@ pub(crate) struct Axes {
     pub(crate) logarithmic: bool,
 }
 
+/// A plot that can be read on a page of any colour.
+pub(crate) fn alone(svg: &str) -> String {
+    svg.replacen('>', "><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>", 1) + "\n"
+}
+
 /// Rates and 99th percentiles of the comparison.
 pub(crate) fn peers(points: &[Point]) -> Outcome<Vec<Plot>> {
     let bars = |value: fn(&Point) -> (f64, f64, f64)| {

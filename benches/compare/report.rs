@@ -130,7 +130,7 @@ pub(crate) fn peers(plan: &Peers, results: &Results) -> Outcome<ExitCode> {
         &plots,
     )?;
     // The rates alone, for the documentation.
-    std::fs::write(plan.place.directory.join("rates.svg"), &plots[0].svg)?;
+    std::fs::write(plan.place.directory.join("rates.svg"), plot::alone(&plots[0].svg))?;
     let all_met = lines.iter().all(|line| line.met != Some(false)) && results.failures.is_empty();
     Ok(if all_met { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{AnyConnection, Connection as _};
 use tempfile::TempDir;
 
 use crate::http::Target;
@@ -38,6 +38,8 @@ pub(crate) struct Service {
     command: Command,
     process: Child,
     directory: TempDir,
+    /// URL of its ledger.
+    ledger: String,
     pub(crate) target: Target,
 }
 
@@ -53,11 +55,11 @@ impl Service {
         Self::start(place, product(), settings, None).await
     }
 
-    /// Starts another instance on the Redis and the ledger of this one.
+    /// Starts another instance on the Redis and the ledger of this one, which is on PostgreSQL.
     pub(crate) async fn another(&self, place: &Path) -> Outcome<Self> {
         let settings = json!({
             "redis": {"mode": "standalone", "urls": [self.redis_url()]},
-            "ledger": {"url": format!("sqlite://{}", self.path(LEDGER).display())},
+            "ledger": {"url": self.ledger},
             "fairness": {"master_secret_file": self.path("master.secret")},
         });
         Self::start(place, product(), settings, Some(self)).await
@@ -84,6 +86,11 @@ impl Service {
                 std::fs::copy(other.path(key), at.join(key))?;
             }
         }
+        let ledger = settings
+            .pointer("/ledger/url")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let ledger = ledger.unwrap_or_else(|| format!("sqlite://{}?mode=ro", at.join(LEDGER).display()));
         let file = at.join("settings.toml");
         std::fs::write(&file, toml::to_string(&settings)?)?;
         let log = std::fs::File::create(at.join("log"))?;
@@ -103,6 +110,7 @@ impl Service {
             command,
             process,
             directory,
+            ledger,
             target: Target {
                 address,
                 key: String::new(),
@@ -259,9 +267,9 @@ impl Service {
     }
 
     /// A connection to its ledger, to read.
-    async fn sql(&self) -> Outcome<SqliteConnection> {
-        let url = format!("sqlite://{}?mode=ro", self.path(LEDGER).display());
-        Ok(SqliteConnection::connect(&url).await?)
+    async fn sql(&self) -> Outcome<AnyConnection> {
+        sqlx::any::install_default_drivers();
+        Ok(AnyConnection::connect(&self.ledger).await?)
     }
 
     /// Events that the ledger does not have, as of the projector's last look.

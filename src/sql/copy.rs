@@ -104,7 +104,7 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     let (_, id) = schema::migrate(Kind::Sqlite, &options, &place).await?;
     let mut connection = alone(&options, &place).await?;
     connection
-        .execute("UPDATE streams SET holder = '', lease_until_ms = 0")
+        .execute("UPDATE streams SET holder = ''; DELETE FROM holders")
         .await
         .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;

@@ -57,8 +57,7 @@ impl Sql {
             if named.rows_affected() == 0 {
                 return Ok(false);
             }
-            let release =
-                "UPDATE streams SET holder = '', lease_until_ms = 0, lease_token = lease_token + 1 WHERE holder <> ''";
+            let release = "UPDATE streams SET holder = '', lease_token = lease_token + 1 WHERE holder <> ''";
             sqlx::query(release).execute(&mut *tx).await?;
             tx.commit().await?;
             Ok(true)

@@ -13,11 +13,18 @@ use super::{Kind, SqlError, pool};
 use crate::random;
 
 /// Every file of `migrations/`: its version, its description, its text.
-const FILES: [(i64, &str, &str); 1] = [(
-    10,
-    "ledger",
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0010_ledger.sql")),
-)];
+const FILES: [(i64, &str, &str); 2] = [
+    (
+        10,
+        "ledger",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0010_ledger.sql")),
+    ),
+    (
+        11,
+        "holders",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0011_holders.sql")),
+    ),
+];
 
 /// This list replaces `sqlx::migrate!`, whose macros compile sqlx, its drivers and SQLite a second time, for the build.
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {

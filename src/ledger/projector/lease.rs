@@ -2,12 +2,17 @@
 //!
 //! A lease only decides who tries. The token makes a commit correct: it grows with each change of holder. A
 //! transaction of a holder that was stalled meanwhile finds another token and is rolled back.
+//!
+//! All leases of an instance on streams of a kind end at the same time, so one row in `holders` has it. With a time for
+//! each stream, an idle instance would rewrite thousands of rows every few seconds.
 
 use std::time::Duration;
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Row};
 use tracing::warn;
 
 use crate::sql::{Kind, Sql, Taken};
@@ -74,7 +79,7 @@ impl Leases {
             for ids in ids.chunks(AT_ONCE) {
                 let row = |i: usize| {
                     format!(
-                        "('{}', ${}, 0, ${}, '', 0, '', '', '', 0, '', 0, 0)",
+                        "('{}', ${}, 0, ${}, '', 0, '', '', '', 0, '', 0)",
                         self.kind.as_str(),
                         2 * i + 1,
                         2 * i + 2
@@ -82,7 +87,7 @@ impl Leases {
                 };
                 let text = format!(
                     "INSERT INTO streams (kind, id, n, hash, stream_id, restores, books, status, stopped, indexed_n, holder, \
-                     lease_token, lease_until_ms) VALUES {} ON CONFLICT (kind, id) DO NOTHING",
+                     lease_token) VALUES {} ON CONFLICT (kind, id) DO NOTHING",
                     (0..ids.len()).map(row).collect::<Vec<_>>().join(", ")
                 );
                 let insert = ids.iter().fold(sqlx::query(AssertSqlSafe(text)), |insert, id| {
@@ -171,25 +176,27 @@ impl Leases {
     /// Whether the instance `$1` may take a row, as an SQL expression.
     fn free(&self) -> String {
         let now = self.sql.now_ms();
-        format!("(holder = $1 OR holder = '' OR lease_until_ms < {now} OR lease_until_ms > {now} + {LONGEST_MS})")
+        format!(
+            "(holder = $1 OR holder = '' OR holder NOT IN (SELECT name FROM holders WHERE kind = '{}' \
+             AND until_ms BETWEEN {now} AND {now} + {LONGEST_MS}))",
+            self.kind.as_str()
+        )
     }
 
     /// Takes over those of these streams that nobody reads. Returns them with their new tokens.
     pub async fn take_free(&self, ids: &[Id]) -> Result<Vec<(Id, i64)>, sqlx::Error> {
         let take = async {
             let (mut tx, mut taken) = (self.sql.begin().await?, Vec::with_capacity(ids.len()));
+            self.renewal().execute(&mut *tx).await?;
             for ids in ids.chunks(AT_ONCE) {
                 let text = format!(
-                    "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
-                     WHERE kind = '{}' AND id IN ({}) AND {} RETURNING id, lease_token",
-                    self.sql.now_ms(),
+                    "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' AND id IN ({}) \
+                     AND {} RETURNING id, lease_token",
                     self.kind.as_str(),
-                    numbered(3, ids.len()),
+                    numbered(2, ids.len()),
                     self.free(),
                 );
-                let update = sqlx::query(AssertSqlSafe(text))
-                    .bind(&self.instance)
-                    .bind(self.lease_ms);
+                let update = sqlx::query(AssertSqlSafe(text)).bind(&self.instance);
                 let update = ids.iter().fold(update, |update, id| update.bind(id.as_str()));
                 for row in update.fetch_all(&mut *tx).await? {
                     let id = Id::parse(row.try_get("id")?).ok();
@@ -205,18 +212,21 @@ impl Leases {
     /// Takes over a stream, if nobody did since `token` was read. Returns the new token.
     pub async fn take(&self, id: &Id, token: i64) -> Result<Option<i64>, sqlx::Error> {
         let sql = format!(
-            "UPDATE streams SET holder = $1, lease_token = lease_token + 1, lease_until_ms = {} + $2 \
-             WHERE kind = '{}' AND id = $3 AND lease_token = $4",
-            self.sql.now_ms(),
+            "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' AND id = $2 AND lease_token = $3",
             self.kind.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql))
             .bind(&self.instance)
-            .bind(self.lease_ms)
             .bind(id.as_str())
             .bind(token);
-        let done = self.sql.execute(update).await?;
-        Ok((done == 1).then_some(token + 1))
+        let take = async {
+            let mut tx = self.sql.begin().await?;
+            self.renewal().execute(&mut *tx).await?;
+            let done = update.execute(&mut *tx).await?.rows_affected();
+            tx.commit().await?;
+            Ok((done == 1).then_some(token + 1))
+        };
+        self.sql.writing(take).await
     }
 
     /// Whether a lease that this instance took is still in force: nobody has taken it over.
@@ -242,14 +252,21 @@ impl Leases {
 
     /// Renews the leases that this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
-        let sql = format!(
-            "UPDATE streams SET lease_until_ms = {} + $1 WHERE kind = '{}' AND holder = $2",
-            self.sql.now_ms(),
-            self.kind.as_str()
-        );
-        let update = sqlx::query(AssertSqlSafe(sql)).bind(self.lease_ms).bind(&self.instance);
-        self.sql.execute(update).await?;
+        self.sql.execute(self.renewal()).await?;
         Ok(())
+    }
+
+    /// The statement that lets the leases of this instance last from now on.
+    fn renewal(&self) -> Query<'_, Any, AnyArguments> {
+        let text = format!(
+            "INSERT INTO holders (kind, name, until_ms) VALUES ('{}', $1, {} + $2) \
+             ON CONFLICT (kind, name) DO UPDATE SET until_ms = excluded.until_ms",
+            self.kind.as_str(),
+            self.sql.now_ms(),
+        );
+        sqlx::query(AssertSqlSafe(text))
+            .bind(&self.instance)
+            .bind(self.lease_ms)
     }
 
     /// Does something long while renewing the leases that this instance holds. If a lease ended meanwhile, another
@@ -270,13 +287,21 @@ impl Leases {
         }
     }
 
-    /// Releases the leases that this instance holds, so that another one need not wait.
+    /// Releases the leases that this instance holds, so that another one need not wait. Forgets instances that are gone.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE kind = $1 AND holder = $2");
-        self.sql
-            .execute(update.bind(self.kind.as_str()).bind(&self.instance))
-            .await?;
-        Ok(())
+        let (kind, now) = (self.kind.as_str(), self.sql.now_ms());
+        let release = format!("UPDATE streams SET holder = '' WHERE kind = '{kind}' AND holder = $1");
+        let forget =
+            format!("DELETE FROM holders WHERE kind = '{kind}' AND (name = $1 OR until_ms < {now} - {LONGEST_MS})");
+        let work = async {
+            let mut tx = self.sql.begin().await?;
+            for text in [release, forget] {
+                let statement = sqlx::query(AssertSqlSafe(text)).bind(&self.instance);
+                statement.execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        };
+        self.sql.writing(work).await
     }
 }
 
@@ -284,8 +309,7 @@ impl Leases {
 /// alone.
 pub async fn bury(sql: &Sql) -> Result<(), sqlx::Error> {
     if sql.kind() == Kind::Sqlite {
-        let update = sqlx::query("UPDATE streams SET holder = '', lease_until_ms = 0 WHERE holder <> ''");
-        sql.execute(update).await?;
+        sql.execute(sqlx::query("DELETE FROM holders")).await?;
     }
     Ok(())
 }

@@ -2,11 +2,15 @@
 
 use std::process::{Command, Output};
 
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use jackpot::ledger::projector::lease::Leases;
+use jackpot::subject::kinds::JACKPOT;
+
+use crate::support::ledger_db::{LedgerDb, on_both_databases, stream_row};
 
 on_both_databases!(
     migrate_says_what_it_did,
     a_ledger_from_before_the_first_release_is_refused,
+    a_ledger_of_the_first_schema_keeps_its_streams,
 );
 
 fn migrate(db: &LedgerDb, environment: &[(&str, &str)]) -> Output {
@@ -54,7 +58,7 @@ async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
     assert!(migrate(&db, &[db.environment()]).status.success());
     let sql = db.open().await;
     let earlier = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
-                   SELECT 9, 'store', success, checksum, 0 FROM _sqlx_migrations";
+                   SELECT 9, 'store', success, checksum, 0 FROM _sqlx_migrations WHERE version = 10";
     sql.execute(sqlx::query(earlier)).await.expect("an earlier version");
     sql.close().await;
     let refused = migrate(&db, &[db.environment()]);
@@ -64,6 +68,36 @@ async fn a_ledger_from_before_the_first_release_is_refused(db: LedgerDb) {
         text.contains("before the first release: begin with an empty database"),
         "{text}"
     );
+}
+
+async fn a_ledger_of_the_first_schema_keeps_its_streams(db: LedgerDb) {
+    assert!(migrate(&db, &[db.environment()]).status.success());
+    let sql = db.open().await;
+    let row = stream_row(("jackpot", "spring"), (7, "00"));
+    let back = [
+        row.as_str(),
+        "DROP TABLE holders",
+        "ALTER TABLE streams ADD COLUMN lease_until_ms BIGINT NOT NULL DEFAULT 5",
+        "UPDATE streams SET holder = 'of that schema'",
+        "DELETE FROM _sqlx_migrations WHERE version > 10",
+    ];
+    for statement in back {
+        let statement = sqlx::query(sqlx::AssertSqlSafe(statement.to_owned()));
+        sql.execute(statement).await.expect("the schema of version 10");
+    }
+    sql.close().await;
+    let done = migrate(&db, &[db.environment()]);
+    let out = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success() && out.contains("schema version 10 -> "),
+        "{done:?}"
+    );
+    let sql = db.open().await;
+    let leases = Leases::of(JACKPOT, sql.clone(), "new".to_owned(), 1_000);
+    let places = leases.places().await.expect("an answer");
+    assert_eq!((places[0].id.as_str(), places[0].n), ("spring", 7));
+    assert!(places[0].free, "nobody renews a lease of that schema");
+    sql.close().await;
 }
 
 #[test]

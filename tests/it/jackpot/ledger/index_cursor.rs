@@ -43,9 +43,7 @@ async fn what_a_dead_projector_left_is_indexed_by_the_next(db: LedgerDb) {
     let (n, indexed) = cursors(&fixture).await;
     assert!(0 < indexed && indexed < n, "{indexed} of {n}");
     assert!(fixture.indexed().await.is_empty());
-    fixture
-        .change("UPDATE streams SET holder = '', lease_until_ms = 0")
-        .await;
+    fixture.change("UPDATE streams SET holder = ''").await;
     fixture.project().await;
     let (n, indexed) = cursors(&fixture).await;
     assert_eq!(n, indexed);
@@ -109,9 +107,7 @@ async fn a_stalled_holder_that_wakes_up_indexes_nothing(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let mut stalled = fixture.own_projector();
     let played = until_some_wait(&fixture, &mut stalled).await;
-    fixture
-        .change("UPDATE streams SET holder = '', lease_until_ms = 0")
-        .await;
+    fixture.change("UPDATE streams SET holder = ''").await;
     fixture.project().await;
     assert_eq!(
         fixture.indexed().await.len(),
