@@ -30,8 +30,16 @@ pub(super) enum Via {
     Shared,
     /// The calling thread's own connection.
     Own,
-    /// One of the calling thread's own connections for long commands.
-    Long,
+    /// One of the calling thread's own connections for long commands: the same for all attempts of a call.
+    Long(usize),
+}
+
+impl Via {
+    /// The connection for the next long command.
+    pub(super) fn next_long() -> Self {
+        static TURN: AtomicUsize = AtomicUsize::new(0);
+        Self::Long(TURN.fetch_add(1, Ordering::Relaxed) % LONG)
+    }
 }
 
 /// One connection, opened when first used.
@@ -63,7 +71,6 @@ pub(super) struct OwnLanes {
     plain: Lane,
     /// For long commands.
     long: [Lane; LONG],
-    next_long: AtomicUsize,
     /// For commands sent together, by the key that decides the slot.
     together: [Lane; TOGETHER],
 }
@@ -89,11 +96,10 @@ impl OwnLanes {
 
     /// The connection for a single command.
     pub(super) fn single(&self, via: Via) -> &Lane {
-        if via == Via::Long {
-            let turn = self.next_long.fetch_add(1, Ordering::Relaxed);
-            return &self.long[turn % LONG];
+        match via {
+            Via::Long(turn) => &self.long[turn % LONG],
+            Via::Shared | Via::Own => &self.plain,
         }
-        &self.plain
     }
 
     pub(super) fn together(&self, key: Option<&[u8]>) -> &Lane {

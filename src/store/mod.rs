@@ -93,7 +93,12 @@ impl Store {
 
     /// The same over one of the calling thread's own connections for long commands, which delay no others.
     pub fn call_long(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
-        self.observed(call.script().name(), Request::Script(call), Via::Long, WhenShut::Refuse)
+        self.observed(
+            call.script().name(),
+            Request::Script(call),
+            Via::next_long(),
+            WhenShut::Refuse,
+        )
     }
 
     /// Runs one idempotent command, under the same limits and retries. In a cluster it goes to the node of its first

@@ -183,21 +183,28 @@ impl Leases {
         )
     }
 
-    /// Takes over those of these streams that nobody reads. Returns them with their new tokens.
-    pub async fn take_free(&self, ids: &[Id]) -> Result<Vec<(Id, i64)>, sqlx::Error> {
+    /// Takes over those of these streams that nobody reads, if nobody did since their tokens were read. Returns them with
+    /// their new tokens.
+    ///
+    /// The tokens decide between two instances that take at once: PostgreSQL looks at a row again that another transaction
+    /// has just changed, but not at the rows of `holders`.
+    pub async fn take_free(&self, found: &[(Id, i64)]) -> Result<Vec<(Id, i64)>, sqlx::Error> {
         let take = async {
-            let (mut tx, mut taken) = (self.sql.begin().await?, Vec::with_capacity(ids.len()));
+            let (mut tx, mut taken) = (self.sql.begin().await?, Vec::with_capacity(found.len()));
             self.renewal().execute(&mut *tx).await?;
-            for ids in ids.chunks(AT_ONCE) {
+            for found in found.chunks(AT_ONCE) {
+                let pair = |i: usize| format!("(${}, ${})", 2 * i + 2, 2 * i + 3);
                 let text = format!(
-                    "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' AND id IN ({}) \
-                     AND {} RETURNING id, lease_token",
+                    "UPDATE streams SET holder = $1, lease_token = lease_token + 1 WHERE kind = '{}' \
+                     AND (id, lease_token) IN (VALUES {}) AND {} RETURNING id, lease_token",
                     self.kind.as_str(),
-                    numbered(2, ids.len()),
+                    (0..found.len()).map(pair).collect::<Vec<_>>().join(", "),
                     self.free(),
                 );
                 let update = sqlx::query(AssertSqlSafe(text)).bind(&self.instance);
-                let update = ids.iter().fold(update, |update, id| update.bind(id.as_str()));
+                let update = found
+                    .iter()
+                    .fold(update, |update, (id, token)| update.bind(id.as_str()).bind(*token));
                 for row in update.fetch_all(&mut *tx).await? {
                     let id = Id::parse(row.try_get("id")?).ok();
                     taken.extend(id.zip(Some(row.try_get::<i64, _>("lease_token")?)));

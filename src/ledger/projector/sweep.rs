@@ -57,11 +57,11 @@ impl<K: Kind> Projector<K> {
                 && place.free
                 && self.damaged.get(&place.id).is_none_or(|at| at.elapsed() >= DAMAGED)
             {
-                free.push(place.id);
+                free.push((place.id, place.token));
             }
         }
-        for ids in free.chunks(TAKEN_AT_ONCE) {
-            let taken = self.leases.take_free(ids).await?;
+        for found in free.chunks(TAKEN_AT_ONCE) {
+            let taken = self.leases.take_free(found).await?;
             self.take_over(taken).await?;
             self.keep_leases().await?;
         }

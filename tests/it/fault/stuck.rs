@@ -103,10 +103,11 @@ async fn until_stuck(service: &Service, jackpot: &str) {
     // Each try has another id, because a repeat is answered in any status.
     let mut tries = 0;
     eventually(PATIENCE, "the stream stops, and the jackpot is suspended", async || {
-        tries += 1;
         let (_, item) = reconciliation(service, jackpot).await;
+        item["stopped"].as_str()?;
+        tries += 1;
         let refused = enter(service, jackpot, &format!("not-now-{tries}")).await;
-        (item["stopped"].is_string() && refused.body["code"] == "jackpot-suspended").then_some(())
+        (refused.body["code"] == "jackpot-suspended").then_some(())
     })
     .await;
 }

@@ -104,7 +104,7 @@ async fn while_sql_is_away_nothing_is_lost_and_the_backlog_is_bounded(db: Ledger
     fixture.ledger = Ledger::open(&fixture.settings, fixture.db.data_dir())
         .await
         .expect("SQL is back");
-    fixture.change("UPDATE holders SET until_ms = 1").await;
+    fixture.change("UPDATE streams SET holder = ''").await;
     fixture.own_projector().finish().await;
     assert!(!enter(&play, &fixture, "more").await.expect("taken again"));
     fixture.project().await;
