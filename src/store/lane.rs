@@ -21,7 +21,7 @@ const TOGETHER: usize = 8;
 
 /// Connections of a thread for long commands, each in its turn. Redis reads at most 16 KiB of a connection before it
 /// syncs its file. With one connection each batch of 1,000 entries would wait for a sync of its own.
-const LONG: usize = 4;
+const LONG: usize = 2;
 
 /// The connection of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub(super) enum Via {
     Shared,
     /// The calling thread's own connection.
     Own,
-    /// One of the calling thread's own connections for long commands: the same for all attempts of a call.
+    /// One of the calling thread's own connections for long commands. All attempts of a call have the same turn, and so
+    /// the same connection.
     Long(usize),
 }
 
@@ -38,7 +39,7 @@ impl Via {
     /// The connection for the next long command.
     pub(super) fn next_long() -> Self {
         static TURN: AtomicUsize = AtomicUsize::new(0);
-        Self::Long(TURN.fetch_add(1, Ordering::Relaxed) % LONG)
+        Self::Long(TURN.fetch_add(1, Ordering::Relaxed))
     }
 }
 

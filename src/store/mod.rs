@@ -91,7 +91,8 @@ impl Store {
         self.observed(call.script().name(), Request::Script(call), Via::Own, WhenShut::Refuse)
     }
 
-    /// The same over one of the calling thread's own connections for long commands, which delay no others.
+    /// The same over one of the calling thread's own connections for long commands, so that short commands do not wait
+    /// for it.
     pub fn call_long(&self, call: &Call<'_>) -> impl Future<Output = Result<redis::Value, StoreError>> {
         self.observed(
             call.script().name(),

@@ -155,14 +155,3 @@ pub async fn run_here(
     let value: Value = store.call_here(&call).await?;
     Reply::parse(script.name(), value, known)
 }
-
-/// [`run`] over a connection for long commands, such as batches.
-pub async fn run_long(
-    store: &Store,
-    script: &'static Script,
-    call: Call<'_>,
-    known: Mark,
-) -> Result<Reply, ScriptError> {
-    let value: Value = store.call_long(&call).await?;
-    Reply::parse(script.name(), value, known)
-}

@@ -11,7 +11,7 @@ use crate::store::{Call, Store};
 
 use super::Reply;
 use super::segment::add_segment;
-use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, run_long, settling_keys};
+use super::{ENTER_BATCH, Fence, LOOKUP_BATCH, Refusal, ScriptError, fenced, run, settling_keys};
 use crate::jackpot::batch::{Batch, Drawn};
 use crate::subject::List;
 
@@ -102,7 +102,7 @@ pub async fn enter_batch(
         add_segment(&mut list, &drawn.segment, definition);
     }
     let call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence).arg(list);
-    let reply = run_long(store, &ENTER_BATCH, call, fence.known).await?;
+    let reply = Reply::parse(ENTER_BATCH.name(), store.call_long(&call).await?, fence.known)?;
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
     match reply.code() {
         "ok" => Ok((reply.mark(), BatchReply::Found(found(&reply)?))),

@@ -9,7 +9,7 @@ use jackpot_core::mark::Mark;
 use crate::store::keys::JackpotKeys;
 use crate::store::{Call, Script};
 use crate::subject::restore::Early;
-use crate::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run, run_here, run_long};
+use crate::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run, run_here};
 pub use crate::subject::{ScriptError, Wanted};
 
 mod adjust;

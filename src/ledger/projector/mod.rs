@@ -179,7 +179,7 @@ impl<K: Kind> Projector<K> {
     fn rest(&self, round: Duration, seen: u64) -> Duration {
         let (registry, most) = (self.kind.registry(), self.settings.max_backlog_events);
         let hurries = |id| pace::must_hurry(registry.known(id).backlog(), most);
-        let rest = pace::rest(round);
+        let rest = pace::rest(round, self.renewal());
         if rest.is_zero() || rises() == seen || self.streams.keys().any(hurries) {
             return Duration::ZERO;
         }
@@ -263,9 +263,13 @@ impl<K: Kind> Projector<K> {
         Ok(more)
     }
 
+    /// Longest time between two renewals of the leases, so that two may fail.
+    fn renewal(&self) -> Duration {
+        Duration::from_millis(self.settings.lease_ms / 3)
+    }
+
     async fn keep_leases(&mut self) -> Result<(), sqlx::Error> {
-        let third = Duration::from_millis(self.settings.lease_ms / 3);
-        if self.renewed_at.elapsed() >= third && !self.streams.is_empty() {
+        if self.renewed_at.elapsed() >= self.renewal() && !self.streams.is_empty() {
             self.leases.renew().await?;
             self.renewed_at = Instant::now();
         }

@@ -1,24 +1,24 @@
-//! Keeps the projector to a share of the machine while requests come: events can wait, players can't.
+//! Keeps the projector of each kind to a share of the machine while requests come: events can wait, players can't.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// Read once: the system reads files to tell it.
+/// Read once, because each reading opens files of the system.
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZeroUsize::get));
 
 /// The projector of a kind takes at most one part in so many of the machine.
 const PART: u32 = 5;
 /// Longest rest: a round of a large index takes seconds.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Above this part of the backlog at which requests are refused, it works without rests.
+/// One part in so many of the backlog at which requests are refused: with more, the projector works without rests.
 const HURRY: u64 = 4;
 
 /// The rest after a round of this length, by which rounds take their part of all cores. A round takes one core: the
-/// projector and its database work in turns.
-pub(super) fn rest(round: Duration) -> Duration {
-    rest_on(*CORES, round)
+/// projector and its database work in turns. A rest ends before the leases must be renewed, `renewal` after the last time.
+pub(super) fn rest(round: Duration, renewal: Duration) -> Duration {
+    rest_on(*CORES, round).min(renewal)
 }
 
 fn rest_on(cores: usize, round: Duration) -> Duration {
@@ -51,6 +51,12 @@ mod tests {
         ] {
             assert_eq!(rest_on(cores, round), rest, "{cores} cores, {round:?}");
         }
+    }
+
+    #[test]
+    fn no_rest_is_longer_than_leases_allow() {
+        let (round, renewal) = (Duration::from_mins(1), Duration::from_millis(333));
+        assert!(rest(round, renewal) <= renewal);
     }
 
     #[test]

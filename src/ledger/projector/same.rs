@@ -19,7 +19,7 @@ use crate::subject::engine::Operated;
 
 /// Comparisons of an unchanged subject in a row without a look at the ledger's rows.
 const AT_MOST: u32 = 20;
-/// One in so many of them has its time stored: thousands of rows would be rewritten for their times alone.
+/// One in so many of these comparisons stores its time. Each would rewrite a row only for the time.
 const STORED: u32 = 5;
 /// Rows of one statement.
 const ROWS: usize = 100;
@@ -44,8 +44,8 @@ impl Agreed {
 }
 
 impl<K: Kind> Projector<K> {
-    /// Splits the streams to compare into those that need no comparison, and all others with the sum of what Redis
-    /// holds. Of the former it returns those whose time is to be stored.
+    /// Finds which of these streams have changed since their last comparison. Returns the unchanged ones whose time is to be
+    /// stored, and the changed ones, each with the sum of what Redis holds.
     pub(super) async fn same(&mut self, turn: Vec<Id>) -> (Vec<Id>, Vec<(Id, Option<Sum>)>) {
         let (mut reads, mut counts) = (Vec::new(), Vec::with_capacity(turn.len()));
         for id in &turn {

@@ -88,7 +88,7 @@ const SETTINGS: [(&str, &str); 14] = [
     ("--maxmemory-policy", "noeviction"),
     // Memory freed by many UNLINKs comes back without delaying a call.
     ("--lazyfree-lazy-user-del", "yes"),
-    // A list is searched from its beginning for each new id, so it must stay short (docs/explanation/performance.md).
+    // A list is searched from its beginning for each new id, so it must stay short (docs/decisions/0045).
     ("--hash-max-listpack-entries", "64"),
     ("--loglevel", "notice"),
 ];

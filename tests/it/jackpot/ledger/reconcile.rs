@@ -24,6 +24,7 @@ on_both_databases!(
     a_stream_that_is_stopped_says_so,
     a_pool_that_is_gone_is_found,
     all_have_their_turn_and_not_at_once,
+    a_comparison_without_news_stores_its_time_at_each_fifth,
 );
 
 /// Adds to a meter by hand.
@@ -327,4 +328,25 @@ async fn all_have_their_turn_and_not_at_once(db: LedgerDb) {
         projector.catch_up().await;
         assert_eq!(fixture.table("reconciliations", "n").await.len(), compared);
     }
+}
+
+async fn a_comparison_without_news_stores_its_time_at_each_fifth(db: LedgerDb) {
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.settings.reconcile_interval_s = 0;
+    fixture.take("e", 0).await;
+    let mut projector = fixture.own_projector();
+    projector.catch_up().await;
+    let mut stored = Vec::new();
+    for compared in 0..=22 {
+        fixture.change("UPDATE reconciliations SET at_ms = 1").await;
+        projector.catch_up().await;
+        let row = fixture.table("reconciliations", "clean at_ms").await.remove(0);
+        assert_eq!(row[0], "1");
+        if row[1] != "1" {
+            stored.push(compared);
+        }
+    }
+    let gaps: Vec<_> = stored.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // After 20 of them one looks at the rows of the ledger again.
+    assert_eq!(gaps, [5, 5, 5, 1], "{stored:?}");
 }
