@@ -21,3 +21,4 @@ pub mod strangers;
 mod support;
 pub mod teaching;
 mod tls;
+mod traces;
