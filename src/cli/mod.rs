@@ -2,6 +2,7 @@
 
 mod backup;
 mod export;
+mod health;
 mod key;
 mod ledger;
 mod migrate;
@@ -34,6 +35,7 @@ pub struct Cli {
 enum Command {
     /// Run the service.
     Serve(SettingsArgs),
+    Health(health::Args),
     /// Make, list and revoke API keys; rotate the key that signs.
     Key(key::Args),
     /// Bring the ledger's schema up to date, and say from which version to which.
@@ -61,6 +63,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
+            Command::Health(args) => health::run(&args),
             Command::Key(args) => return key::run(args),
             Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(*args),

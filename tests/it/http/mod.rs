@@ -18,6 +18,6 @@ pub mod secured;
 mod service;
 mod stop;
 pub mod strangers;
-mod support;
+pub mod support;
 pub mod teaching;
-mod tls;
+pub mod tls;
