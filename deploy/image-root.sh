@@ -1,6 +1,6 @@
 #!/bin/sh
-# image-root.sh ROOT PROGRAM[:PATH]…: copies the programs and the libraries they load into ROOT, under their own paths, or
-# the program under PATH. Without symbolic links, because ROOT becomes / of an image.
+# image-root.sh ROOT PROGRAM[:PATH]…: copies the programs and the libraries they load into ROOT, under their own
+# paths, or the program under PATH. Without symbolic links, because ROOT becomes / of an image.
 set -eu
 
 root=$1

@@ -33,10 +33,10 @@ clean_up() {
 }
 trap clean_up EXIT
 printf 'cacert = "%s"\nheader = "Authorization: Bearer %s"\nheader = "Content-Type: application/json"\n' \
-  "$STACK_DIR/secrets/cert.pem" "$key" >"$work/always"
+  "$STACK_DIR/secrets/ca.pem" "$key" >"$work/always"
 # A refused, lost or 5xx answer is asked for again with the same body.
-printf 'silent\nfail\nretry = 1000\nretry-delay = 1\nretry-all-errors\nretry-max-time = %d\nmax-time = 10\n' "$REPEAT_S" \
-  >>"$work/always"
+printf '%s\n' >>"$work/always" \
+  silent fail retry-all-errors 'retry = 1000' 'retry-delay = 1' 'max-time = 10' "retry-max-time = $REPEAT_S"
 
 # call METHOD PATH [BODY]
 call() { curl --config "$work/always" --request "$1" ${3:+--data "$3"} "$url/v1$2"; }
@@ -49,10 +49,12 @@ container() { compose ps --quiet "$1"; }
 
 # The pool is paid now and then, so that claims are under way when the instance dies.
 jackpot="drill-$(date +%s)"
-call PUT "/jackpots/$jackpot" "{\"id\":\"$jackpot\",\"name\":\"Drill\",\"currency\":\"EUR\",\"public_meter\":true,
-  \"contribution\":{\"fixed\":1},\"tiers\":[{\"tier\":\"grand\",\"share_ppm\":1000000,\"min_payout\":1}],
-  \"odds\":{\"total\":20,\"ranks\":[{\"rank\":1,\"weight\":1,\"prize\":{\"pool\":{\"tier\":\"grand\",\"take\":\"all\"}}}]}}" \
-  >"$work/definition"
+cat >"$work/definition" <<JSON
+{"id": "$jackpot", "name": "Drill", "currency": "EUR", "contribution": {"fixed": 1},
+ "tiers": [{"tier": "grand", "share_ppm": 1000000, "min_payout": 1}],
+ "odds": {"total": 20, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}}]}}
+JSON
+call PUT "/jackpots/$jackpot" "@$work/definition" >/dev/null
 
 mkdir "$work/answers"
 for ((player = 0; player < PLAYERS; player++)); do
@@ -91,21 +93,24 @@ taken=$(cat "$work"/codes-* | grep -c '^20[01]$' || true)
 different=$(grep -ohE '"sequence":[0-9]+' "$work"/answers/* | sort -u | wc -l)
 highest=$(grep -ohE '"sequence":[0-9]+' "$work"/answers/* | grep -oE '[0-9]+$' | sort -n | tail -n 1)
 say "acknowledged: $taken; different sequences: $different, the highest $highest"
-((taken == entries && different == entries && highest == entries)) || die "an acknowledged entry is missing or counts twice"
+((taken == entries && different == entries && highest == entries)) ||
+  die "an acknowledged entry is missing or counts twice"
 
 call GET "/jackpots/$jackpot" >"$work/jackpot"
 contributed=$(number contributed <"$work/jackpot")
 pool=$(number pool <"$work/jackpot")
 paid=$(number paid <"$work/jackpot")
 say "contributed: $contributed = pool $pool + paid $paid"
-((contributed == entries && pool + paid == entries)) || die "the meters do not have each entry once: $(<"$work/jackpot")"
+((contributed == entries && pool + paid == entries)) ||
+  die "the meters do not have each entry once: $(<"$work/jackpot")"
 
 # The last comparison of the service, which it makes now and then. The terms of the ledger are sums over its events.
 in_both="{\"term\":\"contributions\",\"redis\":$entries,\"ledger\":$entries}"
 deadline=$((SECONDS + AGREE_DEADLINE_S))
 until
   call GET /reconciliation 2>/dev/null >"$work/compared" || true
-  sed 's/{"jackpot_id"/\n&/g' "$work/compared" | grep "^{\"jackpot_id\":\"$jackpot\".*\"clean\":true" | grep -qF "$in_both"
+  sed 's/{"jackpot_id"/\n&/g' "$work/compared" | grep "^{\"jackpot_id\":\"$jackpot\".*\"clean\":true" |
+    grep -qF "$in_both"
 do
   ((SECONDS < deadline)) || die "Redis and the ledger do not agree on $entries contributions: $(<"$work/compared")"
   sleep 1

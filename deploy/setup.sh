@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # setup.sh [--redis replica|cluster] [--host NAME]…: prepares the stack of deploy/compose.yml on this machine: random
-# passwords and secrets, a self-signed certificate for localhost and the given names, directories for the data, and .env.
+# passwords and secrets, a certificate for localhost and the given names, directories for the data, and .env.
 # What exists stays. STACK_DIR: the directory for all of it (default: deploy).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -59,14 +59,22 @@ hosts=(20)
 [[ $redis == cluster ]] && hosts=(21 22 23 24 25 26)
 printf "redis://:$(<redis_password)@$net.%s:6379\n" "${hosts[@]}" >redis_urls
 if [[ ! -e tls_pem ]]; then
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days "$CERTIFICATE_DAYS" -subj /CN=jackpot \
-    -addext "subjectAltName=IP:127.0.0.1$(printf ',DNS:%s' "${names[@]}")" -keyout key.pem -out cert.pem 2>/dev/null
+  # An authority of this stack alone signs the certificate, and its key is thrown away.
+  new_key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
+  openssl req -x509 "${new_key[@]}" -days "$CERTIFICATE_DAYS" -subj "/CN=Jackpot stack" -keyout ca.key -out ca.pem \
+    2>/dev/null
+  openssl req "${new_key[@]}" -subj /CN=jackpot -keyout key.pem -out request.pem 2>/dev/null
+  printf '%s\n' "subjectAltName=IP:127.0.0.1$(printf ',DNS:%s' "${names[@]}")" basicConstraints=critical,CA:FALSE \
+    extendedKeyUsage=serverAuth >extensions
+  openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -set_serial "0x$(openssl rand -hex 8)" \
+    -days "$CERTIFICATE_DAYS" -extfile extensions -out cert.pem 2>/dev/null
   cat cert.pem key.pem >tls_pem
-  rm key.pem
+  rm ca.key key.pem request.pem extensions cert.pem
 fi
 
 # Lines that were added by hand stay.
-added=$(grep -vE '^(COMPOSE_PROJECT_NAME|COMPOSE_PROFILES|REDIS_MODE|STACK_[A-Z]+)=' "$STACK_DIR/.env" 2>/dev/null || true)
+made='^(COMPOSE_PROJECT_NAME|COMPOSE_PROFILES|REDIS_MODE|STACK_[A-Z]+)='
+added=$(grep -vE "$made" "$STACK_DIR/.env" 2>/dev/null || true)
 cat >"$STACK_DIR/.env" <<ENV
 COMPOSE_PROJECT_NAME=${COMPOSE_PROJECT_NAME:-jackpot}
 COMPOSE_PROFILES=$redis
@@ -78,4 +86,4 @@ STACK_GID=$gid
 $added
 ENV
 if [[ $EUID == 0 ]]; then chown -R "$uid:$gid" "$STACK_DIR/secrets" "$STACK_DIR/data"; fi
-say "prepared $STACK_DIR; clients trust $STACK_DIR/secrets/cert.pem"
+say "prepared $STACK_DIR; clients trust $STACK_DIR/secrets/ca.pem"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dist.sh: makes what images and the Debian package contain, in target/image: the program and its bill of materials.
-# BINARY: a program that was built before. Without it this builds the profile `dist` (some ten minutes), with the list of
-# its dependencies inside, which `cargo audit bin` reads.
+# BINARY: a program that was built before. Without it this builds the profile `dist` (some ten minutes), with the list
+# of its dependencies inside, which `cargo audit bin` reads.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

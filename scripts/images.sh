@@ -5,8 +5,8 @@
 #   without it the Dockerfile compiles one, or if no registry answers this machine does.
 # - stack: the other programs of deploy/compose.yml, but Grafana, of which Debian has no package.
 # - debian: a system of packages, the base of the others and of the test of the Debian package.
-# Images are pulled, or made from packages if no registry answers: the program and the libraries it loads. Prints nothing
-# if they exist.
+# Images are pulled, or made from packages if no registry answers: the program and the libraries it loads. Prints
+# nothing if they exist.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -18,8 +18,8 @@ VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 # there IMAGE: whether it was pulled, or made by this recipe.
 there() {
   local seen
-  seen=$(docker image inspect --format '{{len .RepoDigests}} {{index .Config.Labels "jackpot.recipe"}}' "$1" 2>/dev/null) ||
-    return 1
+  local format='{{len .RepoDigests}} {{index .Config.Labels "jackpot.recipe"}}'
+  seen=$(docker image inspect --format "$format" "$1" 2>/dev/null) || return 1
   [[ ${seen% *} != 0 || ${seen#* } == "$RECIPE" ]]
 }
 
@@ -45,7 +45,8 @@ empty_root() {
   printf '%s\n' "root:x:0:0:root:/data:/sbin/nologin" "stack:x:10001:10001::/data:/sbin/nologin" >"$root/etc/passwd"
 }
 
-# add ROOT PROGRAM…: copies programs, which PATH has, and the libraries they load. They are in /usr/bin under their names.
+# add ROOT PROGRAM…: copies programs, which PATH has, and the libraries they load. They are in /usr/bin under their
+# names.
 add() {
   local root=$1 program path
   shift

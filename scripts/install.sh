@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh run|test|api|bench|lint|sbom|deb|deploy: installs what this command needs and the machine lacks. Prints nothing if nothing is
-# missing.
+# install.sh run|test|api|bench|lint|sbom|deb|deploy: installs what this command needs and the machine
+# lacks. Prints nothing if nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -63,12 +63,13 @@ browser() {
   fi
 }
 
-# python_tools [SET]: installs the tools of tests/SET/requirements.txt, and no others, in a Python environment of their own.
+# Tools that are installed in a Python environment of their own, and no others.
 python_packages() {
   want python3 python3
   have python3 && ! python3 -c 'import ensurepip, venv' 2>/dev/null && packages+=(python3-venv)
   return 0
 }
+# python_tools [SET]: the tools of tests/SET/requirements.txt.
 python_tools() {
   local lock="tests/${1:-api}/requirements.txt" home="$TOOLS_DIR/${1:-api}"
   cmp --quiet "$lock" "$home/requirements.txt" && return 0

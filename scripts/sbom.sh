@@ -9,7 +9,7 @@ have cargo-cyclonedx || scripts/install.sh sbom
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # In a copy, because the tool writes beside the manifest of each member.
-tar -c --exclude=./target --exclude=./.git --exclude=./data Cargo.toml Cargo.lock benches crates src tests | tar -x -C "$work"
+tar -c Cargo.toml Cargo.lock benches crates src tests | tar -x -C "$work"
 (cd "$work" && cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$(rustc -vV | sed -n 's/^host: //p')")
 mkdir -p "$(dirname "$file")"
 # Without the name of the copy's directory.

@@ -2,8 +2,8 @@
 //! `NOTIFY_SOCKET` (`sd_notify(3)`). Without one nothing is sent.
 //!
 //! - While the service starts, its start time is extended: Redis may load for minutes.
-//! - `READY=1` follows when it takes requests. From then on a Redis that is away changes `STATUS=` alone: the service answers
-//!   503 and goes on as soon as Redis is back, so a restart would help nobody.
+//! - `READY=1` follows when it takes requests. From then on a Redis that is away changes `STATUS=` alone: the service
+//!   answers 503 and goes on as soon as Redis is back, so a restart would help nobody.
 //! - `WATCHDOG=1` says that the runtime still runs tasks.
 
 use std::convert::Infallible;
@@ -71,7 +71,8 @@ impl ServiceManager {
             .await;
     }
 
-    /// Keeps the watchdog quiet while it is polled, and sends each change of the status. `status`: `None` for no change.
+    /// Keeps the watchdog quiet while it is polled, and sends each change of the status. `status`: `None` for no
+    /// change.
     pub async fn while_serving(self, mut status: impl FnMut() -> Option<String>) -> Infallible {
         if self.socket.is_none() {
             return future::pending().await;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# make-secrets.sh DIRECTORY: writes the files of the Secret `jackpot` into DIRECTORY, which it makes: new random secrets and
-# an API key for operators, beside the given addresses. REDIS_URLS and LEDGER_URL: as in the settings redis.urls and
-# ledger.url. BINARY: the program (default: jackpot on PATH). What exists stays.
+# make-secrets.sh DIRECTORY: writes the files of the Secret `jackpot` into DIRECTORY, which it makes: new random
+# secrets and an API key for operators, beside the given addresses. REDIS_URLS and LEDGER_URL: as in the settings
+# redis.urls and ledger.url. BINARY: the program (default: jackpot on PATH). What exists stays.
 set -euo pipefail
 
 directory=${1:?usage: REDIS_URLS=… LEDGER_URL=… deploy/kubernetes/make-secrets.sh DIRECTORY}
-: "${REDIS_URLS:?rediss://user:password@redis-1:6379,…}" "${LEDGER_URL:?postgres://user:password@host/database?sslmode=…}"
+: "${REDIS_URLS:?rediss://user:password@redis-1:6379,…}"
+: "${LEDGER_URL:?postgres://user:password@host/database?sslmode=…}"
 umask 077
 mkdir -p "$directory"
 cd "$directory"

@@ -34,7 +34,8 @@ pub(super) fn run(args: &Args) -> CommandResult {
 async fn ask(url: &str) -> Result<String, super::Failure> {
     tls::install_provider();
     let client = reqwest::Client::builder()
-        // It asks this machine and sends no secret. The certificate names another host, or comes from an unknown authority.
+        // It asks this machine and sends no secret. The certificate names another host, or comes from an unknown
+        // authority.
         .tls_danger_accept_invalid_certs(true)
         .timeout(ANSWER_LIMIT)
         .no_proxy()

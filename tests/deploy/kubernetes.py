@@ -60,7 +60,7 @@ def deployment(thing, objects):
             text = objects["ConfigMap", config["name"]]["data"]["production.toml"]
             settings = tomllib.loads(text)
             stop_s = container["lifecycle"]["preStop"]["sleep"]["seconds"] + settings["http"]["shutdown_timeout_s"]
-            check(spec["terminationGracePeriodSeconds"] > stop_s + LAST_EVENTS_S, f"{name}: killed before it has stopped")
+            check(spec["terminationGracePeriodSeconds"] > stop_s + LAST_EVENTS_S, f"{name}: killed while it stops")
         if secret and any(kind == "Secret" for kind, _ in objects):
             check(("Secret", secret["secretName"]) in objects, f"{name}: no Secret {secret['secretName']}")
     labels = template["metadata"]["labels"]
@@ -104,7 +104,8 @@ def manifest(path):
     monitors = [thing for (kind, _), thing in objects.items() if kind == "ServiceMonitor"]
     for monitor in monitors:
         service = next(thing for (kind, _), thing in objects.items() if kind == "Service")
-        check(selects(monitor["spec"]["selector"]["matchLabels"], service["metadata"]["labels"]), "no service to scrape")
+        selector = monitor["spec"]["selector"]["matchLabels"]
+        check(selects(selector, service["metadata"]["labels"]), f"{path}: no service to scrape")
         ports = {port["name"] for port in service["spec"]["ports"]}
         check(all(endpoint["port"] in ports for endpoint in monitor["spec"]["endpoints"]), "no such port to scrape")
     print(f"{path}: {len(objects)} objects are valid in {' and '.join(VERSIONS)}: {', '.join(sorted(kinds))}")
