@@ -59,9 +59,10 @@ is_healthy() { [[ $(docker inspect --format '{{.State.Health.Status}}' "$1") == 
 # same_version: files that name an image have the version of Cargo.toml.
 same_version() {
   local file
-  for file in deploy/compose.yml deploy/kubernetes/base/deployment.yaml; do
+  for file in deploy/compose.yml deploy/kubernetes/base/deployment.yaml docs/how-to/run-the-stack.md; do
     grep -q "jackpot:$VERSION-slim" "$file" || die "$file does not name jackpot:$VERSION-slim"
   done
+  grep -q "newTag: $VERSION-slim" deploy/kubernetes/example/kustomization.yaml || die "the example has another version"
 }
 
 test_rules() {

@@ -10,7 +10,6 @@ use crate::tls;
 /// Ask the running service with these settings whether it is alive (`/healthz`), and print its answer. Exit code 1 when
 /// it does not answer, or not with 200.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  jackpot health\n  jackpot health --ready --config /etc/jackpot/jackpot.toml")]
 pub(super) struct Args {
     /// Ask whether it can serve (`/readyz`) in place of whether it is alive.
     #[arg(long)]

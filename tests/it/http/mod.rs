@@ -21,3 +21,4 @@ pub mod strangers;
 pub mod support;
 pub mod teaching;
 pub mod tls;
+mod traces;
