@@ -6,6 +6,11 @@ Examples:
   jackpot serve --config /etc/jackpot/jackpot.toml
   JACKPOT__HTTP__LISTEN=0.0.0.0:8080 jackpot serve";
 
+pub(super) const HEALTH: &str = "\
+Examples:
+  jackpot health
+  jackpot health --ready --config /etc/jackpot/jackpot.toml";
+
 pub(super) const KEY_NEW: &str = "\
 Examples:
   jackpot key new --role play --name game-1

@@ -5,6 +5,7 @@ mod completions;
 mod doctor;
 mod examples;
 mod export;
+mod health;
 mod key;
 mod ledger;
 mod migrate;
@@ -38,6 +39,8 @@ enum Command {
     /// Run the service.
     #[command(after_help = examples::SERVE)]
     Serve(SettingsArgs),
+    #[command(after_help = examples::HEALTH)]
+    Health(health::Args),
     /// Make, list and revoke API keys; rotate the key that signs.
     Key(key::Args),
     /// Bring the ledger's schema up to date, and say from which version to which.
@@ -76,6 +79,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
+            Command::Health(args) => health::run(&args),
             Command::Key(args) => return key::run(args),
             Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(*args),

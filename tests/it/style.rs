@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose text files are read.
-const FOLDERS: [&str; 8] = ["src", "crates", "tests", "benches", "lua", "scripts", "config", "docs"];
+const FOLDERS: [&str; 9] = [
+    "src", "crates", "tests", "benches", "lua", "scripts", "config", "docs", "deploy",
+];
 
 /// Lines of a file: a longer one has a second purpose. Functions are limited by clippy.
 const MAX_LINES: usize = 900;

@@ -10,13 +10,17 @@ use super::{files_below, top};
 const AT_THE_TOP: [&str; 3] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
 /// Files outside the documentation that name documents: folder and extension.
-const NAMING: [(&str, &str); 8] = [
+const NAMING: [(&str, &str); 12] = [
     ("src", "rs"),
     ("crates", "rs"),
     ("tests/it", "rs"),
     ("benches", "rs"),
     ("lua", "lua"),
     ("scripts", "sh"),
+    ("deploy", "service"),
+    ("deploy", "sh"),
+    ("deploy", "yaml"),
+    ("deploy", "yml"),
     ("config", "toml"),
     ("migrations", "sql"),
 ];
