@@ -56,13 +56,23 @@ start() {
 
 is_healthy() { [[ $(docker inspect --format '{{.State.Health.Status}}' "$1") == healthy ]]; }
 
-# same_version: files that name an image have the version of Cargo.toml.
-same_version() {
-  local file
+# same_versions: what is named in two places is the same in both.
+same_versions() {
+  local file image tool version
   for file in deploy/compose.yml deploy/kubernetes/base/deployment.yaml docs/how-to/run-the-stack.md; do
     grep -q "jackpot:$VERSION-slim" "$file" || die "$file does not name jackpot:$VERSION-slim"
   done
   grep -q "newTag: $VERSION-slim" deploy/kubernetes/example/kustomization.yaml || die "the example has another version"
+  for image in "$REDIS_IMAGE" "$POSTGRES_IMAGE" "$HAPROXY_IMAGE" "$PROMETHEUS_IMAGE"; do
+    grep -qF ":-$image}" deploy/compose.yml || die "deploy/compose.yml does not name $image"
+  done
+  for image in "$RUST_IMAGE" "$DEBIAN_SLIM_IMAGE"; do
+    grep -q "^ARG .*_IMAGE=$image$" deploy/Dockerfile || die "deploy/Dockerfile does not name $image"
+  done
+  for tool in AUDITABLE CYCLONEDX; do
+    version=$(sed -n "s/^${tool}_VERSION=//p" scripts/install.sh)
+    grep -qF "cargo-${tool,,}@$version" deploy/Dockerfile || die "deploy/Dockerfile has another cargo-${tool,,}"
+  done
 }
 
 test_rules() {
@@ -81,7 +91,7 @@ test_unit() {
 test_manifests() {
   local tools="$TOOLS_DIR/deploy/bin" compose_file
   step "Kubernetes manifests, Compose file, dashboards"
-  same_version
+  same_versions
   cp -r deploy/kubernetes "$work/kubernetes"
   REDIS_URLS=redis://redis:6379 LEDGER_URL=postgres://sql/jackpot BINARY=$(realpath "$BINARY") \
     deploy/kubernetes/make-secrets.sh "$work/kubernetes/example/secrets"
@@ -169,16 +179,20 @@ not_firing() { ! firing; }
 
 # An instance with the settings, the user and the read-only secrets of the manifests, on Redis and SQL of the stack.
 as_in_kubernetes() {
-  local secrets="$work/pod-secrets" arguments
+  local secrets="$work/pod-secrets" user arguments
   mkdir "$secrets"
   cp "$STACK_DIR"/secrets/{master_secret,signing_key,redis_urls,ledger_url} "$STACK_DIR/data/keys/keys.toml" "$secrets"
-  chown root:10001 "$secrets"/*
+  user="$(id -u):$(id -g)"
+  if [[ $EUID == 0 ]]; then
+    user=10001:10001
+    chown root:10001 "$secrets"/*
+  fi
   chmod 0440 "$secrets"/*
   chmod 0755 "$work" "$secrets"
   mapfile -t arguments < <("$TOOLS_DIR/deploy/bin/python" -c 'import sys, yaml
 print(*yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["containers"][0]["args"], sep="\n")' \
     deploy/kubernetes/base/deployment.yaml)
-  start pod --user 10001:10001 --tmpfs /var/lib/jackpot:uid=10001,gid=10001,mode=0700 \
+  start pod --user "$user" --tmpfs "/var/lib/jackpot:uid=${user%:*},gid=${user#*:},mode=0700" \
     --network "${COMPOSE_PROJECT_NAME}_stack" --env JACKPOT__REDIS__MODE=standalone \
     --volume "$secrets:/run/secrets/jackpot:ro" --volume "$PWD/deploy/kubernetes/base:/etc/jackpot/config:ro" \
     "jackpot:$VERSION-slim" "${arguments[@]}"
