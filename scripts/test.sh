@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh: runs every test, then the black-box checks and the checks of the API description.
+# test.sh: runs every test, then the black-box checks and the checks of the API description and of the clients.
 # test.sh FILTER…: runs only these tests (arguments of cargo nextest run).
 # At the end it stops the servers that it started, and the Docker engine if it started one.
 set -euo pipefail
@@ -89,6 +89,7 @@ cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@" 2>&1 | tee "$log" >
 cargo test --quiet --doc
 scripts/acceptance.sh
 scripts/api.sh
+scripts/clients.sh test
 # Again at the end, because the black-box checks print many lines after it.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"
 say "all tests passed; Valkey: $valkey"
