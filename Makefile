@@ -1,6 +1,6 @@
 # The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance api images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -22,6 +22,9 @@ acceptance: ## The black-box checks alone, against the release build
 
 api: ## Check the release build against the API description: validators, schemathesis, a generated client
 	@scripts/api.sh
+
+clients: ## Check the clients for Python and TypeScript against the release build, and build their packages
+	@scripts/clients.sh test
 
 images: ## Build the images jackpot:VERSION and jackpot:VERSION-slim
 	@scripts/images.sh jackpot

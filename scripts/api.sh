@@ -4,35 +4,19 @@
 # The tools are for Python and Node. tests/api/ pins them with their hashes; they are installed in target/tools.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
+source scripts/service.sh
 
 EXAMPLES=${EXAMPLES:-100}
-START_DEADLINE_S=60
+# schemathesis sends wrong keys as fast as it can, and each of them must get 401.
+export JACKPOT__AUTH__FAILED_KEYS_PER_SECOND_PER_ADDRESS=0
 work=$(mktemp -d)
-service=
 
 clean_up() {
-  [[ -n $service ]] && kill "$service" 2>/dev/null && wait "$service" 2>/dev/null
+  stop_service
   rm -rf "$work"
 }
 
 step() { say "--- $*"; }
-
-# The listener takes a free port, which this reads from the log.
-serve() {
-  # schemathesis sends wrong keys as fast as it can, and each of them must get 401.
-  JACKPOT__AUTH__FAILED_KEYS_PER_SECOND_PER_ADDRESS=0 \
-    JACKPOT__HTTP__LISTEN=127.0.0.1:0 JACKPOT__DATA_DIR="$work/data" "$BINARY" serve >"$work/log" 2>&1 &
-  service=$!
-  local deadline=$((SECONDS + START_DEADLINE_S)) address=
-  until [[ -n $address ]] && curl -sf "http://$address/readyz" >/dev/null; do
-    kill -0 "$service" 2>/dev/null || die "the service ended: $(tail -n 5 "$work/log")"
-    ((SECONDS < deadline)) || die "the service is not ready: $(tail -n 5 "$work/log")"
-    sleep 0.1
-    address=$(grep -oE '127\.0\.0\.1:[0-9]+' "$work/log" | head -n 1 || true)
-  done
-  url="http://$address"
-  key=$(<"$work/data/operator.key")
-}
 
 # Creates the subjects that the description's examples and links name.
 seed() {
@@ -55,7 +39,7 @@ fi
 python="$TOOLS_DIR/api/bin/python"
 export PATH="$TOOLS_DIR/api/bin:$TOOLS_DIR/node/node_modules/.bin:$PATH"
 trap clean_up EXIT
-serve
+serve "$work"
 curl -sSf "$url/openapi.json" >"$work/openapi.json"
 
 step openapi-spec-validator

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh run|test|api|bench|lint|sbom|deb|deploy: installs what this command needs and the machine
+# install.sh run|test|api|clients|bench|lint|sbom|deb|deploy: installs what this command needs and the machine
 # lacks. Prints nothing if nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
@@ -96,6 +96,28 @@ node_tools() {
   }
 }
 
+# What builds and checks the clients. The wheels stay, so that a package can be installed without an index.
+client_tools() {
+  local lock=clients/python/requirements-dev.txt home="$TOOLS_DIR/clients"
+  if ! cmp --quiet "$lock" "$home/requirements-dev.txt"; then
+    say "installing the tools of $lock into $home (once)"
+    rm -rf "$home"
+    python3 -m venv "$home/python" || die "no Python environment: install python3-venv"
+    "$home/python/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+      --require-hashes --requirement "$lock" --dest "$home/wheels" || die "pip could not download $lock"
+    "$home/python/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --find-links "$home/wheels" \
+      --require-hashes --requirement "$lock" || die "pip could not install $lock"
+    cp "$lock" "$home/requirements-dev.txt"
+  fi
+  local folder=clients/typescript installed=clients/typescript/node_modules/.lock
+  if ! cmp --quiet "$folder/package-lock.json" "$installed"; then
+    say "installing the tools of $folder/package-lock.json (once)"
+    npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --silent ||
+      die "npm could not install $folder/package-lock.json"
+    cp "$folder/package-lock.json" "$installed"
+  fi
+}
+
 compiler_and_server() {
   have rustup || have cargo || die "Rust is missing: see https://rustup.rs"
   want cc build-essential
@@ -142,6 +164,14 @@ case "${1:-}" in
     install_packages
     python_tools
     node_tools
+    ;;
+  clients)
+    want curl curl
+    python_packages
+    node_packages
+    install_packages
+    python_tools
+    client_tools
     ;;
   bench)
     compiler_and_server
@@ -191,5 +221,5 @@ case "${1:-}" in
     install_packages
     python_tools deploy
     ;;
-  *) die "usage: scripts/install.sh run|test|api|bench|lint|sbom|deb|deploy" ;;
+  *) die "usage: scripts/install.sh run|test|api|clients|bench|lint|sbom|deb|deploy" ;;
 esac

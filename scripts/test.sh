@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test.sh: runs every test, then the black-box checks, the checks of the API description, and what deploy/ ships.
+# test.sh: runs every test, then the black-box checks, the checks of the API description and of the clients, and what
+# deploy/ ships.
 # test.sh FILTER…: runs only these tests (arguments of cargo nextest run).
 # At the end it stops the servers that it started, and the Docker engine if it started one.
 set -euo pipefail
@@ -96,6 +97,7 @@ cargo nextest run --no-fail-fast --filterset "not ($missing)" "$@" 2>&1 | tee "$
 cargo test --quiet --doc
 scripts/acceptance.sh
 scripts/api.sh
+scripts/clients.sh test
 BINARY=target/release/jackpot scripts/deploy.sh test
 # Again at the end, because the black-box checks print many lines after it.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"

@@ -6,9 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose text files are read.
-const FOLDERS: [&str; 9] = [
-    "src", "crates", "tests", "benches", "lua", "scripts", "config", "docs", "deploy",
+const FOLDERS: [&str; 10] = [
+    "src", "crates", "tests", "benches", "lua", "scripts", "config", "docs", "deploy", "clients",
 ];
+
+/// Folders below them with what generators, compilers and package managers write.
+const WRITTEN: [&str; 5] = ["generated", "node_modules", "build", "dist", "__pycache__"];
 
 /// Lines of a file: a longer one has a second purpose. Functions are limited by clippy.
 const MAX_LINES: usize = 900;
@@ -39,7 +42,7 @@ const WORDS: [&str; 8] = [
 ];
 
 /// Files that hold texts.
-const TEXTS: [&str; 5] = ["rs", "lua", "md", "toml", "sh"];
+const TEXTS: [&str; 7] = ["rs", "lua", "md", "toml", "sh", "py", "ts"];
 
 /// A test must not do this: it polls with a deadline (`support::eventually`).
 const SLEEP: &str = concat!("sl", "eep(");
@@ -133,10 +136,13 @@ fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
         return;
     };
     for path in entries.map(|entry| entry.expect("a folder of the project can be read").path()) {
-        if path.is_dir() {
-            files_below(&path, files);
-        } else {
+        if !path.is_dir() {
             files.push(path);
+        } else if !path
+            .file_name()
+            .is_some_and(|name| WRITTEN.iter().any(|written| name == *written))
+        {
+            files_below(&path, files);
         }
     }
 }

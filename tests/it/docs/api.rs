@@ -1,4 +1,5 @@
-//! The references of the API and of its problems are made from the document that the service serves.
+//! The references of the API and of its problems are made from the document that the service serves, and the document
+//! itself is kept, because the clients in `clients/` are generated from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -108,4 +109,12 @@ async fn the_pages_of_routes_and_problems_are_those_of_the_service() {
         .or_default()
         .insert(answer.status.as_u16().to_string());
     hold("problems.md", &problems(&statuses));
+}
+
+#[tokio::test]
+async fn the_kept_description_is_that_of_the_service() {
+    let service = Service::start().await;
+    let document = service.get("/openapi.json").await.body;
+    let text = serde_json::to_string_pretty(&document).expect("a value is JSON");
+    hold("openapi.json", &(text + "\n"));
 }

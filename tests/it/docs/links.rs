@@ -6,11 +6,17 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{files_below, top};
 
-/// Documents at the top; all others are below `docs/`.
-const AT_THE_TOP: [&str; 3] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+/// Documents outside `docs/`.
+const OUTSIDE: [&str; 5] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "clients/python/README.md",
+    "clients/typescript/README.md",
+];
 
 /// Files outside the documentation that name documents: folder and extension.
-const NAMING: [(&str, &str); 12] = [
+const NAMING: [(&str, &str); 14] = [
     ("src", "rs"),
     ("crates", "rs"),
     ("tests/it", "rs"),
@@ -23,6 +29,8 @@ const NAMING: [(&str, &str); 12] = [
     ("deploy", "yml"),
     ("config", "toml"),
     ("migrations", "sql"),
+    ("clients/python/src", "py"),
+    ("clients/typescript/src", "ts"),
 ];
 
 /// A link as it stands in a document.
@@ -163,7 +171,7 @@ fn broken(root: &Path, path: &Path, text: &str) -> Vec<String> {
 }
 
 /// Folders in which the documentation names files.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "docs/",
     "src/",
     "crates/",
@@ -173,6 +181,7 @@ const FOLDERS: [&str; 9] = [
     "scripts/",
     "config/",
     "migrations/",
+    "clients/",
 ];
 
 /// Files that a text names by their paths: words that begin with a folder and end with an extension.
@@ -189,7 +198,7 @@ fn files_named(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_link_leads_somewhere() {
-    let mut documents: Vec<PathBuf> = AT_THE_TOP.iter().map(|name| top().join(name)).collect();
+    let mut documents: Vec<PathBuf> = OUTSIDE.iter().map(|name| top().join(name)).collect();
     documents.extend(files_below(&top().join("docs"), "md"));
     let mut found = Vec::new();
     let mut count = 0;
@@ -205,7 +214,7 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn every_file_that_the_documentation_names_exists() {
-    let mut documents: Vec<PathBuf> = AT_THE_TOP.iter().map(|name| top().join(name)).collect();
+    let mut documents: Vec<PathBuf> = OUTSIDE.iter().map(|name| top().join(name)).collect();
     documents.extend(files_below(&top().join("docs"), "md"));
     let mut sources = vec![top().join("Makefile"), top().join("Cargo.toml")];
     for (folder, extension) in NAMING {

@@ -1,0 +1,231 @@
+"""Contains all the data models used in inputs/outputs"""
+
+from .adjustment import Adjustment
+from .adjustment_body import AdjustmentBody
+from .alive import Alive
+from .alive_alive_status_value import AliveAliveStatusValue
+from .already_issued_issue_body import AlreadyIssuedIssueBody
+from .attempt_body import AttemptBody
+from .attempt_body_attempt_body_result_value import AttemptBodyAttemptBodyResultValue
+from .audit_row import AuditRow
+from .audit_row_audit_row_action_value import AuditRowAuditRowActionValue
+from .batch_answer import BatchAnswer
+from .batch_body import BatchBody
+from .batch_entry import BatchEntry
+from .bulk_line import BulkLine
+from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
+from .contribution_body import ContributionBody
+from .contribution_fixed import ContributionFixed
+from .contribution_rate_ppm import ContributionRatePpm
+from .coupon import Coupon
+from .coupon_body import CouponBody
+from .coupon_coupon_status_value import CouponCouponStatusValue
+from .coupon_definition import CouponDefinition
+from .coupon_page import CouponPage
+from .coupon_prize import CouponPrize
+from .coupon_reconciliation import CouponReconciliation
+from .dead_body import DeadBody
+from .dead_page import DeadPage
+from .definition_of_version import DefinitionOfVersion
+from .difference import Difference
+from .document_json_response_200 import DocumentJsonResponse200
+from .draw import Draw
+from .draw_draw_by_value import DrawDrawByValue
+from .entry import Entry
+from .entry_body import EntryBody
+from .entry_coupon import EntryCoupon
+from .entry_outcome import EntryOutcome
+from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePrizeValue
+from .entry_row import EntryRow
+from .epoch_body import EpochBody
+from .fairness import Fairness
+from .fairness_cycles_item import FairnessCyclesItem
+from .field_error import FieldError
+from .fixed_prize import FixedPrize
+from .head import Head
+from .issue_body import IssueBody
+from .issue_body_issue_body_result_value import IssueBodyIssueBodyResultValue
+from .issue_row import IssueRow
+from .issue_wish import IssueWish
+from .jackpot import Jackpot
+from .jackpot_definition import JackpotDefinition
+from .jackpot_jackpot_status_value import JackpotJackpotStatusValue
+from .jackpot_page import JackpotPage
+from .join_token import JoinToken
+from .join_token_wish import JoinTokenWish
+from .join_wish import JoinWish
+from .jwk import Jwk
+from .jwk_set import JwkSet
+from .ledger_state import LedgerState
+from .meter_body import MeterBody
+from .meter_name import MeterName
+from .meter_now import MeterNow
+from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
+from .mismatch_reconciliations import MismatchReconciliations
+from .not_ready import NotReady
+from .odds_table import OddsTable
+from .outcome import Outcome
+from .outcome_outcome_prize_value import OutcomeOutcomePrizeValue
+from .page_body_audit_row import PageBodyAuditRow
+from .page_body_entry_row import PageBodyEntryRow
+from .page_body_issue_row import PageBodyIssueRow
+from .page_body_payout_row import PageBodyPayoutRow
+from .page_body_posting_row import PageBodyPostingRow
+from .payout_row import PayoutRow
+from .pool_prize import PoolPrize
+from .posting_row import PostingRow
+from .prize_coupon import PrizeCoupon
+from .prize_fixed import PrizeFixed
+from .prize_pool import PrizePool
+from .problem import Problem
+from .problem_code import ProblemCode
+from .put_coupon_if_none_match import PutCouponIfNoneMatch
+from .put_jackpot_if_none_match import PutJackpotIfNoneMatch
+from .put_room_if_none_match import PutRoomIfNoneMatch
+from .put_status import PutStatus
+from .rank import Rank
+from .ready import Ready
+from .ready_ready_status_value import ReadyReadyStatusValue
+from .reason_body import ReasonBody
+from .reconciliation import Reconciliation
+from .reconciliations import Reconciliations
+from .refused import Refused
+from .refused_subject import RefusedSubject
+from .refused_subject_refused_subject_kind_value import (
+    RefusedSubjectRefusedSubjectKindValue,
+)
+from .refused_subject_refused_subject_reason_value import (
+    RefusedSubjectRefusedSubjectReasonValue,
+)
+from .room import Room
+from .room_definition import RoomDefinition
+from .room_page import RoomPage
+from .room_reconciliation import RoomReconciliation
+from .room_room_status_value import RoomRoomStatusValue
+from .room_status import RoomStatus
+from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
+from .state_row import StateRow
+from .take_all import TakeAll
+from .take_share_ppm import TakeSharePpm
+from .term import Term
+from .ticket_body import TicketBody
+from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
+from .tier import Tier
+from .tier_must_hit_by_type_0 import TierMustHitByType0
+from .tier_pool import TierPool
+from .tier_report import TierReport
+from .winner_body import WinnerBody
+
+__all__ = (
+    "Adjustment",
+    "AdjustmentBody",
+    "Alive",
+    "AliveAliveStatusValue",
+    "AlreadyIssuedIssueBody",
+    "AttemptBody",
+    "AttemptBodyAttemptBodyResultValue",
+    "AuditRow",
+    "AuditRowAuditRowActionValue",
+    "BatchAnswer",
+    "BatchBody",
+    "BatchEntry",
+    "BulkLine",
+    "BulkLineBulkLineResultValue",
+    "ContributionBody",
+    "ContributionFixed",
+    "ContributionRatePpm",
+    "Coupon",
+    "CouponBody",
+    "CouponCouponStatusValue",
+    "CouponDefinition",
+    "CouponPage",
+    "CouponPrize",
+    "CouponReconciliation",
+    "DeadBody",
+    "DeadPage",
+    "DefinitionOfVersion",
+    "Difference",
+    "DocumentJsonResponse200",
+    "Draw",
+    "DrawDrawByValue",
+    "Entry",
+    "EntryBody",
+    "EntryCoupon",
+    "EntryOutcome",
+    "EntryOutcomeEntryOutcomePrizeValue",
+    "EntryRow",
+    "EpochBody",
+    "Fairness",
+    "FairnessCyclesItem",
+    "FieldError",
+    "FixedPrize",
+    "Head",
+    "IssueBody",
+    "IssueBodyIssueBodyResultValue",
+    "IssueRow",
+    "IssueWish",
+    "Jackpot",
+    "JackpotDefinition",
+    "JackpotJackpotStatusValue",
+    "JackpotPage",
+    "JoinToken",
+    "JoinTokenWish",
+    "JoinWish",
+    "Jwk",
+    "JwkSet",
+    "LedgerState",
+    "MeterBody",
+    "MeterName",
+    "MeterNow",
+    "MeterNowMeterNowStatusValue",
+    "MismatchReconciliations",
+    "NotReady",
+    "OddsTable",
+    "Outcome",
+    "OutcomeOutcomePrizeValue",
+    "PageBodyAuditRow",
+    "PageBodyEntryRow",
+    "PageBodyIssueRow",
+    "PageBodyPayoutRow",
+    "PageBodyPostingRow",
+    "PayoutRow",
+    "PoolPrize",
+    "PostingRow",
+    "PrizeCoupon",
+    "PrizeFixed",
+    "PrizePool",
+    "Problem",
+    "ProblemCode",
+    "PutCouponIfNoneMatch",
+    "PutJackpotIfNoneMatch",
+    "PutRoomIfNoneMatch",
+    "PutStatus",
+    "Rank",
+    "Ready",
+    "ReadyReadyStatusValue",
+    "ReasonBody",
+    "Reconciliation",
+    "Reconciliations",
+    "Refused",
+    "RefusedSubject",
+    "RefusedSubjectRefusedSubjectKindValue",
+    "RefusedSubjectRefusedSubjectReasonValue",
+    "Room",
+    "RoomDefinition",
+    "RoomPage",
+    "RoomReconciliation",
+    "RoomRoomStatusValue",
+    "RoomStatus",
+    "RoomStatusRoomStatusStatusValue",
+    "StateRow",
+    "TakeAll",
+    "TakeSharePpm",
+    "Term",
+    "TicketBody",
+    "TicketBodyTicketBodyStatusValue",
+    "Tier",
+    "TierMustHitByType0",
+    "TierPool",
+    "TierReport",
+    "WinnerBody",
+)

@@ -1,0 +1,37 @@
+from typing import Literal
+
+AuditRowAuditRowActionValue = Literal[
+    "adjust",
+    "close",
+    "define",
+    "pause",
+    "redrive",
+    "restore",
+    "resume",
+    "rotate",
+    "skip",
+    "suspend",
+    "void",
+]
+
+AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
+    "adjust",
+    "close",
+    "define",
+    "pause",
+    "redrive",
+    "restore",
+    "resume",
+    "rotate",
+    "skip",
+    "suspend",
+    "void",
+}
+
+
+def check_audit_row_audit_row_action_value(value: str) -> AuditRowAuditRowActionValue:
+    if value in AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES:
+        return value
+    raise TypeError(
+        f"Unexpected value {value!r}. Expected one of {AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES!r}"
+    )

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="BatchEntry")
+
+
+@_attrs_define
+class BatchEntry:
+    """One play of one player.
+
+    Attributes:
+        player_id (str):  Example: p7.
+        stake (int): Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`. Example: 100.
+        client_seed (None | str | Unset): The player's own input of the draw: null or `[A-Za-z0-9._-]{1,64}`.
+    """
+
+    player_id: str
+    stake: int
+    client_seed: None | str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        player_id = self.player_id
+
+        stake = self.stake
+
+        client_seed: None | str | Unset
+        if isinstance(self.client_seed, Unset):
+            client_seed = UNSET
+        else:
+            client_seed = self.client_seed
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "player_id": player_id,
+                "stake": stake,
+            }
+        )
+        if client_seed is not UNSET:
+            field_dict["client_seed"] = client_seed
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        player_id = d.pop("player_id")
+
+        stake = d.pop("stake")
+
+        def _parse_client_seed(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        client_seed = _parse_client_seed(d.pop("client_seed", UNSET))
+
+        batch_entry = cls(
+            player_id=player_id,
+            stake=stake,
+            client_seed=client_seed,
+        )
+
+        return batch_entry

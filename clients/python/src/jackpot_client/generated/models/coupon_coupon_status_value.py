@@ -1,0 +1,17 @@
+from typing import Literal
+
+CouponCouponStatusValue = Literal["ended", "open", "suspended"]
+
+COUPON_COUPON_STATUS_VALUE_VALUES: set[CouponCouponStatusValue] = {
+    "ended",
+    "open",
+    "suspended",
+}
+
+
+def check_coupon_coupon_status_value(value: str) -> CouponCouponStatusValue:
+    if value in COUPON_COUPON_STATUS_VALUE_VALUES:
+        return value
+    raise TypeError(
+        f"Unexpected value {value!r}. Expected one of {COUPON_COUPON_STATUS_VALUE_VALUES!r}"
+    )

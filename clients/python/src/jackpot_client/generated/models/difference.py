@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="Difference")
+
+
+@_attrs_define
+class Difference:
+    """A meter that is not the same on both sides.
+
+    Attributes:
+        ledger (int): What the ledger has.
+        meter (str): Its name. Example: pool.
+        redis (int): What Redis has.
+    """
+
+    ledger: int
+    meter: str
+    redis: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        ledger = self.ledger
+
+        meter = self.meter
+
+        redis = self.redis
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "ledger": ledger,
+                "meter": meter,
+                "redis": redis,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        ledger = d.pop("ledger")
+
+        meter = d.pop("meter")
+
+        redis = d.pop("redis")
+
+        difference = cls(
+            ledger=ledger,
+            meter=meter,
+            redis=redis,
+        )
+
+        difference.additional_properties = d
+        return difference
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

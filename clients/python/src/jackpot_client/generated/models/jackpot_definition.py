@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.put_status import PutStatus, check_put_status
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.contribution_fixed import ContributionFixed
+    from ..models.contribution_rate_ppm import ContributionRatePpm
+    from ..models.odds_table import OddsTable
+    from ..models.tier import Tier
+
+
+T = TypeVar("T", bound="JackpotDefinition")
+
+
+@_attrs_define
+class JackpotDefinition:
+    """A jackpot's definition. Unknown fields are refused.
+
+    Attributes:
+        contribution (ContributionFixed | ContributionRatePpm): What an entry adds to the tiers, before their shares.
+        currency (str): Currency of all amounts: 3 to 8 capital letters or digits, as in ISO 4217. It stays once money
+            has been in the
+            jackpot. Example: KRW.
+        id (str): The jackpot, as in the path. Example: spring.
+        name (str): A name for people, 1 to 200 characters. Example: Spring wheel.
+        odds (OddsTable): The odds table.
+        tiers (list[Tier]): The progressive pools, 1 to 8. A tier stays once it is defined.
+        max_redraws (int | Unset): Redraws of one entry after refused prizes, 0 to 100. Default: 16.
+        max_stake (int | None | Unset): Largest stake of an entry in minor units; null: 2^53-1. Example: 1000000000.
+        min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the
+            contribution is a rate, else
+            0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
+        public_meter (bool | Unset): Whether anyone may read the meter without a key. Default: False.
+        room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
+            room must exist. null:
+            none.
+        status (PutStatus | Unset): A status in a definition.
+    """
+
+    contribution: ContributionFixed | ContributionRatePpm
+    currency: str
+    id: str
+    name: str
+    odds: OddsTable
+    tiers: list[Tier]
+    max_redraws: int | Unset = 16
+    max_stake: int | None | Unset = UNSET
+    min_stake: int | Unset = UNSET
+    public_meter: bool | Unset = False
+    room: None | str | Unset = UNSET
+    status: PutStatus | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.contribution_fixed import ContributionFixed
+
+        contribution: dict[str, Any]
+        if isinstance(self.contribution, ContributionFixed):
+            contribution = self.contribution.to_dict()
+        else:
+            contribution = self.contribution.to_dict()
+
+        currency = self.currency
+
+        id = self.id
+
+        name = self.name
+
+        odds = self.odds.to_dict()
+
+        tiers = []
+        for tiers_item_data in self.tiers:
+            tiers_item = tiers_item_data.to_dict()
+            tiers.append(tiers_item)
+
+        max_redraws = self.max_redraws
+
+        max_stake: int | None | Unset
+        if isinstance(self.max_stake, Unset):
+            max_stake = UNSET
+        else:
+            max_stake = self.max_stake
+
+        min_stake = self.min_stake
+
+        public_meter = self.public_meter
+
+        room: None | str | Unset
+        if isinstance(self.room, Unset):
+            room = UNSET
+        else:
+            room = self.room
+
+        status: str | Unset = UNSET
+        if not isinstance(self.status, Unset):
+            status = self.status
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "contribution": contribution,
+                "currency": currency,
+                "id": id,
+                "name": name,
+                "odds": odds,
+                "tiers": tiers,
+            }
+        )
+        if max_redraws is not UNSET:
+            field_dict["max_redraws"] = max_redraws
+        if max_stake is not UNSET:
+            field_dict["max_stake"] = max_stake
+        if min_stake is not UNSET:
+            field_dict["min_stake"] = min_stake
+        if public_meter is not UNSET:
+            field_dict["public_meter"] = public_meter
+        if room is not UNSET:
+            field_dict["room"] = room
+        if status is not UNSET:
+            field_dict["status"] = status
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.contribution_fixed import ContributionFixed
+        from ..models.contribution_rate_ppm import ContributionRatePpm
+        from ..models.odds_table import OddsTable
+        from ..models.tier import Tier
+
+        d = dict(src_dict)
+
+        def _parse_contribution(
+            data: object,
+        ) -> ContributionFixed | ContributionRatePpm:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_contribution_contribution_fixed = (
+                    ContributionFixed.from_dict(data)
+                )
+
+                return componentsschemas_contribution_contribution_fixed
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            componentsschemas_contribution_contribution_rate_ppm = (
+                ContributionRatePpm.from_dict(data)
+            )
+
+            return componentsschemas_contribution_contribution_rate_ppm
+
+        contribution = _parse_contribution(d.pop("contribution"))
+
+        currency = d.pop("currency")
+
+        id = d.pop("id")
+
+        name = d.pop("name")
+
+        odds = OddsTable.from_dict(d.pop("odds"))
+
+        tiers = []
+        _tiers = d.pop("tiers")
+        for tiers_item_data in _tiers:
+            tiers_item = Tier.from_dict(tiers_item_data)
+
+            tiers.append(tiers_item)
+
+        max_redraws = d.pop("max_redraws", UNSET)
+
+        def _parse_max_stake(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_stake = _parse_max_stake(d.pop("max_stake", UNSET))
+
+        min_stake = d.pop("min_stake", UNSET)
+
+        public_meter = d.pop("public_meter", UNSET)
+
+        def _parse_room(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        room = _parse_room(d.pop("room", UNSET))
+
+        _status = d.pop("status", UNSET)
+        status: PutStatus | Unset
+        if isinstance(_status, Unset):
+            status = UNSET
+        else:
+            status = check_put_status(_status)
+
+        jackpot_definition = cls(
+            contribution=contribution,
+            currency=currency,
+            id=id,
+            name=name,
+            odds=odds,
+            tiers=tiers,
+            max_redraws=max_redraws,
+            max_stake=max_stake,
+            min_stake=min_stake,
+            public_meter=public_meter,
+            room=room,
+            status=status,
+        )
+
+        return jackpot_definition

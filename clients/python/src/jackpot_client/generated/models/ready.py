@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.ready_ready_status_value import (
+    ReadyReadyStatusValue,
+    check_ready_ready_status_value,
+)
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.ledger_state import LedgerState
+    from ..models.refused import Refused
+    from ..models.refused_subject import RefusedSubject
+
+
+T = TypeVar("T", bound="Ready")
+
+
+@_attrs_define
+class Ready:
+    """What an instance tells of itself.
+
+    Attributes:
+        refused (Refused): How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed
+            is not refused.
+        status (ReadyReadyStatusValue):
+        ledger (LedgerState | None | Unset):
+        refused_subjects (list[RefusedSubject] | None | Unset): With a key that may read: which are refused, and why;
+            the first 1,000.
+    """
+
+    refused: Refused
+    status: ReadyReadyStatusValue
+    ledger: LedgerState | None | Unset = UNSET
+    refused_subjects: list[RefusedSubject] | None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.ledger_state import LedgerState
+
+        refused = self.refused.to_dict()
+
+        status: str = self.status
+
+        ledger: dict[str, Any] | None | Unset
+        if isinstance(self.ledger, Unset):
+            ledger = UNSET
+        elif isinstance(self.ledger, LedgerState):
+            ledger = self.ledger.to_dict()
+        else:
+            ledger = self.ledger
+
+        refused_subjects: list[dict[str, Any]] | None | Unset
+        if isinstance(self.refused_subjects, Unset):
+            refused_subjects = UNSET
+        elif isinstance(self.refused_subjects, list):
+            refused_subjects = []
+            for refused_subjects_type_0_item_data in self.refused_subjects:
+                refused_subjects_type_0_item = (
+                    refused_subjects_type_0_item_data.to_dict()
+                )
+                refused_subjects.append(refused_subjects_type_0_item)
+
+        else:
+            refused_subjects = self.refused_subjects
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "refused": refused,
+                "status": status,
+            }
+        )
+        if ledger is not UNSET:
+            field_dict["ledger"] = ledger
+        if refused_subjects is not UNSET:
+            field_dict["refused_subjects"] = refused_subjects
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.ledger_state import LedgerState
+        from ..models.refused import Refused
+        from ..models.refused_subject import RefusedSubject
+
+        d = dict(src_dict)
+        refused = Refused.from_dict(d.pop("refused"))
+
+        status = check_ready_ready_status_value(d.pop("status"))
+
+        def _parse_ledger(data: object) -> LedgerState | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ledger_type_0 = LedgerState.from_dict(data)
+
+                return ledger_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(LedgerState | None | Unset, data)
+
+        ledger = _parse_ledger(d.pop("ledger", UNSET))
+
+        def _parse_refused_subjects(
+            data: object,
+        ) -> list[RefusedSubject] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                refused_subjects_type_0 = []
+                _refused_subjects_type_0 = data
+                for refused_subjects_type_0_item_data in _refused_subjects_type_0:
+                    refused_subjects_type_0_item = RefusedSubject.from_dict(
+                        refused_subjects_type_0_item_data
+                    )
+
+                    refused_subjects_type_0.append(refused_subjects_type_0_item)
+
+                return refused_subjects_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RefusedSubject] | None | Unset, data)
+
+        refused_subjects = _parse_refused_subjects(d.pop("refused_subjects", UNSET))
+
+        ready = cls(
+            refused=refused,
+            status=status,
+            ledger=ledger,
+            refused_subjects=refused_subjects,
+        )
+
+        ready.additional_properties = d
+        return ready
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
