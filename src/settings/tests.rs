@@ -231,9 +231,9 @@ fn values_out_of_range_are_named_with_the_range() {
         refusal(None, &[("JACKPOT__REDIS__MAX_MEMORY_MIB", "3")]),
         "setting redis.max_memory_mib = 3: must be 0 or 16 to 1048576"
     );
-    let text = refusal(None, &[("JACKPOT__REDIS__MODE", "sentinel")]);
+    let text = refusal(None, &[("JACKPOT__REDIS__MODE", "tree")]);
     assert!(
-        text == "setting redis.mode = \"sentinel\": must be embedded or standalone or cluster",
+        text == "setting redis.mode = \"tree\": must be embedded or standalone or sentinel or cluster",
         "{text}"
     );
     let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);

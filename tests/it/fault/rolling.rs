@@ -1,11 +1,11 @@
 //! Two instances are upgraded one after the other while players enter: from the program of an earlier commit
-//! (`scripts/pinned.sh`) to this one, and back. A player goes to the other instance when one does not answer, as a load
-//! balancer would send him. No entry is refused.
+//! (`scripts/pinned.sh`) to this one, and back. A load balancer asks `/readyz`: so players use an instance that stops until
+//! it has ended, and again once it is ready. One that gets no answer goes to the other instance. No entry is refused.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -37,10 +37,13 @@ fn pinned() -> String {
     String::from_utf8(output.stdout).expect("a path").trim().to_owned()
 }
 
+/// An instance, and whether the load balancer sends requests there.
+type Target = (Caller, Arc<AtomicBool>);
+
 /// Plays until `stop`; every entry is taken by one of the instances.
 async fn play(
     player: usize,
-    instances: Vec<Caller>,
+    instances: Vec<Target>,
     stop: watch::Receiver<bool>,
     answered: Arc<AtomicUsize>,
 ) -> Vec<Played> {
@@ -49,7 +52,15 @@ async fn play(
     while !*stop.borrow() {
         let entry = json!({"entry_id": format!("p{player}-{}", taken_all.len()), "player_id": format!("p{player}"), "stake": 100});
         let mut taken = None;
-        for (tries, instance) in instances.iter().cycle().skip(player).take(TRIES).enumerate() {
+        let ready = |(_, ready): &&Target| ready.load(Ordering::Relaxed);
+        for (tries, (instance, _)) in instances
+            .iter()
+            .cycle()
+            .skip(player)
+            .take(TRIES)
+            .filter(ready)
+            .enumerate()
+        {
             // Refused, or cut off at the end of a kept connection: the other one is asked.
             let Ok(answer) = instance.post(&path, &entry).await else {
                 continue;
@@ -93,10 +104,12 @@ async fn heavy_no_entry_fails_while_two_instances_are_upgraded_and_taken_back() 
     create(&first, lively(JACKPOT)).await;
 
     let (stop, answered) = (watch::Sender::new(false), Arc::new(AtomicUsize::new(0)));
-    let instances = vec![first.caller(), second.caller()];
+    let targets: Vec<Target> = [&first, &second]
+        .map(|instance| (instance.caller(), Arc::new(AtomicBool::new(true))))
+        .into();
     let mut players = JoinSet::new();
     for player in 0..PLAYERS {
-        players.spawn(play(player, instances.clone(), stop.subscribe(), Arc::clone(&answered)));
+        players.spawn(play(player, targets.clone(), stop.subscribe(), Arc::clone(&answered)));
     }
     let more = async || {
         let goal = answered.load(Ordering::Relaxed) + BETWEEN;
@@ -109,11 +122,13 @@ async fn heavy_no_entry_fails_while_two_instances_are_upgraded_and_taken_back() 
     let new = env!("CARGO_BIN_EXE_jackpot");
     // Up, and down again: both versions read what the other one wrote.
     for program in [new, &old, new] {
-        for instance in [&mut first, &mut second] {
+        for (instance, (_, ready)) in [&mut first, &mut second].into_iter().zip(&targets) {
             instance.set(PROGRAM, program);
             assert!(instance.stop().await.success());
+            ready.store(false, Ordering::Relaxed);
             more().await;
             instance.restart().await;
+            ready.store(true, Ordering::Relaxed);
             more().await;
         }
     }
