@@ -1,6 +1,6 @@
 # The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance api clients bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
+.PHONY: help run test lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -25,6 +25,15 @@ api: ## Check the release build against the API description: validators, schemat
 
 clients: ## Check the clients for Python and TypeScript against the release build, and build their packages
 	@scripts/clients.sh test
+
+images: ## Build the images jackpot:VERSION and jackpot:VERSION-slim
+	@scripts/images.sh jackpot
+
+deb: ## Build the Debian package in target/debian
+	@scripts/deb.sh
+
+deploy-test: ## Run what deploy/ ships: images, the stack with a kill, dashboards, an alert, package, manifests
+	@scripts/deploy.sh test $(ARGS)
 
 bench: ## Compare the service with its peers on this machine, 14 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)

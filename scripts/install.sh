@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh run|test|api|clients|bench|lint: installs what this command needs and the machine lacks. Prints nothing if nothing is
-# missing.
+# install.sh run|test|api|clients|bench|lint|sbom|deb|deploy: installs what this command needs and the machine
+# lacks. Prints nothing if nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -9,6 +9,10 @@ source "$(dirname "$0")/lib.sh"
 NEXTEST_VERSION=0.9.143
 STYLUA_VERSION=2.6.0
 DENY_VERSION=0.20.2
+# deploy/Dockerfile has the same versions.
+AUDITABLE_VERSION=0.7.7
+CYCLONEDX_VERSION=0.5.9
+DEB_VERSION=3.8.0
 
 packages=()
 
@@ -59,14 +63,15 @@ browser() {
   fi
 }
 
-# Installs the tools of tests/api/requirements.txt, and no others, in a Python environment of their own.
+# Tools that are installed in a Python environment of their own, and no others.
 python_packages() {
   want python3 python3
   have python3 && ! python3 -c 'import ensurepip, venv' 2>/dev/null && packages+=(python3-venv)
   return 0
 }
+# python_tools [SET]: the tools of tests/SET/requirements.txt.
 python_tools() {
-  local lock=tests/api/requirements.txt home="$TOOLS_DIR/api"
+  local lock="tests/${1:-api}/requirements.txt" home="$TOOLS_DIR/${1:-api}"
   cmp --quiet "$lock" "$home/requirements.txt" && return 0
   say "installing the tools of $lock into $home (once)"
   python3 -m venv --clear "$home" || die "no Python environment: install python3-venv"
@@ -120,6 +125,15 @@ compiler_and_server() {
   have redis-server || have valkey-server || packages+=(redis-server)
 }
 
+engine_packages() {
+  # Only root can start a Docker engine. Other users need one that answers, or use local servers.
+  if [[ $EUID -eq 0 ]] && ! docker_answers; then
+    want dockerd docker.io
+    want docker docker.io
+    want iptables iptables
+  fi
+}
+
 case "${1:-}" in
   run)
     compiler_and_server
@@ -138,12 +152,7 @@ case "${1:-}" in
     # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
     browser
-    # Only root can start a Docker engine. Other users need one that answers, or use local servers.
-    if [[ $EUID -eq 0 ]] && ! docker_answers; then
-      want dockerd docker.io
-      want docker docker.io
-      want iptables iptables
-    fi
+    engine_packages
     install_packages
     python_tools
     cargo_tool cargo-nextest "$NEXTEST_VERSION"
@@ -182,5 +191,35 @@ case "${1:-}" in
     cargo_tool stylua "$STYLUA_VERSION" --no-default-features
     cargo_tool cargo-deny "$DENY_VERSION"
     ;;
-  *) die "usage: scripts/install.sh run|test|api|clients|bench|lint" ;;
+  sbom)
+    want cc build-essential
+    install_packages
+    cargo_tool cargo-cyclonedx "$CYCLONEDX_VERSION"
+    ;;
+  deb)
+    # dpkg-shlibdeps finds the packages of the libraries that the program loads.
+    want dpkg-shlibdeps dpkg-dev
+    install_packages
+    cargo_tool cargo-auditable "$AUDITABLE_VERSION"
+    cargo_tool cargo-cyclonedx "$CYCLONEDX_VERSION"
+    cargo_tool cargo-deb "$DEB_VERSION"
+    ;;
+  deploy)
+    engine_packages
+    docker compose version >/dev/null 2>&1 || want docker-compose docker-compose
+    want mmdebstrap mmdebstrap
+    want haproxy haproxy
+    want prometheus prometheus
+    want promtool prometheus
+    want redis-server redis-server
+    want redis-cli redis-tools
+    want openssl openssl
+    want curl curl
+    want systemd-analyze systemd
+    postgres_programs >/dev/null || packages+=(postgresql)
+    python_packages
+    install_packages
+    python_tools deploy
+    ;;
+  *) die "usage: scripts/install.sh run|test|api|clients|bench|lint|sbom|deb|deploy" ;;
 esac

@@ -16,6 +16,18 @@ REDIS_IMAGE="redis:7"
 VALKEY_IMAGE="valkey/valkey:8"
 # shellcheck disable=SC2034
 POSTGRES_IMAGE="postgres:15"
+# The others of deploy/compose.yml, and the bases of deploy/Dockerfile; each file names them too.
+# shellcheck disable=SC2034
+HAPROXY_IMAGE="haproxy:2.6"
+# shellcheck disable=SC2034
+PROMETHEUS_IMAGE="prom/prometheus:v2.42.0"
+# shellcheck disable=SC2034
+RUST_IMAGE="rust:1.95-bookworm"
+# shellcheck disable=SC2034
+DEBIAN_SLIM_IMAGE="debian:bookworm-slim"
+# Made here alone: Debian with what deploy/Dockerfile copies, and systemd.
+# shellcheck disable=SC2034
+DEBIAN_IMAGE="jackpot-made/debian:1"
 # The password of servers that tests start. tests/it/support/postgres_local.rs has the same one.
 # shellcheck disable=SC2034
 POSTGRES_PASSWORD="of-the-tests"

@@ -55,7 +55,8 @@ fi
 step stylua --check benches
 step luacheck --quiet --no-color --no-config --std luajit --max-line-length 120 \
   --globals tag count heads jackpots number setup init request 'done' -- benches
-step shellcheck --external-sources --source-path=scripts scripts/*.sh .ci/run
+step shellcheck --external-sources --source-path=scripts scripts/*.sh deploy/*.sh deploy/*/*.sh deploy/debian/post* \
+  tests/deploy/*.sh .ci/run
 step cargo deny check bans licenses sources
 advisories
 say "lint passed"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test.sh: runs every test, then the black-box checks and the checks of the API description and of the clients.
+# test.sh: runs every test, then the black-box checks, the checks of the API description and of the clients, and what
+# deploy/ ships.
 # test.sh FILTER…: runs only these tests (arguments of cargo nextest run).
 # At the end it stops the servers that it started, and the Docker engine if it started one.
 set -euo pipefail
@@ -73,23 +74,31 @@ scripts/install.sh test
 trap clean_up EXIT
 find_servers
 
-without_valkey=()
+# Tests that can't run here: a union, as nextest writes it.
+missing="none()"
 valkey="exercised"
 if [[ -z ${JACKPOT_TEST_VALKEY_URL:-} ]] && ! have valkey-server; then
-  without_valkey=(--filterset 'not test(valkey)')
+  missing+=" + test(valkey)"
   valkey="NOT EXERCISED: no image, no package and no valkey-server here"
+fi
+# Without arguments only: one test needs it, and it takes minutes to build. A clone may lack the history.
+upgrades="exercised"
+if (($# == 0)) && ! scripts/pinned.sh >/dev/null; then
+  missing+=" + test(/^fault::rolling::/)"
+  upgrades="NOT EXERCISED: no program of the pinned commit"
 fi
 
 log="$TOOLS_DIR/nextest.log"
 mkdir -p "$TOOLS_DIR"
 # cargo writes colours into a pipe only on request.
 [[ -t 2 ]] && export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
-cargo nextest run --no-fail-fast "${without_valkey[@]}" "$@" 2>&1 | tee "$log" >&2
+cargo nextest run --no-fail-fast --filterset "not ($missing)" "$@" 2>&1 | tee "$log" >&2
 (($#)) && exit 0
 cargo test --quiet --doc
 scripts/acceptance.sh
 scripts/api.sh
 scripts/clients.sh test
+BINARY=target/release/jackpot scripts/deploy.sh test
 # Again at the end, because the black-box checks print many lines after it.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"
-say "all tests passed; Valkey: $valkey"
+say "all tests passed; Valkey: $valkey; upgrades: $upgrades"

@@ -5,15 +5,17 @@ mod compose;
 mod probe;
 mod watch;
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::backup::restore::{Unfinished, refuse_unfinished};
 use crate::capability::{StartError, Until, Worker};
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
+use crate::http::health::ReadinessFn;
 use crate::http::routes::Routes;
 use crate::http::server::{self, Running, ServeError, Sockets};
 use crate::http::starting;
@@ -24,6 +26,7 @@ use crate::ledger::start::LedgerOpenError;
 use crate::master_secret::{self, MasterSecretError};
 use crate::open_files;
 use crate::random::RandomError;
+use crate::service_manager::ServiceManager;
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::stopping::Stopping;
@@ -161,16 +164,21 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     // The private server inherits it; its files hold every entry.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let mut signals = Signals::listen()?;
+    let manager = ServiceManager::of_environment();
     let app = tokio::select! {
         app = build(settings) => app?,
+        never = manager.while_starting() => match never {},
         name = signals.next() => {
             // Dropping the unfinished start ends a private server that it had started.
             tracing::info!(signal = name, "stopped while starting");
+            manager.stopping().await;
             return Ok(());
         }
     };
     let (store, sql) = (app.store.clone(), app.ledger.sql.clone());
-    let result = app.run(signals).await;
+    // It ends with this function: the manager must see until the end that the process lives.
+    let mut told = JoinSet::new();
+    let result = app.run(signals, manager, &mut told).await;
     // Last, even after an error: by now every accepted request has its answer.
     store.close().await;
     sql.close().await;
@@ -179,7 +187,12 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
 }
 
 impl App {
-    async fn run(self, mut signals: Signals) -> Result<(), AppError> {
+    async fn run(
+        self,
+        mut signals: Signals,
+        manager: ServiceManager,
+        told: &mut JoinSet<Infallible>,
+    ) -> Result<(), AppError> {
         let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
         let ownership = tokio::spawn(watch::ownership(self.ledger.clone(), self.store));
         let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
@@ -205,8 +218,12 @@ impl App {
         let runtime = tokio::runtime::Handle::current();
         let projector = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
         announce(&running, &self.settings);
+        let status = status(&running, self.web.readiness, stopping);
+        manager.ready(&status().unwrap_or_default()).await;
+        told.spawn(manager.clone().while_serving(status));
         let name = signals.next().await;
         tracing::info!(signal = name, "stopping");
+        manager.stopping().await;
         let stopped = running.stop().await;
         keys.abort();
         refusals.abort();
@@ -227,8 +244,31 @@ impl App {
     }
 }
 
+/// What the service manager shows; `None` while the service stops.
+fn status(running: &Running, readiness: ReadinessFn, stopping: Stopping) -> impl Fn() -> Option<String> + use<> {
+    let serving = format!("serves {}://{}", scheme(running), running.address());
+    move || {
+        if stopping.has_begun() {
+            return None;
+        }
+        let causes = readiness().causes;
+        let causes: Vec<_> = causes
+            .iter()
+            .map(|cause| format!("{}: {}", cause.field, cause.rule))
+            .collect();
+        if causes.is_empty() {
+            return Some(serving.clone());
+        }
+        Some(format!("{serving}, not ready: {}", causes.join("; ")))
+    }
+}
+
+fn scheme(running: &Running) -> &'static str {
+    if running.is_https() { "https" } else { "http" }
+}
+
 fn announce(running: &Running, settings: &Settings) {
     let metrics = running.metrics_address().unwrap_or(running.address());
-    let scheme = if running.is_https() { "https" } else { "http" };
+    let scheme = scheme(running);
     tracing::info!(address = %running.address(), scheme, %metrics, data_dir = %settings.data_dir.display(), "listening");
 }

@@ -9,8 +9,8 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify` | `app`, `backup`, `capability`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
@@ -22,12 +22,13 @@
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
-//! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject` |
+//! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject`, `telemetry` |
 //! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers, the engine of operators' requests | `sql`, `store` |
-//! | [`store`] | Redis: connection (embedded, standalone, cluster), keys, script calls, health | `settings` |
+//! | [`store`] | Redis: connection (embedded, standalone, sentinel, cluster), keys, script calls, health | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
-//! | [`telemetry`] | log lines and metrics | `settings` |
+//! | [`telemetry`] | log lines, metrics and traces | `settings` |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
+//! | `service_manager` | messages to systemd: starting, ready, stopping, alive | |
 //! | `signals` | the signals that end the program | |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
@@ -91,6 +92,7 @@ pub mod random;
 pub mod rate;
 pub mod room;
 pub mod secret_file;
+mod service_manager;
 pub mod settings;
 mod signals;
 pub mod signing;

@@ -12,15 +12,16 @@ use crate::http::Target;
 use crate::sample::{Load, float, latencies};
 use crate::{Outcome, json, wrk};
 
-/// Sends `rate` entries per second over these connections, to one jackpot.
+/// Sends `rate` entries per second over these connections, to so many jackpots in turn.
 pub(crate) async fn entries(
     target: &Target,
     route: &str,
-    rate: u64,
+    (rate, jackpots): (u64, usize),
     connections: usize,
     time: Duration,
 ) -> Outcome<Load> {
-    let path = format!("/v1/jackpots/{}/{route}", json::jackpot(0));
+    let paths = (0..jackpots).map(|number| format!("/v1/jackpots/{}/{route}", json::jackpot(number)));
+    let paths: Arc<[String]> = paths.collect();
     let tag = wrk::tag();
     let next = Arc::new(AtomicU64::new(0));
     let all_due = rate * time.as_secs();
@@ -28,7 +29,7 @@ pub(crate) async fn entries(
     let mut senders = JoinSet::new();
     for _ in 0..connections {
         let mut connection = target.connect().await?;
-        let (target, path, next) = (target.clone(), path.clone(), Arc::clone(&next));
+        let (target, paths, next) = (target.clone(), Arc::clone(&paths), Arc::clone(&next));
         senders.spawn(async move {
             let mut took = latencies();
             loop {
@@ -37,7 +38,8 @@ pub(crate) async fn entries(
                     return Outcome::Ok(took);
                 }
                 let due = begun + Duration::from_secs_f64(float(number) / float(rate));
-                let request = target.request("POST", &path, &json::entry(&json::entry_id(tag, number), number));
+                let path = &paths[usize::try_from(number)? % paths.len()];
+                let request = target.request("POST", path, &json::entry(&json::entry_id(tag, number), number));
                 // The timer's lateness, up to a millisecond, is not the service's: on a free connection, time counts
                 // from the send.
                 let from = if Instant::now() < due {

@@ -80,7 +80,8 @@ impl Service {
         let at = std::path::absolute(directory.path())?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         settings["data_dir"] = json!(at);
-        settings["http"] = json!({"listen": address});
+        // All clients of a measurement are one address, so its limit would refuse the 1,001st connection.
+        settings["http"] = json!({"listen": address, "max_connections_per_address": 0});
         if let Some(other) = keys_of {
             for key in KEYS {
                 std::fs::copy(other.path(key), at.join(key))?;

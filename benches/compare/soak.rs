@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// Entries per second.
     #[arg(long, default_value_t = 4_000)]
     rate: u64,
+    /// Jackpots, played in turn.
+    #[arg(long, default_value_t = 1)]
+    jackpots: usize,
 }
 
 /// One look.
@@ -57,10 +60,11 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     let time = Duration::from_mins(args.minutes.unwrap_or(if args.quick { 1 } else { 10 }));
     let settings = json!({"fairness": {"retention_s": RETENTION_S}});
     let service = Service::product(&args.place.directory, settings).await?;
-    service.define(0, 1).await?;
-    let before = service.before(1).await?;
+    service.define(0, args.jackpots).await?;
+    let before = service.before(args.jackpots).await?;
     let (load, looks) = {
-        let load = paced::entries(&service.target, "entries", args.rate, CONNECTIONS, time);
+        let rate = (args.rate, args.jackpots);
+        let load = paced::entries(&service.target, "entries", rate, CONNECTIONS, time);
         tokio::pin!(load);
         let mut looks = Vec::new();
         let begun = Instant::now();
@@ -68,7 +72,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
         loop {
             tokio::select! {
                 load = &mut load => break (load?, looks),
-                _ = ticks.tick() => looks.push(look(&service, begun).await?),
+                _ = ticks.tick() => looks.push(look(&service, args.jackpots, begun).await?),
             }
         }
     };
@@ -77,13 +81,14 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     let heights = [
         ("service, MiB", heights(&looks, |look| float(look.service_kib) / MIB)),
         ("Redis, MiB", heights(&looks, |look| float(look.redis_kib) / MIB)),
-        ("stream, events", heights(&looks, |look| float(look.stream_events))),
+        ("streams, events", heights(&looks, |look| float(look.stream_events))),
     ];
     let mut text = format!(
-        "{} s at {} entries/s, retention {RETENTION_S} s: {:.0}/s, p50 {:.0} µs, p99 {:.0} µs; on {}\n\n\
+        "{} s at {} entries/s over {} jackpot(s), retention {RETENTION_S} s: {:.0}/s, p50 {:.0} µs, p99 {:.0} µs; on {}\n\n\
          | highest | first third | second third | last third |\n| --- | ---: | ---: | ---: |\n",
         time.as_secs(),
         args.rate,
+        args.jackpots,
         sample.per_s,
         sample.p50_us,
         sample.p99_us,
@@ -94,6 +99,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     }
     println!("{text}");
     let kept = json!({"at": jiff::Timestamp::now().to_string(), "machine": Machine::here(), "rate": args.rate,
+        "jackpots": args.jackpots,
         "retention_s": RETENTION_S, "load": sample, "looks": looks});
     let plots = plots(&looks)?;
     report::keep(
@@ -113,8 +119,11 @@ pub(crate) async fn run(args: &Args) -> Outcome {
     }
 }
 
-async fn look(service: &Service, begun: Instant) -> Outcome<Look> {
-    let keys = JackpotKeys::new(&Id::parse(&json::jackpot(0))?);
+async fn look(service: &Service, jackpots: usize, begun: Instant) -> Outcome<Look> {
+    let mut lengths = redis::pipe();
+    for jackpot in 0..jackpots {
+        lengths.xlen(JackpotKeys::new(&Id::parse(&json::jackpot(jackpot))?).events);
+    }
     let mut redis = service.redis().await?;
     let (service_kib, redis_kib) = service.resident_kib()?;
     Ok(Look {
@@ -122,7 +131,7 @@ async fn look(service: &Service, begun: Instant) -> Outcome<Look> {
         service_kib,
         redis_kib,
         redis_used_bytes: info(&mut redis, "memory", "used_memory").await?,
-        stream_events: redis::cmd("XLEN").arg(&keys.events).query_async(&mut redis).await?,
+        stream_events: lengths.query_async::<Vec<u64>>(&mut redis).await?.into_iter().sum(),
         lag_events: service.lag().await?,
     })
 }

@@ -13,7 +13,8 @@ local function unpacked(text, format_known, what)
   local found = values[2]
   if found ~= format_known then
     must(values[1] and type(found) == 'number' or nil, 'JP_DAMAGED ' .. what)
-    must(nil, 'JP_FORMAT ' .. what .. ' has format ' .. found .. ', and this version knows ' .. format_known)
+    local todo = ': start the version that wrote it, or rebuild it from the ledger (jackpot restore)'
+    must(nil, 'JP_FORMAT ' .. what .. ' has format ' .. found .. ', and this version knows ' .. format_known .. todo)
   end
   return values
 end

@@ -1,6 +1,7 @@
 //! Puts the service together: its capabilities, on the connections to Redis and the ledger.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jackpot_core::secret::Secrets;
 use utoipa::OpenApi;
@@ -19,8 +20,11 @@ use crate::proof;
 use crate::random;
 use crate::settings::{AutoRestore, RedisMode, Settings};
 use crate::signing;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::telemetry::Metrics;
+
+/// Between two tries to claim Redis for the ledger.
+const BETWEEN_CLAIMS: Duration = Duration::from_millis(500);
 
 /// The service, put together.
 pub(super) struct Parts {
@@ -38,7 +42,7 @@ pub(super) async fn compose(
     store: &Store,
     ledger: &Ledger,
 ) -> Result<Parts, AppError> {
-    ledger.claim(store).await?;
+    claim(ledger, store).await?;
     observe(store, &metrics);
     let ground = Ground {
         settings: settings.clone(),
@@ -78,6 +82,23 @@ pub(super) async fn compose(
         projector,
         known,
     })
+}
+
+/// Waits for the name of the ledger in Redis. Its node may be away in a cluster, and without it nothing may be played:
+/// this may be another ledger's Redis.
+async fn claim(ledger: &Ledger, store: &Store) -> Result<(), LedgerOpenError> {
+    let mut is_known = false;
+    loop {
+        match ledger.claim(store).await {
+            Err(LedgerOpenError::Store(error @ StoreError::Unavailable { .. })) => {
+                if !std::mem::replace(&mut is_known, true) {
+                    tracing::error!(%error, "waiting for the node that says which ledger this Redis belongs to");
+                }
+                tokio::time::sleep(BETWEEN_CLAIMS).await;
+            }
+            claimed => return claimed,
+        }
+    }
 }
 
 fn projector(

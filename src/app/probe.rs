@@ -9,7 +9,7 @@ use crate::ledger::kinds::Kinds;
 use crate::store::{Health, Outcome, Store};
 use crate::subject::Observed;
 use crate::subject::kinds::KindName;
-use crate::telemetry::{Metrics, ScriptResult};
+use crate::telemetry::{Metrics, ScriptResult, trace};
 
 /// Script calls as metrics.
 pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
@@ -21,6 +21,7 @@ pub(super) fn observe(store: &Store, metrics: &Arc<Metrics>) {
             ScriptResult::Error
         };
         metrics.script(script, result, time);
+        trace::called(script, outcome.as_str(), outcome == Outcome::Ok, time);
     }));
 }
 
@@ -39,6 +40,8 @@ pub(super) struct Found {
     pub(super) refused: Vec<RefusedSubject>,
     /// Kinds without which this instance is not ready, with how many of their subjects can be served.
     servable: Vec<(KindName, usize)>,
+    /// How many subjects of each kind have a status.
+    pub(super) statuses: Vec<(KindName, String, usize)>,
     lag_events: u64,
 }
 
@@ -65,6 +68,7 @@ impl Found {
     /// Whether it is refused.
     fn add(&mut self, known: &Observed, max_backlog: Option<u64>) -> bool {
         self.lag_events = self.lag_events.max(known.lag());
+        self.count_status(known);
         let Some((reason, detail)) = known.refusal(max_backlog) else {
             return false;
         };
@@ -75,6 +79,20 @@ impl Found {
             detail,
         });
         true
+    }
+}
+
+impl Found {
+    fn count_status(&mut self, known: &Observed) {
+        let kind = known.kind();
+        known.with_status(|status| {
+            let is_it = |(of, text, _): &&mut (KindName, String, usize)| *of == kind && text == status;
+            match self.statuses.iter_mut().find(is_it) {
+                Some((.., count)) => *count += 1,
+                None if status.is_empty() => {}
+                None => self.statuses.push((kind, status.to_owned(), 1)),
+            }
+        });
     }
 }
 

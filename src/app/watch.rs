@@ -51,11 +51,14 @@ pub(super) async fn ownership(ledger: Ledger, store: Store) {
 /// Counts refused subjects, and logs each change once.
 pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
     let mut before: BTreeSet<(KindName, Id, &str)> = BTreeSet::new();
+    let mut with_status = BTreeSet::new();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let refused = known.look().refused;
+        let found = known.look();
+        show_statuses(&metrics, &found.statuses, &mut with_status);
+        let refused = found.refused;
         for kind in known.kinds.iter().map(|kind| kind.name()) {
             for reason in Reason::ALL.map(Reason::as_str) {
                 let of = refused.iter().filter(|one| (one.kind, one.reason) == (kind, reason));
@@ -85,4 +88,19 @@ pub(super) async fn refusals(known: KnownKinds, metrics: Arc<Metrics>) {
         }
         before = now;
     }
+}
+
+/// `shown`: what was shown before. A status that no subject has any more is shown as 0.
+fn show_statuses(metrics: &Metrics, statuses: &[(KindName, String, usize)], shown: &mut BTreeSet<(KindName, String)>) {
+    let now: BTreeSet<_> = statuses
+        .iter()
+        .map(|(kind, status, _)| (*kind, status.clone()))
+        .collect();
+    for (kind, status) in shown.difference(&now) {
+        metrics.subjects(kind.as_str(), status, 0);
+    }
+    for (kind, status, count) in statuses {
+        metrics.subjects(kind.as_str(), status, *count);
+    }
+    shown.extend(now);
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use jiff::Timestamp;
 
-use super::{Failure, SettingsArgs, failed};
+use super::{Failure, SettingsArgs, examples, failed};
 use crate::keys::{Expiry, Key, KeyFile, KeyName, Rights, Role, Subject, Subjects};
 use crate::settings::Settings;
 use crate::signing::SigningFile;
@@ -27,16 +27,20 @@ pub(super) struct Args {
 #[derive(Subcommand)]
 enum Action {
     /// Make a key and print it, alone. It is shown only this once; only its hash is kept.
+    #[command(after_help = examples::KEY_NEW)]
     New(NewArgs),
     /// List the keys: name, role, creation, end, whether they see codes, and the subjects they may name.
+    #[command(after_help = examples::KEY_LIST)]
     List,
     /// Revoke a key. A running service refuses it within 2 s, and ends what is open under it.
+    #[command(after_help = examples::KEY_REVOKE)]
     Revoke {
         /// Name of the key.
         name: KeyName,
     },
     /// Make a new key that signs receipts and ledger heads, and print its id, alone. A running service signs with it
     /// within 2 s. Signatures of older keys stay valid.
+    #[command(after_help = examples::KEY_ROTATE_SIGNING)]
     RotateSigning,
 }
 

@@ -10,7 +10,7 @@ use jackpot_core::text::{Reason, printable};
 
 use super::only::{Asks, Only, Options, flag};
 use super::session::Session;
-use super::{SettingsArgs, failed, until_signalled};
+use super::{SettingsArgs, examples, failed, until_signalled};
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::lease::{Leases, Place};
 use crate::ledger::stuck::{At, Outcome, StuckEvent};
@@ -38,6 +38,7 @@ enum Action {
     /// Show the ledger's progress, the event that it can't apply, why, and the effect of skipping it.
     ///
     /// Exit code 0: nothing is stuck; 1: an event is stuck; 2: the state is unknown.
+    #[command(after_help = examples::LEDGER_SHOW)]
     Show {
         #[command(flatten)]
         of: Options<One>,
@@ -49,6 +50,7 @@ enum Action {
     /// The event stays unchanged in the record under its number, with its hash in the chain. The ledger takes the
     /// event's effect from Redis: money, records of entries, payouts. The jackpot stays suspended until it is resumed.
     /// Exit code 1 if the event was not skipped, or if another event after it is stuck.
+    #[command(after_help = examples::LEDGER_SKIP)]
     Skip {
         #[command(flatten)]
         of: Options<One>,

@@ -1,7 +1,11 @@
 //! The command line. A command's result goes to standard output, everything else to standard error.
 
 mod backup;
+mod completions;
+mod doctor;
+mod examples;
 mod export;
+mod health;
 mod key;
 mod ledger;
 mod migrate;
@@ -24,7 +28,7 @@ use crate::signals::Signals;
 
 /// Shared prize pools on Redis with one atomic claim per winner.
 #[derive(Parser)]
-#[command(name = "jackpot", version, arg_required_else_help = true)]
+#[command(name = "jackpot", version, arg_required_else_help = true, after_help = examples::EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -33,18 +37,32 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run the service.
+    #[command(after_help = examples::SERVE)]
     Serve(SettingsArgs),
+    #[command(after_help = examples::HEALTH)]
+    Health(health::Args),
     /// Make, list and revoke API keys; rotate the key that signs.
     Key(key::Args),
     /// Bring the ledger's schema up to date, and say from which version to which.
+    #[command(after_help = examples::MIGRATE)]
     Migrate(SettingsArgs),
+    #[command(after_help = examples::SIMULATE)]
     Simulate(Box<jackpot_simulate::Args>),
+    #[command(after_help = examples::EXPORT)]
     Export(export::Args),
+    #[command(after_help = examples::VERIFY)]
     Verify(verify::Args),
+    #[command(after_help = examples::RECONCILE)]
     Reconcile(reconcile::Args),
+    #[command(after_help = examples::BACKUP)]
     Backup(backup::Args),
+    #[command(after_help = examples::RESTORE)]
     Restore(restore::Args),
     Ledger(ledger::Args),
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(doctor::Args),
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(completions::Args),
 }
 
 /// The settings: the compiled-in default, this file, and `JACKPOT__SECTION__KEY` in the environment.
@@ -61,6 +79,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Serve(args) => serve::run(&args),
+            Command::Health(args) => health::run(&args),
             Command::Key(args) => return key::run(args),
             Command::Migrate(args) => migrate::run(&args),
             Command::Simulate(args) => return simulate::run(*args),
@@ -70,6 +89,8 @@ impl Cli {
             Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => return restore::run(&args),
             Command::Ledger(args) => return ledger::run(&args),
+            Command::Doctor(args) => return doctor::run(&args),
+            Command::Completions(args) => completions::run(&args),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

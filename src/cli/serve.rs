@@ -7,6 +7,7 @@ use crate::{app, telemetry};
 pub(super) fn run(args: &SettingsArgs) -> CommandResult {
     let settings = Settings::load(args.config.as_deref())?;
     telemetry::init(&settings.log)?;
+    let _flush = telemetry::trace::init(&settings.tracing)?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "starting");
     if !settings.unknown_variables.is_empty() {
         // Anyone who names a service may choose these names, so unprintable characters are escaped.

@@ -14,13 +14,14 @@ mod queue;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use thread_local::ThreadLocal;
 
 use crate::store::StoreError;
 use crate::subject::ScriptError;
+use crate::telemetry::trace;
 
 pub use batch::{Batch, Waiter};
 pub use queue::MAX_BATCH;
@@ -103,13 +104,18 @@ impl<J: Batchable> Queues<J> {
         request: J::Request,
     ) -> Result<(J::Request, J::Answer), CombineError> {
         let here = self.0.get_or_init(Box::default).get_or_default();
+        let begun = trace::is_exported().then(Instant::now);
         let answer = here.join(make, under, request)?;
         // The sender is lost only if the call's task ended early, with its runtime or by a panic.
         let cut_off = |_| StoreError::Unavailable {
             what: J::WHAT.to_owned(),
             cause: "the call was cut off".to_owned(),
         };
-        Ok(answer.await.map_err(cut_off).map_err(ScriptError::from)??)
+        let answer = answer.await.map_err(cut_off).map_err(ScriptError::from).flatten();
+        if let Some(begun) = begun {
+            trace::shared(J::WHAT, answer.is_ok(), begun.elapsed());
+        }
+        Ok(answer?)
     }
 }
 

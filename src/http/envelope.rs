@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::CONTENT_TYPE;
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use futures_util::FutureExt;
@@ -23,6 +23,7 @@ use super::request_id::{self, RequestId};
 use super::secure::Purpose;
 use crate::rate::Moment;
 use crate::telemetry::request::{self, Request};
+use crate::telemetry::trace::{self, Trace};
 
 /// Route label of requests without a route, because clients make up their paths.
 const UNMATCHED: &str = "unmatched";
@@ -47,7 +48,8 @@ pub(super) fn wrap<B: MessageBody + 'static>(
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
     let purpose = Purpose::of(request.path());
     let method = request.method().clone();
-    let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route));
+    let header = request.headers().get(trace::HEADER).map(HeaderValue::as_bytes);
+    let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route), Trace::of(header));
     Box::pin(lines.answered_by(async move {
         let _in_flight = in_flight;
         let result = match AssertUnwindSafe(answer(
@@ -71,6 +73,7 @@ pub(super) fn wrap<B: MessageBody + 'static>(
         };
         let took = begun.elapsed();
         log(status.as_u16(), took);
+        trace::answered(method.as_str(), &route, status.as_u16(), took);
         if let Some(web) = web {
             web.metrics.request(&route, method.as_str(), status.as_u16(), took);
         }

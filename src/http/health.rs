@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::RETRY_AFTER;
+use actix_web::http::header::{ACCEPT, RETRY_AFTER, VARY};
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
 use serde::{Serialize, Serializer};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
@@ -20,8 +20,11 @@ use crate::subject::kinds::{self, KindName};
 /// When to ask a not ready instance again, in seconds.
 const NOT_READY_RETRY_S: u32 = 1;
 
-/// The media type of the Prometheus text format that the metrics are in.
-const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The media type that Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text";
+const OPEN_METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// For all others.
+const CLASSIC_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The last known state of Redis.
 #[derive(Debug, Clone, Copy)]
@@ -220,16 +223,26 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
         .body(serde_json::to_string(&body).unwrap_or_default())
 }
 
-/// Metrics for Prometheus.
+/// Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 #[utoipa::path(get, path = "/metrics", tag = "service",
-    responses((status = 200, description = "OpenMetrics text", content_type = "application/openmetrics-text", body = String)))]
-pub(super) async fn metrics(web: Data<Web>) -> Result<HttpResponse, Problem> {
+    responses((status = 200, description = "Metrics", content(
+        (String = "application/openmetrics-text"), (String = "text/plain")))))]
+pub(super) async fn metrics(web: Data<Web>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     if let Some(redis) = (web.readiness)().redis {
         web.metrics.set_redis(redis.up, redis.memory_ratio);
     }
-    let text = web.metrics.encode().map_err(|error| {
+    let accept = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
+    let (text, media_type) = if accept.is_some_and(|accept| accept.contains(OPEN_METRICS)) {
+        (web.metrics.encode(), OPEN_METRICS_TYPE)
+    } else {
+        (web.metrics.encode_classic(), CLASSIC_TYPE)
+    };
+    let text = text.map_err(|error| {
         tracing::error!(%error, "metrics not written");
         Problem::internal()
     })?;
-    Ok(HttpResponse::Ok().content_type(METRICS_TYPE).body(text))
+    Ok(HttpResponse::Ok()
+        .content_type(media_type)
+        .insert_header((VARY, "Accept"))
+        .body(text))
 }

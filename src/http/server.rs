@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::web::ServiceConfig;
+use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
 use super::Web;
@@ -175,6 +176,14 @@ fn serve(
         tasks: servers.into_iter().map(tokio::spawn).collect(),
         certificates: certificates.map(|certificates| tokio::spawn(certificates.follow())),
     })
+}
+
+/// When the configured certificate ends; `None` without one.
+///
+/// # Errors
+/// As at a start: a pair that can't be used.
+pub fn certificate_ends(http: &Http) -> Result<Option<Timestamp>, TlsError> {
+    Ok(certificates(http)?.and_then(|certificates| certificates.ends()))
 }
 
 fn certificates(http: &Http) -> Result<Option<Arc<Certificates>>, TlsError> {

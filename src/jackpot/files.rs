@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::violation::check_new_name;
@@ -14,6 +15,7 @@ use super::operate::Operate;
 use super::scripts::{ScriptError, Wanted};
 use super::view::Status;
 use crate::operator::Operator;
+use crate::subject::MaybeScript;
 
 /// Why a file did not define its jackpot.
 #[derive(Debug, Error)]
@@ -52,8 +54,13 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
         let id = &definition.document().id;
         // For an existing jackpot the file does not count: it may name missing rooms or coupons.
         if let Err(PlayError::Script(ScriptError::Unknown)) = operate.views.refresh(id).await {
-            let missing = named.missing(definition.document()).await;
-            let missing = missing.map_err(|source| FileError::Named { path: at(), source })?;
+            let missing = match named.missing(definition.document()).await {
+                Err(NamedError::Play(error)) if error.is_unavailable() => {
+                    not_now(id, &at(), &error);
+                    continue;
+                }
+                missing => missing.map_err(|source| FileError::Named { path: at(), source })?,
+            };
             if !missing.is_empty() {
                 return Err(refused(at(), &missing));
             }
@@ -65,6 +72,7 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
             Err(error @ (PlayError::Script(ScriptError::Behind { .. }) | PlayError::Lost { .. })) => {
                 error!(jackpot_id = %id, %error, "this jackpot can't be read");
             }
+            Err(error) if error.is_unavailable() => not_now(id, &at(), &error),
             Err(source) => {
                 return Err(FileError::Define {
                     path: at(),
@@ -74,6 +82,11 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
         }
     }
     Ok(())
+}
+
+/// A node of a cluster is away: its jackpot, or a room or coupon that it names. The others are served.
+fn not_now(id: &Id, file: &str, error: &PlayError) {
+    error!(jackpot_id = %id, file, %error, "not defined now, unless it existed: the next start defines it");
 }
 
 fn refused(path: String, wrong: &[Violation]) -> FileError {

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::pin::pin;
 
-use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
 
 use super::error::PlayError;
@@ -13,8 +11,6 @@ use super::view::Views;
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
-/// Jackpots read in parallel.
-const AT_ONCE: usize = 64;
 /// Most jackpots named in one message.
 const MAX_NAMED: usize = 10;
 
@@ -32,9 +28,6 @@ pub enum SecretsError {
          directory)"
     )]
     Missing(MissingSecrets),
-    /// The jackpots can't be read.
-    #[error("jackpots: {0}")]
-    Jackpots(#[from] Box<PlayError>),
     /// The ledger can't be read.
     #[error("ledger: {0}")]
     Ledger(#[from] LedgerOpenError),
@@ -68,21 +61,17 @@ impl fmt::Display for MissingSecrets {
 /// epoch would be refused, and the seed of a closed one could never be published.
 pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     let mut missing = MissingSecrets::default();
-    let ids = views.registry.indexed().await;
-    let ids = ids.map_err(|error| Box::new(PlayError::from(error)))?;
-    let looks = stream::iter(ids).map(|id| async move {
-        let view = views.refresh(&id).await;
-        (id, view.map(drop))
-    });
-    let mut looks = pin!(looks.buffer_unordered(AT_ONCE));
-    while let Some((id, view)) = looks.next().await {
+    let read = |id| async move { views.refresh(&id).await.map(drop) };
+    let check = |id: &Id, view| {
         match view {
             Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
             Err(PlayError::Script(ScriptError::Unknown)) | Ok(()) => {}
             // A jackpot that cannot be read now returns this error to its callers. The others are served.
             Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
         }
-    }
+        Ok::<(), SecretsError>(())
+    };
+    views.registry.read_all(read, check).await?;
     for (id, secret_id) in ledger.needed_secrets().await.map_err(LedgerOpenError::from)? {
         if views.secrets.get(&secret_id).is_none() {
             missing.add(secret_id, id);

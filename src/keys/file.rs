@@ -123,7 +123,10 @@ impl KeyFile {
     /// # Errors
     /// When they can't be made, or what is there can't be read.
     pub fn initialise(&self) -> Result<(), KeysError> {
-        self.change(|_| Ok(()))?;
+        // A file that is there is not locked: a mounted secret is on a read-only file system.
+        if !self.path.try_exists().map_err(|e| self.io(e))? {
+            self.change(|_| Ok(()))?;
+        }
         // It may have been moved to a safe place. While it is here, it must be closed to others.
         match read_operator_key(&self.operator_key) {
             Err(error) if !error.is_missing() => Err(error.into()),

@@ -31,6 +31,7 @@ use crate::subject::engine::{self, Engine, Operated};
 use crate::subject::kinds::KindName;
 use crate::subject::operate::SetStatus;
 use crate::subject::{MaybeScript, Registry, ScriptError};
+use crate::telemetry::Metrics;
 
 /// Where books stand.
 #[derive(Debug, Clone, Copy)]
@@ -279,6 +280,9 @@ impl<K: Kind> Upkeep<K> for () {}
 pub trait Kind: Compares {
     /// Work that follows the commits; `()` for none.
     type Upkeep: Upkeep<Self>;
+
+    /// Shows the books of a stream that this instance projects; `None`: another one projects it from now on.
+    fn show(_: &Metrics, _: &Id, _: Option<&Self::Books>) {}
 
     /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
     fn restore(

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::Ledger;
 use super::start::LedgerOpenError;
-use crate::sql::InSql;
+use crate::sql::{InSql, Sql};
 use crate::store::keys::LEDGER;
 use crate::store::{Call, Script, Store, StoreError};
 use crate::{durable_file, random, signing};
@@ -214,7 +214,7 @@ impl Ledger {
                 Verdict::Refused(why) => {
                     // These are two reads: an adopt may have ended between them.
                     if self.sql.store().await? == seen.sql {
-                        return Err(self.refusal(why, seen).into());
+                        return Err(seen.refused(why, &self.data_dir).into());
                     }
                 }
             }
@@ -234,7 +234,9 @@ impl Ledger {
                 self.claim(store).await?;
                 return Ok(None);
             }
-            (Verdict::Refused(Why::OtherLedger), _) => return Err(self.refusal(Why::OtherLedger, seen).into()),
+            (Verdict::Refused(Why::OtherLedger), _) => {
+                return Err(seen.refused(Why::OtherLedger, &self.data_dir).into());
+            }
             (_, InRedis::Store { id, adopting: true }) => *id,
             (Verdict::Lost(_) | Verdict::Refused(_), _) => new_id()?,
         };
@@ -284,7 +286,7 @@ impl Ledger {
                  --adopt` elsewhere. Stop this instance"
             )));
         }
-        let (raw, redis) = self.in_redis(store).await?;
+        let (raw, redis) = in_redis(&self.sql, store).await?;
         match redis {
             InRedis::Store { id, adopting: false } if id == own => {}
             InRedis::Nothing | InRedis::Unnamed => {
@@ -304,25 +306,7 @@ impl Ledger {
     }
 
     async fn look(&self, store: &Store) -> Result<Seen, LedgerOpenError> {
-        let sql = self.sql.store().await?;
-        let (raw, redis) = self.in_redis(store).await?;
-        let file = read_file(&self.data_dir.join(FILE)).map_err(|source| self.file_error(source))?;
-        Ok(Seen { sql, redis, raw, file })
-    }
-
-    async fn in_redis(&self, store: &Store) -> Result<(String, InRedis), StoreError> {
-        let value = match store.run_always(redis::cmd("GET").arg(LEDGER)).await {
-            Ok(value) => value,
-            // A value that is no text is not this ledger's name either.
-            Err(StoreError::Script { code, .. }) if code == "WRONGTYPE" => {
-                let text = "(not readable)".to_owned();
-                return Ok((text.clone(), InRedis::Other(text)));
-            }
-            Err(error) => return Err(error),
-        };
-        let raw: Option<String> = redis::from_redis_value(value).unwrap_or_else(|_| Some("(not readable)".to_owned()));
-        let raw = raw.unwrap_or_default();
-        Ok((raw.clone(), parse_name(&raw, self.sql.ledger_id())))
+        Seen::read(&self.sql, &self.data_dir, store).await
     }
 
     /// Compares and sets. Returns whether the name is there now.
@@ -352,19 +336,31 @@ impl Ledger {
     }
 
     fn write_file(&self, id: Uuid) -> Result<(), LedgerOpenError> {
-        durable_file::replace(&self.data_dir.join(FILE), format!("{id}\n").as_bytes())
-            .map_err(|source| self.file_error(source))
+        durable_file::replace(&self.data_dir.join(FILE), format!("{id}\n").as_bytes()).map_err(|source| {
+            LedgerOpenError::File {
+                path: self.data_dir.join(FILE),
+                source,
+            }
+        })
+    }
+}
+
+impl Seen {
+    async fn read(sql: &Sql, data_dir: &Path, store: &Store) -> Result<Self, LedgerOpenError> {
+        let in_sql = sql.store().await?;
+        let (raw, redis) = in_redis(sql, store).await?;
+        let path = data_dir.join(FILE);
+        let file = read_file(&path).map_err(|source| LedgerOpenError::File { path, source })?;
+        Ok(Self {
+            sql: in_sql,
+            redis,
+            raw,
+            file,
+        })
     }
 
-    fn file_error(&self, source: io::Error) -> LedgerOpenError {
-        LedgerOpenError::File {
-            path: self.data_dir.join(FILE),
-            source,
-        }
-    }
-
-    fn refusal(&self, why: Why, seen: Seen) -> Refusal {
-        let redis = match seen.redis {
+    fn refused(self, why: Why, data_dir: &Path) -> Refusal {
+        let redis = match self.redis {
             InRedis::Nothing => String::new(),
             InRedis::Unnamed => "names none".to_owned(),
             InRedis::Store { id, .. } => format!("names {id}"),
@@ -372,12 +368,41 @@ impl Ledger {
         };
         Refusal {
             why,
-            sql: seen.sql.store,
+            sql: self.sql.store,
             redis,
-            file: seen.file,
-            path: self.data_dir.join(FILE),
+            file: self.file,
+            path: data_dir.join(FILE),
         }
     }
+}
+
+/// Looks whether a start would use this Redis with this ledger, and changes nothing. Returns the store that both name;
+/// `None` when a start would still have to name it.
+///
+/// # Errors
+/// [`LedgerOpenError::Refused`] when an operator has to decide.
+pub async fn look(sql: &Sql, data_dir: &Path, store: &Store) -> Result<Option<Uuid>, LedgerOpenError> {
+    let seen = Seen::read(sql, data_dir, store).await?;
+    match decide(seen.sql, &seen.redis, seen.file) {
+        Verdict::Agree(id) => Ok(Some(id)),
+        Verdict::Begin | Verdict::Finish(_) | Verdict::Lost(_) => Ok(None),
+        Verdict::Refused(why) => Err(seen.refused(why, data_dir).into()),
+    }
+}
+
+async fn in_redis(sql: &Sql, store: &Store) -> Result<(String, InRedis), StoreError> {
+    let value = match store.run_always(redis::cmd("GET").arg(LEDGER)).await {
+        Ok(value) => value,
+        // A value that is no text is not this ledger's name either.
+        Err(StoreError::Script { code, .. }) if code == "WRONGTYPE" => {
+            let text = "(not readable)".to_owned();
+            return Ok((text.clone(), InRedis::Other(text)));
+        }
+        Err(error) => return Err(error),
+    };
+    let raw: Option<String> = redis::from_redis_value(value).unwrap_or_else(|_| Some("(not readable)".to_owned()));
+    let raw = raw.unwrap_or_default();
+    Ok((raw.clone(), parse_name(&raw, sql.ledger_id())))
 }
 
 fn new_id() -> Result<Uuid, LedgerOpenError> {

@@ -1,10 +1,8 @@
 //! Rooms as a capability of the service.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use futures_util::{StreamExt, stream};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
 use utoipa::OpenApi;
@@ -23,9 +21,6 @@ use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::ScriptError;
 
-/// Rooms read in parallel at a start.
-const AT_ONCE: usize = 64;
-
 pub struct Service {
     store: Store,
     sql: Sql,
@@ -43,9 +38,6 @@ enum RoomStartError {
         "room '{0}' was defined with another draw secret: set fairness.master_secret to that one, or put its master.secret back into the data directory"
     )]
     OtherSecret(Id),
-    /// The rooms can't be read.
-    #[error("rooms: {0}")]
-    Rooms(#[from] RoomError),
 }
 
 impl Service {
@@ -77,19 +69,18 @@ impl Service {
     /// that does not match its commitment.
     async fn check_secret(&self) -> Result<(), RoomStartError> {
         let rooms = &self.rooms;
-        let ids = rooms.registry.indexed().await.map_err(RoomError::from)?;
-        let looks = stream::iter(ids).map(|id| async move { (rooms.snapshot(&id).await, id) });
-        let mut looks = pin!(looks.buffer_unordered(AT_ONCE));
-        while let Some((snapshot, id)) = looks.next().await {
+        let read = |id| async move { rooms.snapshot(&id).await };
+        let check = |id: &Id, snapshot| {
             match snapshot {
-                Ok(snapshot) if rooms.check_order(&id, &snapshot).is_err() => {
-                    return Err(RoomStartError::OtherSecret(id));
+                Ok(snapshot) if rooms.check_order(id, &snapshot).is_err() => {
+                    return Err(RoomStartError::OtherSecret(id.clone()));
                 }
                 Err(RoomError::Script(ScriptError::Unknown)) | Ok(_) => {}
                 Err(error) => tracing::error!(room_id = %id, %error, "this room can't be read"),
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        rooms.registry.read_all(read, check).await
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, Http, Proxies, RedisMode, Rooms, Settings, SettingsError};
+use super::{Durability, Http, Proxies, Redis, RedisMode, Rooms, Settings, SettingsError, Tracing};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
@@ -29,7 +29,22 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     fairness(settings)?;
     rooms(&settings.rooms)?;
     ledger(settings)?;
+    tracing(&settings.tracing)?;
     log(&settings.log.level)
+}
+
+fn tracing(tracing: &Tracing) -> Result<(), SettingsError> {
+    let url = tracing.otlp_endpoint.as_str();
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    match rest {
+        None if url.is_empty() => Ok(()),
+        // User and password would be in every message about it.
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') && !rest.contains('@') => Ok(()),
+        _ => Err(conflict(
+            "setting tracing.otlp_endpoint: must be http:// or https:// with a host and without a user, such as \
+             http://127.0.0.1:4318; OTEL_EXPORTER_OTLP_HEADERS may hold credentials",
+        )),
+    }
 }
 
 fn log(level: &str) -> Result<(), SettingsError> {
@@ -98,15 +113,20 @@ fn auth(settings: &Settings) -> Result<(), SettingsError> {
 fn redis(settings: &Settings) -> Result<(), SettingsError> {
     let redis = &settings.redis;
     match (redis.mode, redis.urls.len()) {
-        (RedisMode::Embedded, 0) | (RedisMode::Standalone, 1) | (RedisMode::Cluster, 1..) => {}
+        (RedisMode::Embedded, 0) | (RedisMode::Standalone, 1) | (RedisMode::Sentinel | RedisMode::Cluster, 1..) => {}
         (RedisMode::Embedded, _) => {
             return Err(conflict(
-                "setting redis.urls: the embedded server has no URL; set redis.mode to standalone or cluster",
+                "setting redis.urls: the embedded server has no URL; set redis.mode to standalone, sentinel or cluster",
             ));
         }
         (RedisMode::Standalone, _) => {
             return Err(conflict(
                 "setting redis.urls: redis.mode standalone needs exactly one URL",
+            ));
+        }
+        (RedisMode::Sentinel, _) => {
+            return Err(conflict(
+                "setting redis.urls: redis.mode sentinel needs the URL of each Sentinel",
             ));
         }
         (RedisMode::Cluster, _) => {
@@ -126,6 +146,7 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
             index + 1
         )));
     }
+    primary(redis)?;
     if redis.durability == Durability::Replicated && redis.mode == RedisMode::Embedded {
         return Err(conflict(
             "setting redis.durability: the embedded server has no replica; use local, or another redis.mode",
@@ -138,6 +159,24 @@ fn redis(settings: &Settings) -> Result<(), SettingsError> {
         )));
     }
     Ok(())
+}
+
+fn primary(redis: &Redis) -> Result<(), SettingsError> {
+    let url = redis.primary_url.as_str();
+    match (redis.mode, url) {
+        (RedisMode::Sentinel, "") => Err(conflict(
+            "setting redis.primary_url: redis.mode sentinel needs it, with the primary's name in place of the host: \
+             redis://mymaster",
+        )),
+        (RedisMode::Sentinel, url) if url.starts_with("redis://") || url.starts_with("rediss://") => Ok(()),
+        (RedisMode::Sentinel, _) => Err(conflict(
+            "setting redis.primary_url: must start with redis:// or rediss://",
+        )),
+        (_, "") => Ok(()),
+        (..) => Err(conflict(
+            "setting redis.primary_url: is only for redis.mode sentinel; leave it empty",
+        )),
+    }
 }
 
 /// Most retired draw secrets. Each retirement has a reason, so there are few.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::load::FORMAT;
+
 /// Why the service does not start with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -12,6 +14,12 @@ pub enum SettingsError {
         /// The parser's or system's error, with its place. It does not repeat the line, which may hold a secret.
         reason: String,
     },
+    /// The file is for another version.
+    #[error(
+        "settings file {}: format = {found}, and this version reads format {FORMAT}: start the version that the file is for, or \
+         change it by docs/reference/settings.md", path.display()
+    )]
+    Format { path: PathBuf, found: i64 },
     /// `JACKPOT_ENV` is not a plain name.
     #[error("JACKPOT_ENV={0:?}: must be a name of letters, digits, - and _")]
     Environment(String),

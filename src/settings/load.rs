@@ -3,12 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use config::{Config, File, FileFormat, Source};
+use config::{Config, File, FileFormat, Source, ValueKind};
 
 use super::{Settings, SettingsError, check, layer, range, twins, variables};
 
 /// The first layer. It has every key, with documentation.
 const DEFAULT: &str = include_str!("../../config/default.toml");
+
+/// The format of settings that this version reads.
+pub(super) const FORMAT: i64 = 1;
 
 /// Chooses a file in `config/` by name, for example `production`.
 const FILE_VARIABLE: &str = "JACKPOT_ENV";
@@ -31,6 +34,7 @@ impl Settings {
         let mut merged = default.clone();
         if let Some(path) = chosen_file(file, &variables)? {
             let mut given = read(&path)?;
+            check_format(&path, &given)?;
             layer::check(&mut given, &default, &path.display().to_string())?;
             merged.extend(given);
         }
@@ -77,6 +81,17 @@ fn read(path: &Path) -> Result<layer::Layer, SettingsError> {
     toml::from_str::<toml::Table>(&text).map_err(|error| failed(without_the_line(&error, &text)))?;
     let table = File::from_str(&text, FileFormat::Toml).collect()?;
     Ok(layer::flatten(table))
+}
+
+/// Refuses a file of another format by its number. Else the first key that this version lacks would look like a mistake.
+fn check_format(path: &Path, given: &layer::Layer) -> Result<(), SettingsError> {
+    match given.get("format").map(|value| &value.kind) {
+        Some(ValueKind::I64(found)) if *found != FORMAT => Err(SettingsError::Format {
+            path: path.to_owned(),
+            found: *found,
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn without_the_line(error: &toml::de::Error, text: &str) -> String {

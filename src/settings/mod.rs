@@ -29,6 +29,7 @@ pub use range::rule;
     reason = "config/default.toml documents every key; a second text would drift"
 )]
 pub struct Settings {
+    pub format: u32,
     pub data_dir: PathBuf,
     pub http: Http,
     pub auth: Auth,
@@ -40,6 +41,7 @@ pub struct Settings {
     pub ledger: Ledger,
     pub jackpots: Jackpots,
     pub log: Log,
+    pub tracing: Tracing,
     /// Names of variables that look like settings and are none.
     #[serde(skip)]
     pub unknown_variables: Vec<String>,
@@ -84,6 +86,8 @@ pub enum RedisMode {
     Embedded,
     /// One external server.
     Standalone,
+    /// The server that Redis Sentinels name as the primary.
+    Sentinel,
     /// A Redis Cluster, with some of its nodes as seeds.
     Cluster,
 }
@@ -98,13 +102,25 @@ pub enum Durability {
     Replicated,
 }
 
+/// Whether a server whose settings can't be read is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckConfig {
+    /// Yes.
+    Required,
+    /// No: its provider answers for what it keeps.
+    IfAllowed,
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "see Settings")]
 pub struct Redis {
     pub mode: RedisMode,
     pub urls: Vec<String>,
+    pub primary_url: String,
     pub durability: Durability,
+    pub check_config: CheckConfig,
     pub tls_ca_file: String,
     pub connect_timeout_ms: u64,
     pub response_timeout_ms: u64,
@@ -240,6 +256,14 @@ pub enum LogFormat {
     Pretty,
     /// One JSON object per line.
     Json,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Tracing {
+    pub otlp_endpoint: String,
+    pub sample_ppm: u32,
 }
 
 #[derive(Debug, Clone, Deserialize)]

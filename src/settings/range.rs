@@ -4,6 +4,7 @@ use config::ValueKind;
 
 use super::SettingsError;
 use super::layer::Layer;
+use super::load::FORMAT;
 
 /// An integer key with its smallest and largest value, and whether 0 is allowed as well, with a meaning of its own.
 struct Range(&'static str, i64, i64, Zero);
@@ -17,6 +18,7 @@ enum Zero {
 }
 
 const RANGES: &[Range] = &[
+    Range("format", FORMAT, FORMAT, Zero::Plain),
     Range("http.workers", 0, 256, Zero::Plain),
     Range("http.max_body_bytes", 1024, 16_777_216, Zero::Plain),
     Range("http.shutdown_timeout_s", 1, 300, Zero::Plain),
@@ -52,12 +54,14 @@ const RANGES: &[Range] = &[
     Range("ledger.max_backlog_events", 1_000, 100_000_000, Zero::Plain),
     Range("ledger.trim_margin_events", 0, 1_000_000, Zero::Plain),
     Range("ledger.reconcile_interval_s", 1, 86_400, Zero::Plain),
+    Range("tracing.sample_ppm", 0, 1_000_000, Zero::Plain),
 ];
 
 /// The keys with a few allowed words. The structs would refuse others too, but not list the allowed ones.
 const WORDS: &[(&str, &[&str])] = &[
-    ("redis.mode", &["embedded", "standalone", "cluster"]),
+    ("redis.mode", &["embedded", "standalone", "sentinel", "cluster"]),
     ("redis.durability", &["local", "replicated"]),
+    ("redis.check_config", &["required", "if-allowed"]),
     ("ledger.auto_restore", &["on", "off", ""]),
     ("log.format", &["pretty", "json"]),
 ];

@@ -135,6 +135,64 @@ fn strings_of_digits_stay_strings_and_lists_split_at_commas() {
 }
 
 #[test]
+fn a_file_of_another_format_is_refused_before_its_keys() {
+    assert!(with(Some("format = 1"), &[]).is_ok());
+    let refused = refusal(Some("format = 2\n[later]\nkey = 1"), &[]);
+    assert!(
+        refused.contains("format = 2, and this version reads format 1"),
+        "{refused}"
+    );
+    assert!(refusal(None, &[("JACKPOT__FORMAT", "2")]).contains("setting format"));
+}
+
+#[test]
+fn a_primary_behind_sentinels_is_named_by_a_url() {
+    let with_url = |mode: &str, url: &str| {
+        let urls = if mode == "embedded" { "" } else { "redis://a,redis://b" };
+        refusal(
+            None,
+            &[
+                ("JACKPOT__REDIS__MODE", mode),
+                ("JACKPOT__REDIS__URLS", urls),
+                ("JACKPOT__REDIS__PRIMARY_URL", url),
+            ],
+        )
+    };
+    for (mode, url) in [
+        ("sentinel", ""),
+        ("sentinel", "mymaster"),
+        ("sentinel", "redis+unix:///socket"),
+        ("cluster", "redis://mymaster"),
+        ("embedded", "redis://mymaster"),
+    ] {
+        let refused = with_url(mode, url);
+        assert!(refused.contains("redis.primary_url"), "{mode} {url}: {refused}");
+    }
+    let without_urls = [
+        ("JACKPOT__REDIS__MODE", "sentinel"),
+        ("JACKPOT__REDIS__PRIMARY_URL", "redis://mymaster"),
+    ];
+    assert!(refusal(None, &without_urls).contains("redis.urls"));
+}
+
+#[test]
+fn spans_go_to_an_address_without_a_user() {
+    let at = |url| with(None, &[("JACKPOT__TRACING__OTLP_ENDPOINT", url)]);
+    assert!(at("http://127.0.0.1:4318").is_ok());
+    for url in [
+        "collector:4318",
+        "http://",
+        "http:///v1",
+        "grpc://collector",
+        "http://user:hunter2@collector",
+    ] {
+        let refused = at(url).expect_err(url).to_string();
+        assert!(refused.contains("tracing.otlp_endpoint"), "{url}: {refused}");
+        assert!(!refused.contains("hunter2"), "{refused}");
+    }
+}
+
+#[test]
 fn unknown_keys_are_named_in_full() {
     assert!(refusal(Some("[http]\nport = 1\n"), &[]).contains("unknown setting http.port in "));
     assert!(refusal(Some("[ledgers]\n"), &[]).contains("unknown setting ledgers in "));
@@ -173,9 +231,9 @@ fn values_out_of_range_are_named_with_the_range() {
         refusal(None, &[("JACKPOT__REDIS__MAX_MEMORY_MIB", "3")]),
         "setting redis.max_memory_mib = 3: must be 0 or 16 to 1048576"
     );
-    let text = refusal(None, &[("JACKPOT__REDIS__MODE", "sentinel")]);
+    let text = refusal(None, &[("JACKPOT__REDIS__MODE", "tree")]);
     assert!(
-        text == "setting redis.mode = \"sentinel\": must be embedded or standalone or cluster",
+        text == "setting redis.mode = \"tree\": must be embedded or standalone or sentinel or cluster",
         "{text}"
     );
     let text = refusal(None, &[("JACKPOT__HTTP__LISTEN", "8080")]);

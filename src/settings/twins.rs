@@ -12,11 +12,12 @@ use crate::secret_file::{self, Readers, SecretFileError};
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// The settings that can hold a secret.
-const SECRETS: [&str; 5] = [
+const SECRETS: [&str; 6] = [
     "fairness.master_secret",
     "fairness.previous_secrets",
     "ledger.signing_key",
     "ledger.url",
+    "redis.primary_url",
     "redis.urls",
 ];
 

@@ -28,6 +28,19 @@ pub(super) fn clients(urls: &[String], tls_ca_file: &str) -> Result<Vec<Client>,
         .collect()
 }
 
+/// A client with the credentials of the primary that sentinels name, and its name there.
+pub(super) fn primary(url: &str, tls_ca_file: &str) -> Result<(Client, String), OpenError> {
+    let certificates = certificates(tls_ca_file)?;
+    let refused = |reason: String| OpenError::InvalidPrimaryUrl { reason };
+    let info = url.into_connection_info();
+    let info = info.map_err(|source| refused(source.category().to_owned()))?;
+    let client = client(info, certificates.as_ref()).map_err(|source| refused(source.to_string()))?;
+    match host(&client).map(str::to_owned) {
+        Some(name) => Ok((client, name)),
+        None => Err(refused("it names no primary".to_owned())),
+    }
+}
+
 /// A client for a server on a unix socket.
 pub(super) fn socket_client(path: &Path) -> Result<Client, RedisError> {
     client(ConnectionAddr::Unix(path.to_owned()).into_connection_info()?, None)
@@ -101,6 +114,22 @@ mod tests {
         ] {
             let error = clients(&[String::from("redis://ok"), url.to_owned()], "").unwrap_err();
             assert!(error.to_string().contains("redis.urls[1]"), "{error}");
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn the_url_of_a_primary_has_its_name_and_credentials() {
+        let (client, name) = primary("redis://user:pw@my_master-1/3", "").unwrap();
+        assert_eq!(name, "my_master-1");
+        let at = sibling(&client, "10.0.0.1", 6380).unwrap();
+        let info = at.get_connection_info();
+        assert_eq!(info.addr().to_string(), "10.0.0.1:6380");
+        assert_eq!(info.redis_settings().username(), Some("user"));
+        assert_eq!(info.redis_settings().db(), 3);
+        for url in ["redis+unix:///hunter2", "redis://user:hunter2@host:99999999", "hunter2"] {
+            let error = primary(url, "").unwrap_err();
+            assert!(error.to_string().contains("redis.primary_url"), "{error}");
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         }
     }

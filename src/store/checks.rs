@@ -6,7 +6,7 @@ use std::sync::Arc;
 use redis::Value;
 use thiserror::Error;
 
-use crate::settings::{Durability, RedisMode};
+use crate::settings::{CheckConfig, Durability, RedisMode};
 
 use super::cluster::SLOTS;
 use super::connection::Link;
@@ -49,6 +49,9 @@ const NEEDED: [Needed; 4] = [
         otherwise: "while the append-only file is rewritten, a power loss would lose acknowledged entries and payouts",
     },
 ];
+
+/// The command, in messages.
+const CONFIG_GET: &str = "CONFIG GET";
 
 /// Why a server is refused.
 #[derive(Debug, Clone, Error)]
@@ -101,7 +104,7 @@ pub enum CheckError {
     },
     /// The server has no CONFIG command, like some managed ones.
     #[error(
-        "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it"
+        "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it, or set redis.check_config = \"if-allowed\" if its provider answers for what it keeps"
     )]
     NoConfig { node: Arc<str>, answer: String },
     /// Some slots have no owner.
@@ -116,13 +119,18 @@ pub enum CheckError {
 pub(super) struct Rules {
     pub(super) mode: RedisMode,
     pub(super) durability: Durability,
+    pub(super) check_config: CheckConfig,
 }
 
 impl Rules {
-    /// Checks every primary.
+    /// Checks every primary. One that is away in a cluster is checked when it is back: the watcher looks at each of them
+    /// again and again.
     pub(super) async fn check(self, topology: &Topology) -> Result<(), CheckError> {
         for node in topology.primaries() {
-            self.check_node(&node).await?;
+            match self.check_node(&node).await {
+                Err(CheckError::NoAnswer(_)) if topology.is_cluster() => {}
+                checked => checked?,
+            }
         }
         match topology {
             Topology::Cluster(cluster) if cluster.map().covered() < SLOTS => Err(CheckError::Slots {
@@ -167,7 +175,7 @@ impl Rules {
         if replicas == 0 && self.durability == Durability::Replicated {
             tracing::warn!(node = %link.node(), "no replica is connected: entries get 503 until one is");
         }
-        check_settings(link).await?;
+        self.check_settings(link).await?;
         self.check_commands(link).await
     }
 
@@ -177,11 +185,17 @@ impl Rules {
             .or_else(|| server.get("server_mode"))
             .map_or("standalone", String::as_str);
         match (self.mode, found) {
-            (RedisMode::Cluster, "cluster") | (RedisMode::Embedded | RedisMode::Standalone, "standalone") => Ok(()),
+            (RedisMode::Cluster, "cluster")
+            | (RedisMode::Embedded | RedisMode::Standalone | RedisMode::Sentinel, "standalone") => Ok(()),
             (_, "cluster") => Err(CheckError::Mode {
                 node,
                 found: found.to_owned(),
                 set: "cluster",
+            }),
+            (_, "sentinel") => Err(CheckError::Mode {
+                node,
+                found: found.to_owned(),
+                set: "sentinel",
             }),
             (_, _) => Err(CheckError::Mode {
                 node,
@@ -189,6 +203,28 @@ impl Rules {
                 set: "standalone",
             }),
         }
+    }
+
+    /// Checks the server's settings. Managed servers refuse CONFIG. If the operator allows that, only what INFO tells is
+    /// checked.
+    async fn check_settings(self, link: &Link) -> Result<(), CheckError> {
+        match check_settings(link).await {
+            Err(
+                CheckError::NoConfig { .. }
+                | CheckError::Forbidden {
+                    command: CONFIG_GET, ..
+                },
+            ) if self.check_config == CheckConfig::IfAllowed => {}
+            checked => return checked,
+        }
+        let memory = info(link, "memory")
+            .await
+            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
+        check(
+            link,
+            &NEEDED[0],
+            memory.get("maxmemory_policy").map_or("", String::as_str),
+        )
     }
 
     async fn check_commands(self, link: &Link) -> Result<(), CheckError> {
@@ -244,21 +280,25 @@ async fn check_settings(link: &Link) -> Result<(), CheckError> {
     let answer = link
         .send(&question)
         .await
-        .map_err(|failure| refused(link, &failure, "CONFIG GET", "+config|get"))?;
+        .map_err(|failure| refused(link, &failure, CONFIG_GET, "+config|get"))?;
     let found = pairs(&answer);
     for needed in &NEEDED {
-        let value = found.get(needed.name).map_or("", String::as_str);
-        if value != needed.value {
-            return Err(CheckError::Setting {
-                node: Arc::clone(link.node()),
-                name: needed.name,
-                found: value.to_owned(),
-                needed: needed.value,
-                otherwise: needed.otherwise,
-            });
-        }
+        check(link, needed, found.get(needed.name).map_or("", String::as_str))?;
     }
     Ok(())
+}
+
+fn check(link: &Link, needed: &Needed, found: &str) -> Result<(), CheckError> {
+    if found == needed.value {
+        return Ok(());
+    }
+    Err(CheckError::Setting {
+        node: Arc::clone(link.node()),
+        name: needed.name,
+        found: found.to_owned(),
+        needed: needed.value,
+        otherwise: needed.otherwise,
+    })
 }
 
 /// The answer of CONFIG GET as a table.
@@ -314,6 +354,7 @@ mod tests {
     #[test]
     fn a_server_in_the_wrong_mode_is_named() {
         let rules = Rules {
+            check_config: CheckConfig::Required,
             mode: RedisMode::Standalone,
             durability: Durability::Local,
         };

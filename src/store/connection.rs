@@ -12,7 +12,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, Pipeline, RedisError, Value};
 
 use super::address;
-use super::error::Failure;
+use super::error::{Failure, is_demoted};
 use super::lane::{Lane, LinkMark, OwnLanes, Via};
 
 /// Calls that may wait for one connection's socket. Further callers wait themselves.
@@ -170,7 +170,8 @@ impl Link {
             .send_packed_commands(pipeline, 0, pipeline.len())
             .await;
         // Among several answers the refusal by a replica is a value, and still calls for another connection.
-        let demoted = |answer: &Value| matches!(answer, Value::ServerError(error) if error.code() == "READONLY");
+        let demoted =
+            |answer: &Value| matches!(answer, Value::ServerError(error) if is_demoted(error.code(), error.details()));
         if answer.as_ref().is_ok_and(|answers| answers.iter().any(demoted)) {
             lane.leave(&connection);
         }
@@ -193,7 +194,9 @@ impl Link {
         answer: Result<T, RedisError>,
     ) -> Result<T, Failure> {
         answer.map_err(|source| {
-            if matches!(source.kind(), ErrorKind::Io | ErrorKind::Parse) || source.code() == Some("READONLY") {
+            if matches!(source.kind(), ErrorKind::Io | ErrorKind::Parse)
+                || source.code().is_some_and(|code| is_demoted(code, source.detail()))
+            {
                 lane.leave(used);
             }
             self.failure(source)

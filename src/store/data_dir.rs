@@ -7,9 +7,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::durable_file::make_private_dir;
+use crate::durable_file::{self, make_private_dir};
 
 const LOCK_FILE: &str = "jackpot.lock";
+/// File with the number of the directory's format.
+const FORMAT_FILE: &str = "format";
+/// The format that this version reads and writes: which files there are, and what each holds. Version 0.1 wrote the same
+/// without a number.
+const FORMAT: u32 = 1;
 /// More than the digits of any process id.
 const LONGEST_PID: u64 = 20;
 
@@ -23,17 +28,31 @@ pub enum DataDirError {
         /// Process id in the lock file.
         pid: String,
     },
+    /// Another version wrote it.
+    #[error(
+        "the data directory {} has format {found}, and this version knows format {FORMAT}: start the version that wrote it, or \
+         start with a backup of it in an empty data directory (jackpot restore --from)", path.display()
+    )]
+    Format { path: PathBuf, found: String },
     /// The directory can't be made, opened or locked.
     #[error("can't use the data directory {}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 
 /// Held from start to stop. The kernel frees it when the process dies in any way.
-pub(super) struct DataDirLock {
+pub struct DataDirLock {
     _file: File,
 }
 
 impl DataDirLock {
+    /// The process that holds the directory, as far as its file and the system say. It takes no lock: a service that starts
+    /// meanwhile must find it free.
+    pub fn holder(data_dir: &Path) -> Option<String> {
+        let pid = holder(File::open(data_dir.join(LOCK_FILE)).ok()?);
+        let program = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        (program.trim_end() == env!("CARGO_PKG_NAME")).then_some(pid)
+    }
+
     /// Makes the directory if it does not exist (mode 0700), locks it and writes this process' id into the lock.
     pub(super) fn take(data_dir: &Path) -> Result<Self, DataDirError> {
         let failed = |source| DataDirError::Io {
@@ -59,10 +78,31 @@ impl DataDirLock {
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
+        check_format(data_dir)?;
         file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
         write!(file, "{}", std::process::id()).map_err(failed)?;
         Ok(Self { _file: file })
     }
+}
+
+/// Refuses a directory of another format, and marks one that has no number.
+fn check_format(data_dir: &Path) -> Result<(), DataDirError> {
+    let path = data_dir.join(FORMAT_FILE);
+    let found = match std::fs::read(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return durable_file::replace(&path, format!("{FORMAT}\n").as_bytes())
+                .map_err(|source| DataDirError::Io { path, source });
+        }
+        Err(source) => return Err(DataDirError::Io { path, source }),
+    };
+    if found == FORMAT.to_string() {
+        return Ok(());
+    }
+    Err(DataDirError::Format {
+        path: data_dir.to_owned(),
+        found: format!("{found:?}"),
+    })
 }
 
 fn holder(file: File) -> String {
@@ -70,5 +110,30 @@ fn holder(file: File) -> String {
     match file.take(LONGEST_PID).read_to_string(&mut pid) {
         Ok(length) if length > 0 => pid,
         _ => String::from("unknown"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_of_another_format_is_refused_and_one_without_a_number_is_marked() {
+        let data = tempfile::tempdir().expect("a directory");
+        let path = data.path().join(FORMAT_FILE);
+        let opened = || {
+            DataDirLock::take(data.path())
+                .map(drop)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(opened(), Ok(()));
+        assert_eq!(std::fs::read_to_string(&path).expect("written"), "1\n");
+        assert_eq!(opened(), Ok(()), "a second start");
+        for found in ["2\n", "0", "", "one"] {
+            std::fs::write(&path, found).expect("written");
+            let refused = opened().expect_err("another format");
+            assert!(refused.contains(&format!("format {:?}", found.trim())), "{refused}");
+            assert!(refused.contains("jackpot restore --from"), "{refused}");
+        }
     }
 }

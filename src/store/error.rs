@@ -92,6 +92,8 @@ pub(super) enum Failure {
     NotReplicated { node: Arc<str> },
     #[error("no node serves the slot of this key")]
     NoOwner,
+    #[error("no primary '{name}': {cause}")]
+    NoPrimary { name: Arc<str>, cause: Arc<str> },
     #[error("{node}: cluster_state is {state}")]
     ClusterState { node: Arc<str>, state: String },
 }
@@ -136,7 +138,7 @@ impl Failure {
             },
             // The replica that does not confirm may be the primary by now.
             Self::NotReplicated { .. } | Self::ClusterState { .. } => Next::LookAgain,
-            Self::NoOwner => Next::Reconnect,
+            Self::NoOwner | Self::NoPrimary { .. } => Next::Reconnect,
         }
     }
 
@@ -181,6 +183,13 @@ impl Failure {
 /// The answer to FCALL of a function that the server does not have.
 pub(super) const NO_FUNCTION: &str = "Function not found";
 
+/// Whether the answer comes from a server that is a replica now. Behind a fixed address, only a new connection finds the new
+/// primary. A replica answers reads, but not a WAIT behind them.
+pub(super) fn is_demoted(code: &str, detail: Option<&str>) -> bool {
+    code == "READONLY"
+        || (code == "ERR" && detail.is_some_and(|detail| detail.starts_with("WAIT cannot be used with replica")))
+}
+
 fn after(error: &RedisError) -> Next {
     let Some(code) = error.code() else {
         // No answer, half an answer, or another protocol: the connection is useless.
@@ -192,6 +201,7 @@ fn after(error: &RedisError) -> Next {
     match code {
         // Without a code of its own, in Redis and in Valkey.
         "ERR" if error.detail() == Some(NO_FUNCTION) => Next::Load,
+        code if is_demoted(code, error.detail()) => Next::Reconnect,
         "MOVED" | "ASK" => match error.redirect_node().and_then(|(node, _slot)| host_and_port(node)) {
             Some(to) => Next::Redirect {
                 to,
@@ -201,8 +211,6 @@ fn after(error: &RedisError) -> Next {
         },
         "LOADING" | "TRYAGAIN" | "BUSY" => Next::Repeat,
         "CLUSTERDOWN" | "MASTERDOWN" => Next::LookAgain,
-        // It is a replica now. Behind a fixed address, only a new connection finds the new primary.
-        "READONLY" => Next::Reconnect,
         "OOM" => Next::GiveUp(Verdict::OutOfMemory),
         "MISCONF" | "NOREPLICAS" | "NOAUTH" | "NOPERM" | "UNKILLABLE" => Next::GiveUp(Verdict::Unavailable),
         code if code.starts_with("JP_") => Next::GiveUp(Verdict::Protocol),
@@ -243,6 +251,10 @@ mod tests {
         }
         assert_eq!(Failure::NotReplicated { node: "n".into() }.next(), Next::LookAgain);
         assert_eq!(next("-READONLY You can't write\r\n"), Next::Reconnect);
+        assert_eq!(
+            next("-ERR WAIT cannot be used with replica instances. Please\r\n"),
+            Next::Reconnect
+        );
         assert_eq!(next("-OOM command not allowed\r\n"), Next::GiveUp(Verdict::OutOfMemory));
         for code in ["MISCONF", "NOREPLICAS", "NOAUTH"] {
             assert_eq!(

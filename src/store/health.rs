@@ -85,7 +85,7 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
             Err(failure) => health.cause = Some(failure.to_string().into()),
         }
     }
-    if health.cause.is_some() {
+    if health.cause.is_some() || dispatcher.topology.is_by_sentinels() {
         dispatcher.topology.look_again(&seen).await;
     }
     if let Some(broken) = broken_rule {

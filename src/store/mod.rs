@@ -1,9 +1,9 @@
-//! Redis: the connection in three modes, keys, script calls, health.
+//! Redis: the connection in four modes, keys, script calls, health.
 //!
 //! - [`keys`]: every key there is.
 //! - [`Script`], [`Call`]: what is sent. [`StoreError`]: what can go wrong.
 //! - `address`: settings to clients. `connection`: the link to one server. `lane`: its connections, shared or a thread's
-//!   own. `cluster`, `topology`: which server.
+//!   own. `cluster`, `sentinel`, `topology`: which server.
 //! - `dispatch`: one call to its end, repeats and redirections included. `together`: reads of many subjects.
 //! - `checks`: what a server must be like. `health`: how it is now.
 //! - `embedded`: the private server: start, adopt, supervise, stop.
@@ -21,6 +21,7 @@ pub mod keys;
 mod lane;
 mod open;
 mod script;
+mod sentinel;
 mod together;
 mod topology;
 
@@ -32,14 +33,13 @@ use arc_swap::ArcSwap;
 use tokio::task::AbortHandle;
 
 pub use checks::CheckError;
-pub use data_dir::DataDirError;
-pub use embedded::EmbeddedError;
+pub use data_dir::{DataDirError, DataDirLock};
+pub use embedded::{EmbeddedError, program as embedded_program};
 pub use error::{Outcome, StoreError};
 pub use health::Health;
 pub use open::OpenError;
 pub use script::{Call, Script};
 
-use data_dir::DataDirLock;
 use dispatch::{Dispatcher, Request};
 use embedded::Embedded;
 use lane::Via;

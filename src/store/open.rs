@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures_util::future::join_all;
 use thiserror::Error;
 use tokio::time::{Instant, timeout};
 
@@ -20,13 +21,14 @@ use super::dispatch::Dispatcher;
 use super::embedded::{self, Embedded, EmbeddedError};
 use super::error::Failure;
 use super::health;
+use super::sentinel::Sentinels;
 use super::topology::Topology;
 use super::{Inner, Store};
 
 /// How long a server may load its data. Loading takes about a minute for 10 GiB.
 const LOADING_LIMIT: Duration = Duration::from_mins(5);
-/// Pause between two looks at a server that is loading.
-const LOADING_PAUSE: Duration = Duration::from_millis(20);
+/// Pause between two looks at a server that is loading, or at sentinels that name no primary.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Why the store can't be opened.
 #[derive(Debug, Error)]
@@ -43,6 +45,12 @@ pub enum OpenError {
         index: usize,
         reason: String,
     },
+    /// `redis.primary_url` can't be used. The message does not repeat it, because it may hold a password.
+    #[error(
+        "redis.primary_url can't be used ({reason}): redis://[user[:password]@]name[/db] with the primary's name in the \
+         Sentinels' configuration, or rediss:// for TLS"
+    )]
+    InvalidPrimaryUrl { reason: String },
     /// The data directory can't be locked.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
@@ -80,6 +88,7 @@ impl Store {
                 (Topology::Single(Arc::clone(embedded.link())), Some(embedded))
             }
             RedisMode::Standalone => (standalone(settings, limits)?, None),
+            RedisMode::Sentinel => (sentinels(settings, limits).await?, None),
             RedisMode::Cluster => (cluster(settings, limits).await?, None),
         };
         match Self::over(topology, settings, limits).await {
@@ -110,6 +119,7 @@ impl Store {
         let topology = match settings.mode {
             RedisMode::Embedded => Topology::Single(Arc::new(embedded::link(data_dir, limits)?)),
             RedisMode::Standalone => standalone(settings, limits)?,
+            RedisMode::Sentinel => sentinels(settings, limits).await?,
             RedisMode::Cluster => cluster(settings, limits).await?,
         };
         let (dispatcher, health, watcher) = Self::over(topology, settings, limits).await?;
@@ -132,12 +142,11 @@ impl Store {
         settings: &settings::Redis,
         limits: Limits,
     ) -> Result<(Arc<Dispatcher>, Arc<ArcSwap<health::Health>>, tokio::task::AbortHandle), OpenError> {
-        for node in topology.primaries() {
-            answering(&node, limits).await?;
-        }
+        one_answers(&topology, limits).await?;
         let rules = Rules {
             mode: settings.mode,
             durability: settings.durability,
+            check_config: settings.check_config,
         };
         rules.check(&topology).await?;
         // The wait for a replica must end before the connection's own time limit, or a slow replica would cost a
@@ -181,6 +190,28 @@ fn standalone(settings: &settings::Redis, limits: Limits) -> Result<Topology, Op
     }
 }
 
+async fn sentinels(settings: &settings::Redis, limits: Limits) -> Result<Topology, OpenError> {
+    let clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
+    if clients.is_empty() {
+        return Err(OpenError::Urls {
+            needed: "the URL of each Sentinel",
+            mode: "sentinel",
+        });
+    }
+    let (template, name) = address::primary(&settings.primary_url, &settings.tls_ca_file)?;
+    let sentinels = Sentinels::new(clients, template, name, limits);
+    let began_at = Instant::now();
+    while let Err(failure) = sentinels.refresh(&sentinels.primary()).await {
+        if began_at.elapsed() >= limits.total {
+            return Err(OpenError::Unreachable {
+                cause: failure.to_string(),
+            });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(Topology::Sentinel(Box::new(sentinels)))
+}
+
 async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology, OpenError> {
     let clients = address::clients(&settings.urls, &settings.tls_ca_file)?;
     if clients.is_empty() {
@@ -192,6 +223,7 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
     let rules = Rules {
         mode: settings.mode,
         durability: settings.durability,
+        check_config: settings.check_config,
     };
     let cluster = Cluster::new(clients, limits);
     let learned = match timeout(limits.total, cluster.refresh(&cluster.map())).await {
@@ -210,6 +242,24 @@ async fn cluster(settings: &settings::Redis, limits: Limits) -> Result<Topology,
         });
     }
     Ok(Topology::Cluster(cluster))
+}
+
+/// Waits until every primary answers, or fails, and one answers. In a cluster the subjects of the others get 503 until
+/// they are back.
+async fn one_answers(topology: &Topology, limits: Limits) -> Result<(), OpenError> {
+    let nodes = topology.primaries();
+    let looks = join_all(nodes.iter().map(|node| answering(node, limits))).await;
+    let is_all = looks.iter().all(Result::is_err);
+    for (node, look) in nodes.iter().zip(looks) {
+        match look {
+            Ok(()) => {}
+            Err(error) if is_all => return Err(error),
+            Err(error) => {
+                tracing::error!(node = %node.node(), %error, "a node of the cluster is away: its subjects get 503 until it is back");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Waits until a server answers: for the total limit, or longer while it says that it is loading.
@@ -231,6 +281,6 @@ async fn answering(node: &Link, limits: Limits) -> Result<(), OpenError> {
                 cause: failure.to_string(),
             });
         }
-        tokio::time::sleep(LOADING_PAUSE).await;
+        tokio::time::sleep(PAUSE).await;
     }
 }

@@ -1,4 +1,4 @@
-//! One server or a cluster: which node takes a call.
+//! One server, the primary that sentinels name, or a cluster: which node takes a call.
 
 use std::sync::Arc;
 
@@ -6,11 +6,14 @@ use redis::RedisError;
 
 use super::cluster::{Cluster, Map, slot_of};
 use super::connection::Link;
+use super::sentinel::{Primary, Sentinels};
 
 /// Where calls go.
 pub(super) enum Topology {
     /// Everything to one server.
     Single(Arc<Link>),
+    /// Everything to the primary of the moment.
+    Sentinel(Box<Sentinels>),
     /// By slot.
     Cluster(Cluster),
 }
@@ -18,6 +21,7 @@ pub(super) enum Topology {
 /// The topology as a call saw it, to find out later whether it has changed.
 pub(super) enum Seen {
     Single,
+    Sentinel(Arc<Primary>),
     Cluster(Arc<Map>),
 }
 
@@ -26,6 +30,10 @@ impl Topology {
     pub(super) fn pick(&self, key: Option<&[u8]>) -> (Option<Arc<Link>>, Seen) {
         match self {
             Self::Single(link) => (Some(Arc::clone(link)), Seen::Single),
+            Self::Sentinel(sentinels) => {
+                let primary = sentinels.primary();
+                (primary.link.clone(), Seen::Sentinel(primary))
+            }
             Self::Cluster(cluster) => {
                 let map = cluster.map();
                 let link = match key {
@@ -37,17 +45,19 @@ impl Topology {
         }
     }
 
-    /// After a failure: looks up the slots' owners. A failure here is ignored; the retry will meet it.
+    /// After a failure: looks up the primary, or the slots' owners. A failure here is ignored; the retry will meet it.
     pub(super) async fn look_again(&self, seen: &Seen) {
-        if let (Self::Cluster(cluster), Seen::Cluster(map)) = (self, seen) {
-            let _ = cluster.refresh(map).await;
-        }
+        let _ = match (self, seen) {
+            (Self::Cluster(cluster), Seen::Cluster(map)) => cluster.refresh(map).await,
+            (Self::Sentinel(sentinels), Seen::Sentinel(primary)) => sentinels.refresh(primary).await,
+            _ => Ok(()),
+        };
     }
 
     /// The link to a node named in a redirection; `None` outside a cluster.
     pub(super) fn named(&self, by: &Link, to: &(String, u16)) -> Option<Result<Arc<Link>, RedisError>> {
         match self {
-            Self::Single(_) => None,
+            Self::Single(_) | Self::Sentinel(_) => None,
             Self::Cluster(cluster) => Some(cluster.link_to(by, &to.0, to.1)),
         }
     }
@@ -57,10 +67,17 @@ impl Topology {
         matches!(self, Self::Cluster(_))
     }
 
+    /// Whether a server that answers may have been replaced without a sign of its own. Sentinels are asked about that
+    /// before a call fails.
+    pub(super) fn is_by_sentinels(&self) -> bool {
+        matches!(self, Self::Sentinel(_))
+    }
+
     /// Every node that takes writes.
     pub(super) fn primaries(&self) -> Vec<Arc<Link>> {
         match self {
             Self::Single(link) => vec![Arc::clone(link)],
+            Self::Sentinel(sentinels) => sentinels.primary().link.iter().map(Arc::clone).collect(),
             Self::Cluster(cluster) => cluster.map().primaries().to_vec(),
         }
     }

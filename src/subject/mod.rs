@@ -7,6 +7,7 @@
 //! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. [`Glance`]: whether something happened in
 //! one. The parts in Lua: `lua/subject/`.
 
+mod at_start;
 pub mod engine;
 mod glance;
 pub mod index;
@@ -98,10 +99,10 @@ pub enum ScriptError {
     /// The caller must read again; nothing was written.
     #[error("the definition or the epoch changed")]
     Stale,
-    /// Redis did not run it, or its result is unknown.
+    /// An epoch does not belong to its secret.
     #[error("its commitment is not that of the draw secret that it names")]
     Secret,
-    /// The reply has another form than the script's.
+    /// Redis did not run it, or its result is unknown.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The reply has a form that the script does not give.

@@ -256,6 +256,11 @@ impl Observed {
         })
     }
 
+    /// Looks at its status in SQL's last view; empty before the first event.
+    pub fn with_status<T>(&self, look: impl FnOnce(&str) -> T) -> T {
+        look(&self.ledger_view.read().unwrap_or_else(PoisonError::into_inner).status)
+    }
+
     /// Whether it can be used: nothing refuses it, and no operator stopped it.
     pub fn is_open(&self) -> bool {
         let view = self.ledger_view.read().unwrap_or_else(PoisonError::into_inner);

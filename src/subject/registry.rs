@@ -204,11 +204,6 @@ impl<K: Subject> Registry<K> {
         index::add(&self.store, K::INDEX, ids).await
     }
 
-    /// All names of the index.
-    pub async fn indexed(&self) -> Result<BTreeSet<Id>, ScriptError> {
-        index::whole(&self.store, K::INDEX).await
-    }
-
     /// The names of the index and the used ones, at most a second old. `repair`: adds names that the index has lost, and
     /// logs problems.
     pub async fn all(&self, repair: bool) -> Arc<BTreeSet<Id>> {

@@ -15,11 +15,14 @@ use prometheus_client::registry::Registry;
 
 use super::connections::ConnectionMetrics;
 use super::coupons::CouponMetrics;
+use super::exposition::classic;
 use super::ledger::LedgerMetrics;
+use super::pools::PoolMetrics;
+use super::process::ProcessMetrics;
 use super::rooms::RoomMetrics;
 
 /// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
-const MAX_LABELS: usize = 1_000;
+pub(super) const MAX_LABELS: usize = 1_000;
 
 /// Upper bounds in seconds. A script normally takes some 20 µs, and 2.5 s at the time limit.
 const SECONDS: [f64; 15] = [
@@ -65,6 +68,9 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Key, Self::Public, Self::Probes, Self::FailedKeys, Self::InFlight];
+
     /// Its name in headers and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -108,6 +114,17 @@ struct ClaimLabels {
 struct ScriptLabels {
     script: &'static str,
     result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BuildLabels {
+    version: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StatusLabels {
+    kind: &'static str,
+    status: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -195,6 +212,9 @@ pub struct Metrics {
     public_streams: Gauge,
     redis_up: Gauge,
     redis_memory: Ratio,
+    build: Family<BuildLabels, Gauge>,
+    subjects: Family<StatusLabels, Gauge>,
+    pub pools: PoolMetrics,
     pub connections: ConnectionMetrics,
     pub ledger: LedgerMetrics,
     pub coupons: CouponMetrics,
@@ -212,7 +232,7 @@ impl Metrics {
     #[must_use]
     pub fn new() -> Metrics {
         let mut metrics = Metrics {
-            registry: Registry::with_prefix("jackpot"),
+            registry: Registry::default(),
             jackpots: RwLock::default(),
             entries: Family::default(),
             combined: Histogram::new(REQUESTS),
@@ -228,18 +248,39 @@ impl Metrics {
             public_streams: Gauge::default(),
             redis_up: Gauge::default(),
             redis_memory: Ratio::default(),
+            build: Family::default(),
+            subjects: Family::default(),
+            pools: PoolMetrics::default(),
             connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
             coupons: CouponMetrics::default(),
             rooms: RoomMetrics::default(),
         };
         metrics.register();
+        metrics.begin();
         metrics
+    }
+
+    /// Shows at once what is known at once: a rate over a counter that appears with its first event misses that event.
+    fn begin(&self) {
+        let version = env!("CARGO_PKG_VERSION");
+        self.build.get_or_create_owned(&BuildLabels { version }).set(1);
+        for limit in Limit::ALL.map(Limit::as_str) {
+            self.rate_limited.get_or_create_owned(&LimitLabel { limit });
+        }
     }
 
     /// The library adds `_total` to counters.
     fn register(&mut self) {
-        let registry = &mut self.registry;
+        self.registry.register_collector(Box::new(ProcessMetrics));
+        let registry = self.registry.sub_registry_with_prefix("jackpot");
+        registry.register("build_info", "1, with the version of the service", self.build.clone());
+        registry.register(
+            "subjects",
+            "Jackpots, coupons and rooms by status, as the ledger has them",
+            self.subjects.clone(),
+        );
+        self.pools.register(registry);
         registry.register("entries", "Entries by result", self.entries.clone());
         registry.register(
             "combined_entries",
@@ -393,7 +434,23 @@ impl Metrics {
         self.redis_memory.set(memory_ratio);
     }
 
-    /// The text that Prometheus reads.
+    /// Sets how many subjects of a kind have a status.
+    pub fn subjects(&self, kind: &'static str, status: &str, count: usize) {
+        let status = status.to_owned();
+        self.subjects
+            .get_or_create_owned(&StatusLabels { kind, status })
+            .set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// The text that Prometheus reads, in the older format.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_classic(&self) -> Result<String, fmt::Error> {
+        self.encode().map(|text| classic(&text))
+    }
+
+    /// The text that Prometheus reads, in `OpenMetrics`.
     ///
     /// # Errors
     /// Never in practice: writing to a string does not fail.

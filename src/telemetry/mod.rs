@@ -1,16 +1,21 @@
-//! Log lines and metrics of the service.
+//! Log lines, metrics and traces of the service.
 
 mod connections;
 mod coupons;
+mod exposition;
 mod ledger;
 mod log;
 mod metrics;
+mod pools;
+mod process;
 pub mod request;
 mod rooms;
+pub mod trace;
 
 pub use connections::ConnectionMetrics;
 pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};
+pub use pools::{PoolMetrics, TierShown};
 pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};

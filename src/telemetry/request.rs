@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
+use super::trace::Trace;
 use actix_web::http::Method;
 use tracing::span::EnteredSpan;
 use tracing::{Event, Subscriber};
@@ -24,6 +25,7 @@ pub struct Request {
     id: Arc<str>,
     method: Method,
     route: Arc<str>,
+    trace: Option<Trace>,
     caller: OnceCell<Arc<str>>,
     jackpot: OnceCell<Arc<str>>,
     entry: OnceCell<Arc<str>>,
@@ -35,11 +37,12 @@ pub struct Request {
 impl Request {
     /// What is known before the request is processed.
     #[must_use]
-    pub fn new(id: Arc<str>, method: Method, route: Arc<str>) -> Self {
+    pub fn new(id: Arc<str>, method: Method, route: Arc<str>, trace: Option<Trace>) -> Self {
         Self {
             id,
             method,
             route,
+            trace,
             caller: OnceCell::new(),
             jackpot: OnceCell::new(),
             entry: OnceCell::new(),
@@ -57,7 +60,8 @@ impl Request {
     /// A span at the place where requests enter, which a filter may name.
     fn enter(&self) -> EnteredSpan {
         tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
-            route = &*self.route, caller = self.caller.get().map(|text| &**text),
+            route = &*self.route, trace_id = self.trace.as_ref().map(|trace| tracing::field::display(trace.id())),
+            span_id = self.trace.as_ref().and_then(Trace::span).map(tracing::field::display), caller = self.caller.get().map(|text| &**text),
             jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text),
             coupon_id = self.coupon.get().map(|text| &**text), issue_id = self.issue.get().map(|text| &**text),
             room_id = self.room.get().map(|text| &**text))
@@ -69,6 +73,14 @@ impl Request {
 #[must_use]
 pub fn id() -> Option<Arc<str>> {
     REQUEST.try_with(|request| Arc::clone(&request.id)).ok()
+}
+
+/// Passes the trace of this task's request, if it has one.
+pub(super) fn with_trace<T>(then: impl FnOnce(&Trace) -> T) -> Option<T> {
+    REQUEST
+        .try_with(|request| request.trace.as_ref().map(then))
+        .ok()
+        .flatten()
 }
 
 /// Whether the caller of this task's request was identified.

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose text files are read.
-const FOLDERS: [&str; 9] = [
-    "src", "crates", "tests", "benches", "lua", "scripts", "config", "docs", "clients",
+const FOLDERS: [&str; 10] = [
+    "src", "crates", "tests", "benches", "lua", "scripts", "config", "docs", "deploy", "clients",
 ];
 
 /// Folders below them with what generators, compilers and package managers write.

@@ -93,6 +93,12 @@ impl Certificates {
         Ok(Arc::new(config))
     }
 
+    /// When the certificate in use ends.
+    pub(in crate::http) fn ends(&self) -> Option<Timestamp> {
+        let pair = self.current.load();
+        Some(Validity::of(pair.end_entity_cert().ok()?).ok()?.not_after)
+    }
+
     /// Follows the files while it is polled. A broken or half-written pair leaves the earlier one in use.
     pub(in crate::http) async fn follow(self: Arc<Self>) {
         let mut seen = self.stamps().await;

@@ -15,7 +15,7 @@ const GENERALIZED_TIME: u8 = 0x18;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Validity {
     not_before: Timestamp,
-    not_after: Timestamp,
+    pub(super) not_after: Timestamp,
 }
 
 impl Validity {

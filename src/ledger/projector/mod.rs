@@ -290,6 +290,7 @@ impl<K: Kind> Projector<K> {
         self.streams.remove(id);
         self.unchecked.remove(id);
         // Another instance reports the stream from now on.
+        K::show(&self.metrics, id, None);
         self.metrics.ledger.stopped(K::NAME.as_str(), id, false);
     }
 }

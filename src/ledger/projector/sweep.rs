@@ -141,6 +141,7 @@ impl<K: Kind> Projector<K> {
         match whole {
             Ok(loaded) => {
                 debug!(what = K::NAME.as_str(), %id, n = loaded.cursor.n, "reading its events");
+                K::show(&self.metrics, &id, Some(&loaded.books));
                 self.streams.insert(id.clone(), Stream::new(id, token, loaded));
                 Ok(())
             }

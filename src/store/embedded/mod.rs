@@ -117,6 +117,14 @@ impl ServerFiles {
     }
 }
 
+/// The program that the private server would be started from.
+///
+/// # Errors
+/// [`EmbeddedError::NoProgram`].
+pub fn program(settings: &settings::Redis) -> Result<PathBuf, EmbeddedError> {
+    program::find(&settings.server_program)
+}
+
 /// A link to the private server of the instance that holds the data directory.
 pub(super) fn link(data_dir: &Path, limits: Limits) -> Result<Link, EmbeddedError> {
     let place = ServerFiles::make(data_dir)?;

@@ -6,6 +6,9 @@ use std::process::{Command, Output};
 
 use jackpot::signing::SigningKeys;
 
+use crate::support::http_client;
+use crate::support::service::Service;
+
 fn key(data: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
     command
@@ -370,4 +373,28 @@ fn settings_are_named_before_or_after_the_action() {
     run(&["key", "--config", file, "revoke", "two"]);
     run(&["key", "rotate-signing", "--config", file]);
     run(&["key", "--config", file, "rotate-signing"]);
+}
+
+#[tokio::test]
+async fn a_keys_file_in_which_nothing_can_be_written_serves() {
+    let data = Service::directory();
+    let keys = tempfile::tempdir().unwrap();
+    let file = keys.path().join("keys.toml");
+    let environment = [("JACKPOT__AUTH__KEYS_FILE", file.to_str().unwrap())];
+    let made = Service::command_in(
+        data.path(),
+        &environment,
+        &["key", "new", "--create", "--role", "play", "--name", "game"],
+    );
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    // A lock can't be made in its place, as on the read-only file system of a mounted secret.
+    let lock = keys.path().join("keys.toml.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let service = Service::start_in(data, &environment).await;
+    let answer = http_client()
+        .get(service.url("/v1/jackpots"))
+        .bearer_auth(text(&made.stdout).trim())
+        .send();
+    assert_eq!(answer.await.unwrap().status(), 403, "{}", service.log());
 }

@@ -74,6 +74,12 @@ fn describe(command: &Command, path: &str, page: &mut String) {
         let (usage, default) = (usage(argument), default(argument));
         writeln!(page, "| `{usage}` | {default} | {} |", self::about(argument)).expect("a text takes all");
     }
+    // Also what the program prints at the end of `--help`.
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    if let Some(lines) = examples.strip_prefix("Examples:\n") {
+        let lines = lines.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        writeln!(page, "\n```sh\n{lines}\n```").expect("a text takes all");
+    }
     for subcommand in subcommands {
         describe(subcommand, &format!("{path} {}", subcommand.get_name()), page);
     }

@@ -16,13 +16,17 @@ const OUTSIDE: [&str; 5] = [
 ];
 
 /// Files outside the documentation that name documents: folder and extension.
-const NAMING: [(&str, &str); 10] = [
+const NAMING: [(&str, &str); 14] = [
     ("src", "rs"),
     ("crates", "rs"),
     ("tests/it", "rs"),
     ("benches", "rs"),
     ("lua", "lua"),
     ("scripts", "sh"),
+    ("deploy", "service"),
+    ("deploy", "sh"),
+    ("deploy", "yaml"),
+    ("deploy", "yml"),
     ("config", "toml"),
     ("migrations", "sql"),
     ("clients/python/src", "py"),

@@ -69,16 +69,28 @@ async fn metrics_count_routes_and_not_paths() {
     for path in ["/test/items/a", "/test/items/b", "/made-up", "/made/up/too"] {
         server.get(path).send().await.unwrap();
     }
-    let answer = server.get("/metrics").send().await.unwrap();
-    assert!(
-        answer.headers()["content-type"]
-            .to_str()
-            .unwrap()
-            .starts_with("application/openmetrics-text")
-    );
-    let text = answer.text().await.unwrap();
+    // What a Prometheus server sends, shortened; and a program that asks for nothing in particular.
+    for (accept, media_type, kind) in [
+        (
+            "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            "# TYPE jackpot_http_requests counter",
+        ),
+        (
+            "*/*",
+            "text/plain; version=0.0.4; charset=utf-8",
+            "# TYPE jackpot_http_requests_total counter",
+        ),
+    ] {
+        let answer = server.get("/metrics").header("accept", accept).send().await.unwrap();
+        assert_eq!(answer.headers()["content-type"], media_type);
+        assert_eq!(answer.headers()["vary"], "Accept");
+        let text = answer.text().await.unwrap();
+        assert!(text.contains(kind), "{text}");
+        assert_eq!(text.ends_with("# EOF\n"), accept.starts_with("application"), "{text}");
+    }
+    let text = server.get("/metrics").send().await.unwrap().text().await.unwrap();
     for line in [
-        "# TYPE jackpot_http_requests counter",
         r#"jackpot_http_requests_total{route="/test/items/{id}",method="GET",status="200"} 2"#,
         r#"jackpot_http_requests_total{route="unmatched",method="GET",status="404"} 2"#,
         r#"jackpot_http_request_seconds_count{route="/test/items/{id}",method="GET"} 2"#,

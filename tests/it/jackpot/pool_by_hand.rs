@@ -164,7 +164,7 @@ async fn packed_values_that_cannot_be_read_are_refused_and_stay() {
     for field in ["terms", "meters"] {
         let sound: Vec<u8> = fixture.raw(redis::cmd("HGET").arg(state).arg(field)).await;
         let (two, cut) = ([&[2], &sound[1..]].concat(), &sound[..sound.len() - 1]);
-        let unknown = format!("JP_FORMAT {field} has format 2, and this version knows 1");
+        let unknown = format!("JP_FORMAT {field} has format 2, and this version knows 1: start the version");
         let damaged = format!("JP_DAMAGED {field}");
         for (value, expected) in [
             (&two[..], &unknown),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jackpot::settings::{Durability, RedisMode};
+use jackpot::settings::{CheckConfig, Durability, RedisMode};
 use jackpot::store::Store;
 
 use crate::store::support::{MARGIN_MS, SAFE, Server, call, eventually, free_port, open, put, refusal, settings};
@@ -100,6 +100,22 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
         !message.contains("wr0ng-word") && !message.contains("s3cret-word"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn a_managed_server_without_config_is_used_only_if_that_is_allowed() {
+    let server = Server::start(&[&SAFE[..], &["--rename-command", "CONFIG", ""]].concat()).ready();
+    let mut settings = settings(RedisMode::Standalone, &[server.url()]);
+    assert!(refusal(&settings).await.contains("redis.check_config = \"if-allowed\""));
+    settings.check_config = CheckConfig::IfAllowed;
+    let (store, _dir) = open(&settings).await;
+    call(&store, &put(), "jp:{a}:k", "v").await.unwrap();
+    store.close().await;
+
+    let evicting = ["--maxmemory-policy", "allkeys-lru", "--rename-command", "CONFIG", ""];
+    let server = Server::start(&[&SAFE[..], &evicting].concat()).ready();
+    settings.urls = vec![server.url()];
+    assert!(refusal(&settings).await.contains("maxmemory-policy"));
 }
 
 #[tokio::test]

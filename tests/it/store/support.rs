@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use jackpot::settings::{Durability, Redis, RedisMode};
+use jackpot::settings::{CheckConfig, Durability, Redis, RedisMode};
 use jackpot::store::{Call, Script, Store, StoreError};
 use redis::Value;
 use rustix::process::{Pid, Signal, kill_process};
@@ -171,7 +171,9 @@ pub fn settings(mode: RedisMode, urls: &[String]) -> Redis {
     Redis {
         mode,
         urls: urls.to_vec(),
+        primary_url: String::new(),
         durability: Durability::Local,
+        check_config: CheckConfig::Required,
         tls_ca_file: String::new(),
         connect_timeout_ms: 1_000,
         response_timeout_ms: 1_000,

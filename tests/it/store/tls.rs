@@ -1,57 +1,135 @@
 //! TLS: the store accepts a server whose certificate our authority signed, and no other.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use jackpot::settings::RedisMode;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 use tempfile::TempDir;
 
-use crate::store::support::{SAFE, Server, call, free_port, get, open, put, refusal, settings};
+use crate::store::support::{SAFE, Server, call, eventually, free_port, get, open, put, refusal, settings};
 
 fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+    // A name of its own: a certificate whose subject is its issuer counts as signed by itself.
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "an authority of tests");
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// Files of our authority, of another one, and of a server of 127.0.0.1 that ours signed.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let files = Self(TempDir::new().unwrap());
+        let ours = authority();
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec![String::from("127.0.0.1")])
+            .unwrap()
+            .signed_by(&key, &ours)
+            .unwrap();
+        fs::write(files.path("ca.pem"), ours.pem()).unwrap();
+        fs::write(files.path("other.pem"), authority().pem()).unwrap();
+        fs::write(files.path("cert.pem"), certificate.pem()).unwrap();
+        fs::write(files.path("key.pem"), key.serialize_pem()).unwrap();
+        files
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// A server that speaks TLS alone.
+    fn server(&self, extra: &[&str]) -> Server {
+        let port = free_port();
+        let (port_text, ca, cert, key) = (
+            port.to_string(),
+            self.path("ca.pem"),
+            self.path("cert.pem"),
+            self.path("key.pem"),
+        );
+        let mut args = vec!["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
+        args.extend([
+            "--tls-ca-cert-file",
+            &ca,
+            "--tls-cert-file",
+            &cert,
+            "--tls-key-file",
+            &key,
+        ]);
+        args.extend(SAFE);
+        args.extend(extra);
+        Server::start_with(port, TempDir::new().unwrap(), &args).ready()
+    }
 }
 
 #[tokio::test]
 async fn a_server_is_trusted_by_our_authority_alone() {
-    let dir = TempDir::new().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    let ours = authority();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec![String::from("127.0.0.1")])
-        .unwrap()
-        .signed_by(&key, &ours)
-        .unwrap();
-    fs::write(path("ca.pem"), ours.pem()).unwrap();
-    fs::write(path("other.pem"), authority().pem()).unwrap();
-    fs::write(path("cert.pem"), certificate.pem()).unwrap();
-    fs::write(path("key.pem"), key.serialize_pem()).unwrap();
-
-    let port = free_port();
-    let (port_text, ca, cert, key) = (port.to_string(), path("ca.pem"), path("cert.pem"), path("key.pem"));
-    let mut args = vec!["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
-    args.extend([
-        "--tls-ca-cert-file",
-        &ca,
-        "--tls-cert-file",
-        &cert,
-        "--tls-key-file",
-        &key,
-    ]);
-    args.extend(SAFE);
-    let _server = Server::start_with(port, TempDir::new().unwrap(), &args).ready();
-
-    let mut settings = settings(RedisMode::Standalone, &[format!("rediss://127.0.0.1:{port}")]);
-    settings.tls_ca_file = path("ca.pem");
+    let files = Files::new();
+    let server = files.server(&[]);
+    let mut settings = settings(RedisMode::Standalone, &[format!("rediss://127.0.0.1:{}", server.port)]);
+    settings.tls_ca_file = files.path("ca.pem");
     let (store, _data) = open(&settings).await;
     call(&store, &put(), "k", "v").await.unwrap();
     assert_eq!(get(&store, "k").await.unwrap().as_deref(), Some("v"));
     store.close().await;
 
-    settings.tls_ca_file = path("other.pem");
+    settings.tls_ca_file = files.path("other.pem");
     assert!(refusal(&settings).await.contains("does not answer"));
-    settings.tls_ca_file = path("missing.pem");
+    settings.tls_ca_file = files.path("missing.pem");
     assert!(refusal(&settings).await.contains("redis.tls_ca_file"));
+}
+
+#[tokio::test]
+async fn heavy_every_node_of_a_cluster_is_reached_by_tls() {
+    let files = Files::new();
+    let nodes: Vec<Server> = (0..3)
+        .map(|_| files.server(&["--cluster-enabled", "yes", "--tls-cluster", "yes"]))
+        .collect();
+    let addresses: Vec<String> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
+    let ca = files.path("ca.pem");
+    let cli = |args: &[&str]| {
+        let output = Command::new("redis-cli")
+            .args(["--tls", "--cacert", &ca])
+            .args(args)
+            .output();
+        let output = output.expect("redis-cli is needed on PATH: apt-get install redis-tools");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "{text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        text
+    };
+    let mut create = vec!["--cluster", "create"];
+    create.extend(addresses.iter().map(String::as_str));
+    create.push("--cluster-yes");
+    cli(&create);
+    for node in &nodes {
+        eventually("every node sees the whole cluster", || async {
+            let info = cli(&["-p", &node.port.to_string(), "CLUSTER", "INFO"]);
+            (info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:16384")).then_some(())
+        })
+        .await;
+    }
+
+    let mut settings = settings(RedisMode::Cluster, &[format!("rediss://{}", addresses[0])]);
+    settings.tls_ca_file = ca.clone();
+    let (store, _data) = open(&settings).await;
+    let mut reached = BTreeSet::new();
+    for key in ["{a}", "{b}", "{c}", "{d}", "{e}", "{f}"] {
+        call(&store, &put(), key, "v").await.unwrap();
+        assert_eq!(get(&store, key).await.unwrap().as_deref(), Some("v"));
+        reached.extend(store.node_of(key));
+    }
+    assert_eq!(reached.len(), nodes.len(), "{reached:?}");
+    store.close().await;
+    settings.tls_ca_file = files.path("other.pem");
+    assert!(refusal(&settings).await.contains("does not answer"));
 }

@@ -112,6 +112,15 @@ impl TestCluster {
         node.expect("the URL is that of a node")
     }
 
+    /// Starts the node that clients reach by `url` again, after it was killed.
+    ///
+    /// # Panics
+    /// When no node has that URL.
+    pub async fn restart_at(&mut self, url: &str) {
+        let node = self.nodes.iter_mut().find(|node| node.url() == url);
+        node.expect("the URL is that of a node").restart().await;
+    }
+
     /// The node that holds `key`, to be frozen, killed or looked into.
     pub async fn node_of(&mut self, key: &str) -> &mut LocalServer {
         let mut living = None;
@@ -196,7 +205,7 @@ async fn start_node() -> LocalServer {
 
 /// A free port whose bus port, 10,000 above, is free too. Both lie below the range from which the kernel gives ports
 /// to clients, so that no connection of another test takes one in between.
-fn free_port_pair() -> u16 {
+pub fn free_port_pair() -> u16 {
     const BUS_OFFSET: u16 = 10_000;
     const LOWEST: u16 = 11_000;
     const CHOICES: u64 = 11_000;

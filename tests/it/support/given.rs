@@ -9,7 +9,7 @@ use jackpot::jackpot::play::Play;
 use jackpot::jackpot::scripts::{self, EnterEntry};
 use jackpot::jackpot::view::Views;
 use jackpot::operator::Operator;
-use jackpot::settings::{Durability, Redis, RedisMode, Settings};
+use jackpot::settings::{CheckConfig, Durability, Redis, RedisMode, Settings};
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
@@ -26,7 +26,9 @@ pub fn standalone(url: &str) -> Redis {
     Redis {
         mode: RedisMode::Standalone,
         urls: vec![url.to_owned()],
+        primary_url: String::new(),
         durability: Durability::Local,
+        check_config: CheckConfig::Required,
         tls_ca_file: String::new(),
         connect_timeout_ms: 2_000,
         response_timeout_ms: 5_000,

@@ -121,6 +121,12 @@ impl LocalServer {
         self.wait_until_it_answers().await.expect("it answered before");
     }
 
+    /// The same with further arguments, which win over the first ones, also at later restarts.
+    pub async fn restart_with(&mut self, extra: &[&str]) {
+        self.arguments.extend(extra.iter().map(ToString::to_string));
+        self.restart().await;
+    }
+
     /// Stops the process where it stands: connections stay open and nothing answers.
     pub fn freeze(&self) {
         self.signal(Signal::STOP);

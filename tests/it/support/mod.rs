@@ -16,6 +16,7 @@ pub mod postgres_local;
 pub mod proxy;
 pub mod redis;
 pub mod resp;
+pub mod sentinel;
 pub mod service;
 pub mod shifted_clock;
 pub mod wait;

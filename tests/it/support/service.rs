@@ -323,6 +323,12 @@ impl Service {
         self.wait_until_ready().await;
     }
 
+    /// Starts it again and waits until it answers, ready or not.
+    pub async fn restart_begun(&mut self) {
+        self.process = spawn(self.data.path(), self.port, &self.environment);
+        self.wait_until("/healthz", |answer| answer.status.is_success()).await;
+    }
+
     /// Starts it again and waits until it takes requests, not ready, because no jackpot can be played.
     pub async fn restart_unready(&mut self) {
         self.process = spawn(self.data.path(), self.port, &self.environment);

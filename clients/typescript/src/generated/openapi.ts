@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Metrics for Prometheus.
-         * @description Metrics for Prometheus.
+         * Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
+         * @description Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
          */
         get: operations["metrics"];
         put?: never;
@@ -3294,7 +3294,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenMetrics text */
+            /** @description Metrics */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3302,10 +3302,16 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example jackpot_entries_total{result="taken"} 8812
+                     * @example # TYPE jackpot_entries counter
+                     *     jackpot_entries_total{jackpot="spring",result="accepted"} 8812
                      *     # EOF
                      */
                     "application/openmetrics-text": string;
+                    /**
+                     * @example # TYPE jackpot_entries_total counter
+                     *     jackpot_entries_total{jackpot="spring",result="accepted"} 8812
+                     */
+                    "text/plain": string;
                 };
             };
         };

@@ -36,6 +36,7 @@ use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
 use crate::subject::kinds::{JACKPOT, KindName};
+use crate::telemetry::{Metrics, TierShown};
 use rows::{IndexRows, Rows};
 
 /// The jackpots that this instance knows.
@@ -248,6 +249,21 @@ impl Upkeep<Jackpots> for AfterCommits {
 
 impl Kind for Jackpots {
     type Upkeep = AfterCommits;
+
+    fn show(metrics: &Metrics, id: &Id, books: Option<&Books>) {
+        let Some(books) = books else {
+            metrics.pools.hide(id);
+            return;
+        };
+        let tiers = books.meters.iter().map(|(tier, meters)| TierShown {
+            tier,
+            currency: &books.currency,
+            pool: meters.pool,
+            paid: meters.paid,
+            payouts: meters.wins,
+        });
+        metrics.pools.show(id, tiers);
+    }
 
     async fn restore(
         &self,

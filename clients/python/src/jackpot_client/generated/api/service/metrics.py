@@ -46,9 +46,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[str]:
-    """Metrics for Prometheus.
+    """Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
-     Metrics for Prometheus.
+     Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -71,9 +71,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> str | None:
-    """Metrics for Prometheus.
+    """Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
-     Metrics for Prometheus.
+     Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -92,9 +92,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[str]:
-    """Metrics for Prometheus.
+    """Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
-     Metrics for Prometheus.
+     Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -115,9 +115,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> str | None:
-    """Metrics for Prometheus.
+    """Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
-     Metrics for Prometheus.
+     Metrics for Prometheus: `OpenMetrics` where `Accept` names it, and else the older text format.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
