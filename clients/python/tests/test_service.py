@@ -187,6 +187,8 @@ def test_a_stopped_jackpot_says_so(operator: Jackpot, game: Jackpot) -> None:
     assert operator.resume_jackpot(name, "done").status == "open"
     adjusted = operator.adjust_jackpot(name, tier="grand", meter="pool", amount=500, reason="opening")
     assert adjusted.amount == 500 and pool(game, name) == 500
+    operator.adjust_jackpot(name, tier="grand", from_="pool", to="reserve", amount=100, reason="next seed")
+    assert pool(game, name) == 400
     assert operator.close_jackpot(name, "season over").status == "closed"
     with pytest.raises(SubjectStopped) as closed:
         game.enter(name, player_id="p7", stake=1)

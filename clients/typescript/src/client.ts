@@ -132,7 +132,7 @@ export class Jackpot {
   /** Entries of a player, the newest first. */
   async listEntries(
     playerId: string,
-    query: { jackpot_id?: string; limit?: number; cursor?: string } = {},
+    query: Omit<Parts<"/v1/entries", "get">["query"], "player_id"> = {},
   ): Promise<Page<Schemas["EntryRow"]>> {
     return page(await this.call("get", "/v1/entries", { query: { player_id: playerId, ...query } }));
   }

@@ -169,6 +169,9 @@ test("a stopped jackpot says so", async () => {
   const opening = { tier: "grand", meter: "pool", amount: 500, reason: "opening" } as const;
   assert.equal((await operator.adjustJackpot(id, opening)).amount, 500);
   assert.equal(await pool(id), 500);
+  const move = { tier: "grand", from: "pool", to: "reserve", amount: 100, reason: "next seed" } as const;
+  await operator.adjustJackpot(id, move);
+  assert.equal(await pool(id), 400);
   assert.equal((await operator.closeJackpot(id, "season over")).status, "closed");
   await refused(game.enter(id, play), client.SubjectStopped, "jackpot-closed");
 });

@@ -133,12 +133,19 @@ def list_entries(
     player_id: str,
     *,
     jackpot_id: str | None = None,
+    from_: datetime | None = None,
+    to: datetime | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Steps[Page[EntryRow]]:
     """Entries of a player, the newest first."""
     request = _list_entries._get_kwargs(
-        player_id=player_id, jackpot_id=_set(jackpot_id), limit=_set(limit), cursor=_set(cursor)
+        player_id=player_id,
+        jackpot_id=_set(jackpot_id),
+        from_=_set(from_),
+        to=_set(to),
+        limit=_set(limit),
+        cursor=_set(cursor),
     )
     items, next_cursor = yield from ask(session, request, _page)
     return Page([EntryRow.from_dict(item) for item in items], next_cursor)
@@ -200,13 +207,23 @@ def adjust_jackpot(
     jackpot_id: str,
     *,
     tier: str,
-    meter: MeterName,
     amount: int,
     reason: str,
+    meter: MeterName | None = None,
+    from_: MeterName | None = None,
+    to: MeterName | None = None,
     adjustment_id: str | None = None,
 ) -> Steps[Adjustment]:
-    """Adds to a meter of a tier, or takes from it with a negative amount."""
-    body = AdjustmentBody(adjustment_id=_id(adjustment_id), tier=tier, meter=meter, amount=amount, reason=reason)
+    """Adds to a `meter` of a tier, takes from it with a negative amount, or moves money `from_` one `to` another."""
+    body = AdjustmentBody(
+        adjustment_id=_id(adjustment_id),
+        tier=tier,
+        amount=amount,
+        reason=reason,
+        meter=_set(meter),
+        from_=_set(from_),
+        to=_set(to),
+    )
     return (yield from ask(session, _adjust_jackpot._get_kwargs(jackpot_id, body=body), Adjustment.from_dict))
 
 
