@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
 //! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
@@ -19,6 +19,7 @@
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `capability`, `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, the order and times of admission; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys that sign receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
+//! | [`console`] | the operators' pages, which call the API in this process with the key of a session | `http`, `keys`, `settings`, `sql`, `telemetry` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
@@ -40,6 +41,7 @@
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
 //! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and uses none of the code here but ids | `crates/core` |
+//! | `crates/ui` | `jackpot_ui`, which is pure: the stylesheet, texts, numbers, times, plots and the frame of every page | everyone uses it |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract
@@ -78,6 +80,7 @@ pub mod backup;
 pub mod capability;
 pub mod cli;
 pub mod combiner;
+pub mod console;
 pub mod coupon;
 pub mod durable_file;
 pub mod http;

@@ -9,8 +9,9 @@ use utoipa::OpenApi;
 use super::probe::{self, observe, readiness};
 use super::{AppError, capabilities};
 use crate::capability::{self, Capability, Ground, Worker};
+use crate::console::{self, Console};
 use crate::http::Web;
-use crate::http::routes::Routes;
+use crate::http::routes::{Pages, Routes};
 use crate::keys::KeyStore;
 use crate::ledger::kinds::{Kinds, Projecting};
 use crate::ledger::projector::Projectors;
@@ -76,7 +77,7 @@ pub(super) async fn compose(
         workers.extend(capability.workers().map_err(AppError::Capability)?);
     }
     Ok(Parts {
-        routes: routes(settings, &secrets, ledger, kinds, &capabilities),
+        routes: routes(settings, &secrets, (ledger, &web.keys), kinds, &capabilities),
         web,
         workers,
         projector,
@@ -129,12 +130,13 @@ fn projector(
 fn routes(
     settings: &Settings,
     secrets: &Secrets,
-    ledger: &Ledger,
+    (ledger, api_keys): (&Ledger, &Arc<KeyStore>),
     kinds: Kinds,
     capabilities: &[Box<dyn Capability>],
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds);
+    let console = Console::new(settings, secrets, Arc::clone(api_keys), ledger.sql.clone());
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
     let secrets = secrets.clone();
     let own = [
@@ -162,5 +164,12 @@ fn routes(
             signing::api::routes(config, &keys);
         }),
         document,
+        pages: Pages {
+            mount: console::mount(console),
+            assets: [&jackpot_ui::STYLE_FILE, &jackpot_ui::frame::ICON_FILE]
+                .into_iter()
+                .chain(console::assets())
+                .collect(),
+        },
     }
 }

@@ -19,6 +19,7 @@ use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use jackpot_core::ids::Id;
 
 use super::Web;
+use super::inside::OfSession;
 use super::limits::KeyLeft;
 use super::problem::Problem;
 use super::request_id::RequestId;
@@ -37,6 +38,18 @@ const MAX_KEY_LENGTH: usize = 256;
 pub struct Caller(Arc<KnownKey>);
 
 impl Caller {
+    /// The caller of a session that was opened with this key.
+    #[must_use]
+    pub fn of_session(known: Arc<KnownKey>) -> Self {
+        Self(known)
+    }
+
+    /// Role of the key.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.0.key.role
+    }
+
     /// Name of the key, for the audit trail.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -153,7 +166,11 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
     let web = request.app_data::<Data<Web>>().ok_or_else(Problem::internal)?;
     let mut headers = request.headers().get_all(AUTHORIZATION);
     let Some(header) = headers.next() else {
-        return Ok(None);
+        let of_session = request
+            .extensions()
+            .get::<OfSession>()
+            .map(|of| Arc::clone(&of.caller.0));
+        return of_session.map(|known| admit(web, request, known)).transpose();
     };
     // With two keys it would be unclear which one acts.
     if headers.next().is_some() {
@@ -165,6 +182,11 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
         .and_then(bearer)
         .ok_or_else(Problem::unauthorized)?;
     let known = web.keys.find(text).ok_or_else(Problem::unauthorized)?;
+    admit(web, request, known).map(Some)
+}
+
+/// Counts a request of this key against its limit.
+fn admit(web: &Web, request: &HttpRequest, known: Arc<KnownKey>) -> Result<Caller, Problem> {
     request::caller(known.key.name.shared());
     match known.admit(Moment::now()) {
         Ok(None) => {}
@@ -181,7 +203,7 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
             return Err(Problem::rate_limited(wait, "this key makes too many requests"));
         }
     }
-    Ok(Some(Caller(known)))
+    Ok(Caller(known))
 }
 
 /// Whether a valid key is sent.

@@ -5,6 +5,7 @@
 //! [`routes`].
 
 pub mod addresses;
+mod assets;
 pub mod auth;
 pub mod body;
 pub mod budget;
@@ -13,6 +14,8 @@ pub mod conditions;
 pub mod envelope;
 mod fallback;
 pub mod health;
+pub mod html;
+pub mod inside;
 mod limits;
 pub(crate) mod listener;
 mod objects;

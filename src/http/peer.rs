@@ -66,6 +66,16 @@ impl FromRequest for Peer {
     }
 }
 
+/// Whether a trusted proxy took the request over TLS.
+pub fn is_proxied_tls(request: &HttpRequest) -> bool {
+    let is_trusted = || {
+        let web = request.app_data::<Data<Web>>()?;
+        Some(web.addresses.limits().proxies.trusts(request.peer_addr()?.ip()))
+    };
+    let scheme = request.headers().get("x-forwarded-proto");
+    scheme.is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https")) && is_trusted().unwrap_or(false)
+}
+
 /// The client that trusted proxies name.
 fn named(headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     let client = |hops: Vec<Option<IpAddr>>| {

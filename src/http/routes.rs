@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_ui::Asset;
 use utoipa::OpenApi;
 
+use super::assets;
 use super::fallback::{self, RouteTable};
+use super::inside::Inside;
 use super::openapi::{self, DocumentText, ServiceDoc};
 use super::{Web, health, problem, starting};
 
@@ -16,6 +19,26 @@ pub struct Routes {
     pub mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
     /// Describes their routes. A 405 takes its `Allow` from it, so every route must be in it.
     pub document: utoipa::openapi::OpenApi,
+    pub pages: Pages,
+}
+
+/// The pages for people, which call the API ([`super::inside`]). They are not in its description.
+#[derive(Clone)]
+pub struct Pages {
+    /// Mounts them.
+    pub mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
+    /// The files that they load.
+    pub assets: Vec<&'static Asset>,
+}
+
+impl Default for Pages {
+    /// No pages.
+    fn default() -> Self {
+        Self {
+            mount: Arc::new(|_| {}),
+            assets: Vec::new(),
+        }
+    }
 }
 
 /// Everything that a worker needs, made once for all of them.
@@ -25,6 +48,7 @@ pub(super) struct Table {
     refusals: Data<RouteTable>,
     text: Option<Data<DocumentText>>,
     mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
+    pages: Pages,
     metrics_here: bool,
 }
 
@@ -40,6 +64,7 @@ impl Table {
             refusals: Data::new(RouteTable::of(&document)),
             text: Some(Data::new(DocumentText::of(&document)?)),
             mount: routes.mount,
+            pages: routes.pages,
             metrics_here,
         })
     }
@@ -52,6 +77,7 @@ impl Table {
             refusals: Data::new(RouteTable::of(&ServiceDoc::openapi())),
             text: None,
             mount: Arc::new(|_| {}),
+            pages: Pages::default(),
             metrics_here,
         }
     }
@@ -70,6 +96,14 @@ impl Table {
     }
 
     pub(super) fn mount(&self, config: &mut ServiceConfig) {
+        self.mount_api(config);
+        let table = self.clone();
+        config.app_data(Inside::new(Arc::new(move |config| table.mount_api(config))));
+        assets::routes(config, &self.pages.assets);
+        (self.pages.mount)(config);
+    }
+
+    fn mount_api(&self, config: &mut ServiceConfig) {
         config.app_data(self.web.clone()).app_data(self.refusals.clone());
         if let Some(text) = &self.text {
             config.app_data(text.clone());

@@ -128,6 +128,14 @@ impl KeyStore {
             .cloned()
     }
 
+    /// The valid key whose digest begins with `name`.
+    #[must_use]
+    pub fn find_named(&self, name: &[u8]) -> Option<Arc<KnownKey>> {
+        let known = self.known.load();
+        let found = known.iter().find(|known| known.key.sha256.starts_with(name));
+        found.filter(|known| !known.key.is_over(Timestamp::now())).cloned()
+    }
+
     /// Follows the file and the clock while it is polled.
     pub async fn follow(self: Arc<Self>) {
         // In parallel: an unreadable file keeps no expired key alive.

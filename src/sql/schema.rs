@@ -13,7 +13,7 @@ use super::{Kind, SqlError, pool};
 use crate::random;
 
 /// Every file of `migrations/`: its version, its description, its text.
-const FILES: [(i64, &str, &str); 2] = [
+const FILES: [(i64, &str, &str); 3] = [
     (
         10,
         "ledger",
@@ -23,6 +23,11 @@ const FILES: [(i64, &str, &str); 2] = [
         11,
         "holders",
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0011_holders.sql")),
+    ),
+    (
+        13,
+        "console",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0013_console.sql")),
     ),
 ];
 

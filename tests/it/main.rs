@@ -3,6 +3,7 @@
 mod backup;
 mod benches;
 mod cli;
+mod console;
 mod coupon;
 mod docs;
 mod fault;

@@ -370,5 +370,6 @@ fn routes(state: Arc<Slow>) -> Routes {
     Routes {
         mount: Arc::new(mount),
         document: TestDoc::openapi(),
+        pages: jackpot::http::routes::Pages::default(),
     }
 }

@@ -49,6 +49,7 @@ impl Keys {
         let routes = Routes {
             mount: Arc::new(move |config| signing::api::routes(config, &api)),
             document: signing::api::ApiDoc::openapi(),
+            pages: jackpot::http::routes::Pages::default(),
         };
         let running = server::start(&settings, &web(&settings), routes).expect("a server");
         Self {

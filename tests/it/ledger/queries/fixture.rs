@@ -156,6 +156,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
             proof_api::routes(config, &secrets);
         }),
         document,
+        pages: jackpot::http::routes::Pages::default(),
     };
     let running = server::start(&settings, &web, routes).unwrap();
     Books {

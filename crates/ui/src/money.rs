@@ -1,0 +1,133 @@
+//! Amounts as people read them: in the unit of the currency, with its symbol, thousands apart. The arithmetic is whole.
+
+use iso_currency::Currency;
+
+use crate::Language;
+
+/// An amount in minor units, such as cents. A code that ISO 4217 does not have, such as a game's own points, is shown in
+/// minor units with the code.
+#[must_use]
+pub fn money(language: Language, amount: i128, currency: &str) -> String {
+    let sign = if amount < 0 { "−" } else { "" };
+    let (digits, symbol) = match Currency::from_code(currency) {
+        Some(known) => (usize::from(known.exponent().unwrap_or(0)), symbol(language, currency)),
+        None => return format!("{sign}{} {currency}", grouped(amount.unsigned_abs())),
+    };
+    let scale = 10_u128.pow(u32::try_from(digits).unwrap_or(0));
+    let (whole, rest) = (amount.unsigned_abs() / scale, amount.unsigned_abs() % scale);
+    let number = if digits == 0 {
+        grouped(whole)
+    } else {
+        format!("{}.{rest:0digits$}", grouped(whole))
+    };
+    match symbol {
+        Some(symbol) => format!("{sign}{symbol}{number}"),
+        None => format!("{sign}{currency}\u{a0}{number}"),
+    }
+}
+
+/// The number of digits of the minor unit; 0 for a code that ISO 4217 does not have.
+#[must_use]
+pub fn minor_digits(currency: &str) -> u32 {
+    let known = Currency::from_code(currency).and_then(Currency::exponent);
+    known.map_or(0, u32::from)
+}
+
+/// An amount as an operator writes it in the unit of the currency, such as `1,234.5`, in minor units. `None`: no amount, or
+/// more digits than the currency has.
+#[must_use]
+pub fn parse(text: &str, currency: &str) -> Option<i64> {
+    let text = text.trim().replace(',', "");
+    let (sign, text) = match text.strip_prefix(['-', '−']) {
+        Some(text) => (-1, text),
+        None => (1, text.as_str()),
+    };
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let digits = usize::try_from(minor_digits(currency)).unwrap_or(0);
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > digits || !is_number(whole) || !is_number(rest) {
+        return None;
+    }
+    let minor: i64 = format!("{whole}{rest:0<digits$}").parse().ok()?;
+    Some(sign * minor)
+}
+
+/// As in the Unicode CLDR: a symbol that is not ambiguous for readers of this language.
+fn symbol(language: Language, currency: &str) -> Option<&'static str> {
+    Some(match (currency, language) {
+        ("EUR", _) => "€",
+        ("GBP", _) => "£",
+        ("KRW", _) => "₩",
+        ("USD", Language::En) => "$",
+        ("USD", Language::Ko) => "US$",
+        ("JPY", Language::En) => "¥",
+        ("JPY", Language::Ko) => "JP¥",
+        ("CNY", _) => "CN¥",
+        ("AUD", _) => "A$",
+        ("CAD", _) => "CA$",
+        ("NZD", _) => "NZ$",
+        ("HKD", _) => "HK$",
+        ("INR", _) => "₹",
+        ("BRL", _) => "R$",
+        _ => return None,
+    })
+}
+
+/// Thousands apart: `18,811`. English and Korean write it the same way.
+#[must_use]
+pub fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_shown_in_the_unit_of_their_currency() {
+        let en = |amount, currency| money(Language::En, amount, currency);
+        assert_eq!(en(18_811, "KRW"), "₩18,811");
+        assert_eq!(en(18_811, "EUR"), "€188.11");
+        assert_eq!(en(5, "EUR"), "€0.05");
+        assert_eq!(en(-1_234_567, "USD"), "−$12,345.67");
+        assert_eq!(en(1_234, "KWD"), "KWD\u{a0}1.234");
+        assert_eq!(en(1_234, "GEM"), "1,234 GEM");
+        assert_eq!(money(Language::Ko, 100, "USD"), "US$1.00");
+        assert_eq!(en(i128::from(u64::MAX), "JPY"), "¥18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn an_amount_is_read_exactly_or_not_at_all() {
+        assert_eq!(parse("188.11", "EUR"), Some(18_811));
+        assert_eq!(parse(" 1,234.5 ", "EUR"), Some(123_450));
+        assert_eq!(parse("-3", "EUR"), Some(-300));
+        assert_eq!(parse("18811", "KRW"), Some(18_811));
+        for (text, currency) in [
+            ("1.234", "EUR"),
+            ("1.5", "KRW"),
+            ("", "EUR"),
+            (".5", "EUR"),
+            ("1e3", "EUR"),
+            ("0x10", "EUR"),
+            ("99999999999999999999", "KRW"),
+            ("1.-5", "EUR"),
+        ] {
+            assert_eq!(parse(text, currency), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

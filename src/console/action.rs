@@ -1,0 +1,121 @@
+//! An action of an operator, in steps: what to do, where there is something to fill in; then what it will change, with the
+//! reason; then it is done, and the page that shows its effect says so. The form of each step carries the fields of the
+//! step before, so that nothing is kept in between, and sending the last one twice is a repeat for the API.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::LOCATION;
+use maud::{Markup, html};
+
+use super::desk::{Desk, FORM_TOKEN, Page, Section};
+use super::form::{Field, Form, Kind};
+use super::links::with_query;
+
+/// The field of the last step.
+const CONFIRMED: &str = "confirmed";
+
+/// The field of the reason.
+pub const REASON: &str = "reason";
+
+/// A value that an action changes.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub what: String,
+    pub before: String,
+    pub after: String,
+}
+
+/// The last step of an action, before it is done.
+pub struct Action<'a> {
+    pub section: Section,
+    pub title: &'a str,
+    pub trail: &'a [(String, String)],
+    /// What it means, in sentences.
+    pub effects: &'a [String],
+    pub changes: &'a [Change],
+    /// Text of the button.
+    pub button: &'a str,
+    /// Whether it can't be taken back.
+    pub is_final: bool,
+    /// Where "cancel" leads.
+    pub back: &'a str,
+}
+
+/// Whether the operator has seen what the action changes.
+#[must_use]
+pub fn is_confirmed(form: &Form) -> bool {
+    form.get(CONFIRMED) == "yes"
+}
+
+/// The fields that are no values of the action.
+#[must_use]
+pub fn is_own_field(name: &str) -> bool {
+    [CONFIRMED, REASON, FORM_TOKEN].contains(&name)
+}
+
+impl Action<'_> {
+    /// The step that shows what will change and asks for the reason.
+    #[must_use]
+    pub fn page(&self, desk: &Desk, form: &Form) -> HttpResponse {
+        let page = Page {
+            section: self.section,
+            title: self.title,
+            trail: self.trail,
+            side: None,
+        };
+        let status = if form.is_refused() {
+            StatusCode::UNPROCESSABLE_ENTITY
+        } else {
+            StatusCode::OK
+        };
+        desk.page_with(status, &page, &self.content(desk, form))
+    }
+
+    fn content(&self, desk: &Desk, form: &Form) -> Markup {
+        let words = desk.words;
+        let (label, hint) = (words.t("action-reason"), words.t("action-reason-hint"));
+        html! {
+            (form.summary(words))
+            section.panel.stack {
+                h2 { (words.t("action-effect")) }
+                @for effect in self.effects { p { (effect) } }
+                @if self.is_final { p.note.warn { (words.t("action-final")) } }
+                @if !self.changes.is_empty() { (changes(desk, self.changes)) }
+            }
+            form.panel.stack method="post" {
+                (desk.form_token())
+                (form.carried(&[CONFIRMED, REASON, FORM_TOKEN]))
+                input type="hidden" name=(CONFIRMED) value="yes";
+                (Field::new(REASON, &label, Kind::Text).hint(&hint).of(form))
+                div.row {
+                    button class=(if self.is_final { "danger" } else { "primary" }) { (self.button) }
+                    a.button href=(self.back) { (words.t("action-cancel")) }
+                }
+            }
+        }
+    }
+}
+
+/// A table of what changes.
+fn changes(desk: &Desk, changes: &[Change]) -> Markup {
+    let words = desk.words;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(words.t("action-changes")) {
+            table {
+                thead { tr { th scope="col" { (words.t("action-what")) } th.number scope="col" { (words.t("action-before")) }
+                    th.number scope="col" { (words.t("action-after")) } } }
+                tbody { @for change in changes {
+                    tr { th scope="row" { (change.what) } td.number { (change.before) } td.number { strong { (change.after) } } }
+                } }
+            }
+        }
+    }
+}
+
+/// The page that shows the effect. `done`: the text that says what was done.
+#[must_use]
+pub fn done(path: &str, done: &str) -> HttpResponse {
+    HttpResponse::SeeOther()
+        .insert_header((LOCATION, with_query(path, &[("done", done)])))
+        .finish()
+}

@@ -1,0 +1,72 @@
+//! Answers of the API, as pages read them. A page names the fields that it shows, so a field that the API adds changes no
+//! page.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A problem of the API.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ApiProblem {
+    pub status: u16,
+    pub code: String,
+    pub title: String,
+    pub detail: String,
+    #[serde(default)]
+    pub errors: Vec<WrongField>,
+}
+
+/// A field that is wrong.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WrongField {
+    pub field: String,
+    pub message: String,
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize)]
+pub struct List<T> {
+    pub items: Vec<T>,
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+}
+
+/// A jackpot: what its pages show beside its definition.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Jackpot {
+    pub id: String,
+    pub name: String,
+    pub currency: String,
+    pub status: String,
+    pub version: u64,
+    pub public_meter: bool,
+    pub meters: Vec<Meter>,
+    pub pending: Option<Value>,
+}
+
+/// The money of a tier, in minor units.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Meter {
+    pub tier: String,
+    pub pool: u64,
+    pub reserve: u64,
+    pub overflow: u64,
+    pub contributed: u64,
+    pub funded: i64,
+    pub paid: u64,
+    pub wins: u64,
+}
+
+/// Whether the instance can serve, and what is refused.
+#[derive(Debug, Deserialize)]
+pub struct Readiness {
+    pub status: String,
+    pub ledger: LedgerState,
+    #[serde(default)]
+    pub causes: Vec<WrongField>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct LedgerState {
+    pub up: bool,
+    pub lag_events: u64,
+}

@@ -1,0 +1,466 @@
+//! What every page has: the operator, the texts, the calls of the API, the frame.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
+use actix_web::dev::Payload;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Bytes, BytesMut, Data};
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
+use futures_util::future::LocalBoxFuture;
+use jackpot_ui::Words;
+use jackpot_ui::frame::{Frame, ICON_FILE};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::{MissedTickBehavior, interval};
+use url::form_urlencoded;
+
+use super::SCRIPT;
+use super::answer::ApiProblem;
+use super::failure::Failure;
+use super::form::Form;
+use super::session::{KEY_BYTES, Token};
+use super::state::Console;
+use crate::http::auth::{Caller, Role};
+use crate::http::inside::{ApiCall, Inside};
+use crate::http::{html, peer};
+use crate::telemetry::request;
+
+/// The cookie over plain HTTP. Over TLS the prefix keeps other hosts of the domain from setting it (RFC 6265bis, 4.1.3.2).
+const COOKIE_NAME: &str = "jackpot_session";
+const TLS_COOKIE_NAME: &str = "__Host-jackpot_session";
+
+/// Largest answer of the API that a page reads: a page of 1,000 rows has a tenth of it.
+const MAX_ANSWER_BYTES: usize = 8 << 20;
+
+/// How often an open stream looks whether its session was signed out.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The operator of a page.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub token: Token,
+    pub caller: Caller,
+}
+
+/// The page's side of the service.
+#[derive(Clone)]
+pub struct Desk {
+    pub words: Words,
+    pub session: Session,
+    pub console: Data<Console>,
+    inside: Inside,
+    query: HashMap<String, String>,
+}
+
+/// Name of the session's cookie for this client.
+#[must_use]
+pub fn cookie_name(is_tls: bool) -> &'static str {
+    if is_tls { TLS_COOKIE_NAME } else { COOKIE_NAME }
+}
+
+/// Whether the client came over TLS, to this instance or to a trusted proxy.
+#[must_use]
+pub fn is_tls(console: &Console, request: &HttpRequest) -> bool {
+    console.takes_tls || peer::is_proxied_tls(request)
+}
+
+/// The value of a cookie.
+#[must_use]
+pub fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
+    let all = request
+        .headers()
+        .get_all(COOKIE)
+        .filter_map(|header| header.to_str().ok());
+    let mut pairs = all
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs.find_map(|(of, value)| (of == name).then(|| value.to_owned()))
+}
+
+/// Whether a form was sent by a page of this service, as far as the browser says it.
+#[must_use]
+pub fn is_from_here(request: &HttpRequest) -> bool {
+    let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
+    let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
+    let host = header(HOST.as_str()).unwrap_or_default();
+    // Chromium sends `null` from pages without a referrer.
+    let origin = header(ORIGIN.as_str()).filter(|origin| *origin != "null");
+    site && origin.is_none_or(|origin| origin.split_once("://").is_some_and(|(_, of)| of == host))
+}
+
+/// The session of a request, if there is one.
+pub async fn session(console: &Console, request: &HttpRequest) -> Option<Session> {
+    let text = cookie(request, cookie_name(is_tls(console, request)))?;
+    let token = console.sessions.read(&text, Timestamp::now())?;
+    let known = console.keys.find_named(&token.key)?;
+    if console.signed_out.contains(&token).await {
+        return None;
+    }
+    let caller = Caller::of_session(known);
+    request::caller(caller.shared_name());
+    Some(Session { token, caller })
+}
+
+/// The part of a key's digest that a token holds.
+#[must_use]
+pub fn key_name(digest: &[u8; 32]) -> [u8; KEY_BYTES] {
+    let mut name = [0; KEY_BYTES];
+    name.copy_from_slice(&digest[..KEY_BYTES]);
+    name
+}
+
+impl FromRequest for Desk {
+    type Error = Failure;
+    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let words = html::words_of(request);
+        let console = request.app_data::<Data<Console>>().cloned();
+        let inside = Inside::from_request(request, payload).into_inner();
+        let request = request.clone();
+        Box::pin(async move {
+            let inside = inside.map_err(|problem| Failure::of_problem(words, &problem))?;
+            let console = console.ok_or(Failure::SignIn { next: None })?;
+            let next = || (request.method() == Method::GET).then(|| request.uri().to_string());
+            let session = session(&console, &request).await;
+            let session = session.ok_or_else(|| Failure::SignIn { next: next() })?;
+            let query = form_urlencoded::parse(request.query_string().as_bytes())
+                .into_owned()
+                .collect();
+            Ok(Self {
+                words,
+                session,
+                console,
+                inside,
+                query,
+            })
+        })
+    }
+}
+
+/// A form that the operator sent, checked to be from a page of this session.
+pub struct Posted {
+    pub desk: Desk,
+    pub form: Form,
+}
+
+impl FromRequest for Posted {
+    type Error = Failure;
+    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let desk = Desk::from_request(request, payload);
+        let mut payload = payload.take();
+        let request = request.clone();
+        Box::pin(async move {
+            let desk = desk.await?;
+            let is_form = request.content_type() == "application/x-www-form-urlencoded";
+            if !is_form || !is_from_here(&request) {
+                return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
+            }
+            let form = read_form(desk.words, &mut payload).await?;
+            let sent = form.get(FORM_TOKEN);
+            if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
+                return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
+            }
+            Ok(Self { desk, form })
+        })
+    }
+}
+
+/// The field of every form that shows that a page of this session sent it.
+pub const FORM_TOKEN: &str = "form_token";
+
+/// Largest form: a definition with a thousand ranks has a fifth of it.
+const MAX_FORM_BYTES: usize = 1 << 20;
+
+/// The fields of a body.
+///
+/// # Errors
+/// A body that is too large or breaks off.
+pub async fn read_form(words: Words, payload: &mut Payload) -> Result<Form, Failure> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|_| Failure::new(words, StatusCode::BAD_REQUEST, "failure-form"))?;
+        if body.len() + chunk.len() > MAX_FORM_BYTES {
+            return Err(Failure::new(words, StatusCode::PAYLOAD_TOO_LARGE, "failure-too-large"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Form::of(form_urlencoded::parse(&body).into_owned().collect()))
+}
+
+/// A page without its content.
+pub struct Page<'a> {
+    pub section: Section,
+    pub title: &'a str,
+    /// The pages above it: texts and addresses.
+    pub trail: &'a [(String, String)],
+    /// Beside the heading.
+    pub side: Option<Markup>,
+}
+
+/// A part of the console, in its side bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Overview,
+    Jackpots,
+}
+
+impl Section {
+    /// The groups of the side bar: the texts of their names, and their sections.
+    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots])];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "nav-overview",
+            Self::Jackpots => "nav-jackpots",
+        }
+    }
+
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/console/",
+            Self::Jackpots => "/console/jackpots",
+        }
+    }
+}
+
+impl Desk {
+    /// A parameter of the page's address; empty without it.
+    #[must_use]
+    pub fn query(&self, name: &str) -> &str {
+        self.query.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the operator may act, or only look.
+    #[must_use]
+    pub fn may_operate(&self) -> bool {
+        self.session.caller.role() == Role::Operate
+    }
+
+    /// Asks the API.
+    ///
+    /// # Errors
+    /// Its refusal.
+    pub async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiProblem> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// Asks the API for what the page is about.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.ask(path)
+            .await
+            .map_err(|problem| Failure::of_api(self.words, problem))
+    }
+
+    /// Acts by the API. An action whose body has no reason has it in the audit trail by the request's id.
+    ///
+    /// # Errors
+    /// Its refusal.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<T, ApiProblem> {
+        let content = body.map(|body| Bytes::from(body.to_string()));
+        let answer = self.answer(method, path, content, None).await?;
+        let status = answer.status();
+        let bytes = whole(answer.into_body()).await?;
+        let is_problem = status.is_client_error() || status.is_server_error();
+        if is_problem {
+            return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| {
+            tracing::error!(path, %error, "a page can't read an answer of the API");
+            unreadable(StatusCode::INTERNAL_SERVER_ERROR)
+        })
+    }
+
+    /// The API's answer as it is: a stream, a file, a problem.
+    ///
+    /// # Errors
+    /// A path that is no path.
+    pub async fn answer(
+        &self,
+        method: Method,
+        path: &str,
+        content: Option<Bytes>,
+        content_type: Option<HeaderValue>,
+    ) -> Result<HttpResponse, ApiProblem> {
+        let call = ApiCall {
+            method,
+            path,
+            caller: &self.session.caller,
+            content,
+            content_type,
+        };
+        let called = self.inside.call(call).await;
+        called.map_err(|problem| unreadable(problem.status))
+    }
+
+    /// The hidden field of every form.
+    #[must_use]
+    pub fn form_token(&self) -> Markup {
+        let token = self.console.sessions.form_token(&self.session.token.id);
+        html! { input type="hidden" name=(FORM_TOKEN) value=(token); }
+    }
+
+    /// The whole page.
+    #[must_use]
+    pub fn page(&self, page: &Page<'_>, content: &Markup) -> HttpResponse {
+        self.page_with(StatusCode::OK, page, content)
+    }
+
+    /// The same with a status: of a form that was refused.
+    #[must_use]
+    pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
+        let words = self.words;
+        let title = format!("{} · {}", page.title, words.t("console"));
+        let frame = Frame {
+            language: words.0,
+            title: &title,
+            class: "console",
+            scripts: &[&SCRIPT],
+            head: None,
+            listed: false,
+        };
+        html::page(status, words, frame.around(&self.around(page, content)))
+    }
+
+    fn around(&self, page: &Page<'_>, content: &Markup) -> Markup {
+        let words = self.words;
+        html! {
+            a.skip href="#content" { (words.t("skip")) }
+            header.side {
+                a.brand href="/console/" { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
+                nav aria-label=(words.t("nav")) { (sections(words, page.section)) }
+                div.who {
+                    p { (words.t("signed-in-as")) " " strong { (self.session.caller.name()) } br; span.muted { (self.session.caller.role()) } }
+                    form method="post" action="/console/sign-out" { (self.form_token()) button.plain { (words.t("sign-out")) } }
+                }
+            }
+            main id="content" tabindex="-1" {
+                @if !page.trail.is_empty() {
+                    nav.trail aria-label=(words.t("trail")) { ol {
+                        @for (text, href) in page.trail { li { a href=(href) { (text) } } }
+                    } }
+                }
+                div.heading { h1 { (page.title) } @if let Some(side) = &page.side { (side) } }
+                (self.done())
+                (content)
+            }
+        }
+    }
+
+    /// What the action did that led to this page.
+    fn done(&self) -> Markup {
+        let name = self.query("done");
+        let is_known = name.starts_with("done-") && self.words.has(name);
+        html! { @if is_known { p.note.good role="status" { (self.words.t(name)) } } }
+    }
+}
+
+fn sections(words: Words, current: Section) -> Markup {
+    html! {
+        @for (group, sections) in Section::GROUPS {
+            h2 { (words.t(group)) }
+            ul { @for section in *sections {
+                li { a href=(section.path()) aria-current=[(*section == current).then_some("page")] { (words.t(section.name())) } }
+            } }
+        }
+    }
+}
+
+async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
+    match body.try_into_bytes() {
+        Ok(bytes) => Ok(bytes),
+        Err(body) => match to_bytes_limited(body, MAX_ANSWER_BYTES).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(_)) | Err(_) => Err(unreadable(StatusCode::INTERNAL_SERVER_ERROR)),
+        },
+    }
+}
+
+/// A problem without a body that can be read.
+fn unreadable(status: StatusCode) -> ApiProblem {
+    ApiProblem {
+        status: status.as_u16(),
+        code: "internal".to_owned(),
+        title: status.canonical_reason().unwrap_or("Error").to_owned(),
+        detail: "The service could not answer. Its log has the request's id.".to_owned(),
+        errors: Vec::new(),
+    }
+}
+
+/// Streams of the API for the script of a page, which can send no key. They end with the session.
+pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let path = format!("/v1/{path}");
+    if !path.ends_with("/stream") {
+        return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
+    }
+    let answer = desk.answer(Method::GET, &path, None, None).await;
+    let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
+    let status = answer.status();
+    let kind = answer.headers().get(CONTENT_TYPE).cloned();
+    if status != StatusCode::OK {
+        return Ok(answer);
+    }
+    let mut told = HttpResponse::Ok();
+    if let Some(kind) = kind {
+        told.insert_header((CONTENT_TYPE, kind));
+    }
+    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
+    let (_, body) = answer.into_parts();
+    let body = UntilSignedOut {
+        body,
+        ended: Box::pin(ended),
+    };
+    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(BoxBody::new(body)))
+}
+
+/// Returns when the session is over or its operator has signed out, on any instance.
+async fn signed_out(console: Data<Console>, token: Token) {
+    let mut ticks = interval(LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if Timestamp::now() >= token.until || console.signed_out.contains(&token).await {
+            return;
+        }
+    }
+}
+
+/// A stream that ends with its session.
+struct UntilSignedOut {
+    body: BoxBody,
+    ended: Pin<Box<dyn Future<Output = ()>>>,
+}
+
+impl MessageBody for UntilSignedOut {
+    type Error = <BoxBody as MessageBody>::Error;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let this = self.get_mut();
+        if this.ended.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut this.body).poll_next(context)
+    }
+}

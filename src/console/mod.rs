@@ -1,0 +1,63 @@
+//! The operators' console: pages that call the API in this process, with the key of a session. It has no rule of its own:
+//! what a page shows comes from the API, and what an action does is a call of the API. So a page can do exactly what its
+//! key can do, and every action is in the audit trail.
+//!
+//! - [`session`], [`signed_out`], [`sign_in`]: who is there.
+//! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
+//! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - The other files are one page, or the pages of one thing.
+
+mod action;
+mod adjust;
+mod answer;
+mod desk;
+mod failure;
+mod form;
+mod jackpots;
+mod links;
+mod list;
+mod overview;
+mod session;
+mod sign_in;
+mod signed_out;
+mod state;
+mod status;
+
+use std::sync::Arc;
+
+use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_ui::Asset;
+
+pub use state::Console;
+
+/// The script of every page. Pages work without it: it brings live values.
+static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
+
+/// The files that the console's pages load.
+#[must_use]
+pub fn assets() -> Vec<&'static Asset> {
+    vec![&SCRIPT]
+}
+
+/// The routes of all pages.
+#[must_use]
+pub fn mount(console: Console) -> Arc<dyn Fn(&mut ServiceConfig) + Send + Sync> {
+    let console = Data::new(console);
+    Arc::new(move |config| {
+        config.app_data(console.clone()).configure(routes);
+    })
+}
+
+fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console", crate::http::get().to(overview::to_overview))
+        .route("/console/", crate::http::get().to(overview::get))
+        .route("/console/sign-in", crate::http::get().to(sign_in::get))
+        .route("/console/sign-in", web::post().to(sign_in::post))
+        .route("/console/sign-out", web::post().to(sign_in::leave))
+        .route("/console/live/{path:.*}", crate::http::get().to(desk::live))
+        .configure(jackpots::routes)
+        .configure(status::routes)
+        .configure(adjust::routes)
+        .route("/console/{rest:.*}", web::to(failure::no_page));
+}

@@ -1,0 +1,74 @@
+//! Pausing, resuming and closing a jackpot.
+
+use actix_web::HttpResponse;
+use actix_web::http::Method;
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_ui::Words;
+use serde_json::{Value, json};
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::Jackpot;
+use super::desk::{Desk, Posted, Section};
+use super::failure::Failure;
+use super::form::Form;
+use super::{jackpots, links};
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route(
+            "/console/jackpots/{id}/{verb:pause|resume|close}",
+            crate::http::get().to(get),
+        )
+        .route("/console/jackpots/{id}/{verb:pause|resume|close}", web::post().to(post));
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    page(&desk, &path, &Form::default()).await
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (id, verb) = (&path.0, &path.1);
+    let body = json!({ "reason": form.get(REASON) });
+    let call = format!("{}/{verb}", links::jackpot_api(id));
+    match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+        Ok(_) => Ok(action::done(&links::jackpot(id), &format!("done-{verb}"))),
+        Err(problem) => {
+            form.refused_by(&problem, str::to_owned);
+            page(&desk, &path, &form).await
+        }
+    }
+}
+
+async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpResponse, Failure> {
+    let (id, verb) = (path.0.as_str(), path.1.as_str());
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(id)).await?;
+    let words = desk.words;
+    let name = [("name", (&jackpot.name).into())];
+    let after = match verb {
+        "pause" => "paused",
+        "resume" => "open",
+        _ => "closed",
+    };
+    let change = Change {
+        what: words.t("status"),
+        before: word(words, &jackpot.status),
+        after: word(words, after),
+    };
+    let here = links::jackpot(id);
+    let action = Action {
+        section: Section::Jackpots,
+        title: &words.tv(&format!("{verb}-title"), name),
+        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        effects: &[words.t(&format!("{verb}-effect"))],
+        changes: &[change],
+        button: &words.t(verb),
+        is_final: verb == "close",
+        back: &here,
+    };
+    Ok(action.page(desk, form))
+}
+
+fn word(words: Words, status: &str) -> String {
+    words.t(&format!("status-{status}"))
+}

@@ -1,0 +1,115 @@
+//! The API as pages call it: in this process, for the caller of a session, who sends no key in a header. So a page has
+//! exactly the rights, the checks, the limits and the audit lines of the API.
+
+use std::future::{Ready, ready};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_http::{Payload, Request};
+use actix_service::{Service, ServiceFactory, map_config};
+use actix_web::body::BoxBody;
+use actix_web::dev::{AppConfig, ServiceResponse};
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
+use actix_web::http::{Method, Uri};
+use actix_web::middleware::from_fn;
+use actix_web::web::{Bytes, ServiceConfig};
+use actix_web::{App, Error, FromRequest, HttpMessage, HttpRequest, HttpResponse};
+use futures_util::future::LocalBoxFuture;
+use tokio::sync::OnceCell;
+
+use super::auth::Caller;
+use super::problem::Problem;
+use super::{envelope, request_id};
+use crate::telemetry::request;
+
+/// The media type of bodies.
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+type Answer = LocalBoxFuture<'static, Result<ServiceResponse<BoxBody>, Error>>;
+type Served = Box<dyn Fn(Request) -> Answer>;
+
+/// The caller of a request that a page makes.
+#[derive(Debug, Clone)]
+pub(super) struct OfSession {
+    pub(super) caller: Caller,
+}
+
+/// The API of this worker thread.
+#[derive(Clone)]
+pub struct Inside(Rc<Thread>);
+
+struct Thread {
+    mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>,
+    /// Made by the first page: most threads of most instances never serve one.
+    served: OnceCell<Served>,
+}
+
+/// A request of a page.
+#[derive(Debug)]
+pub struct ApiCall<'a> {
+    pub method: Method,
+    /// With its query.
+    pub path: &'a str,
+    pub caller: &'a Caller,
+    pub content: Option<Bytes>,
+    /// Media type of the content, if it is not JSON.
+    pub content_type: Option<HeaderValue>,
+}
+
+impl Inside {
+    pub(super) fn new(mount: Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>) -> Self {
+        Self(Rc::new(Thread {
+            mount,
+            served: OnceCell::new(),
+        }))
+    }
+
+    /// The API's answer, which is a problem where the API refuses.
+    ///
+    /// # Errors
+    /// A path that is no path: 404.
+    pub async fn call(&self, call: ApiCall<'_>) -> Result<HttpResponse, Problem> {
+        let uri: Uri = call.path.parse().map_err(|_| Problem::not_found())?;
+        let mut asked = match call.content {
+            Some(content) => Request::with_payload(Payload::from(content)),
+            None => Request::new(),
+        };
+        let head = asked.head_mut();
+        head.method = call.method;
+        head.uri = uri;
+        head.headers.insert(CONTENT_TYPE, call.content_type.unwrap_or(JSON));
+        // The same id in both log lines and in the audit trail.
+        if let Some(id) = request::id().and_then(|id| HeaderValue::from_str(&id).ok()) {
+            head.headers.insert(request_id::HEADER, id);
+        }
+        asked.extensions_mut().insert(OfSession {
+            caller: call.caller.clone(),
+        });
+        let served = self.0.served.get_or_try_init(|| serve(&self.0.mount)).await?;
+        match served(asked).await {
+            Ok(answer) => Ok(answer.into_parts().1),
+            Err(error) => Ok(error.error_response()),
+        }
+    }
+}
+
+async fn serve(mount: &Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>) -> Result<Served, Problem> {
+    let mount = Arc::clone(mount);
+    let app = App::new()
+        .wrap(from_fn(envelope::wrap))
+        .configure(move |config| mount(config));
+    let factory = map_config(actix_service::IntoServiceFactory::into_factory(app), |()| {
+        AppConfig::default()
+    });
+    let service = factory.new_service(()).await.map_err(|()| Problem::internal())?;
+    Ok(Box::new(move |asked| Box::pin(service.call(asked))))
+}
+
+impl FromRequest for Inside {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut actix_web::dev::Payload) -> Self::Future {
+        ready(request.app_data::<Self>().cloned().ok_or_else(Problem::internal))
+    }
+}

@@ -1,0 +1,217 @@
+//! An operator without a browser: signs in, reads pages, sends their forms as they are.
+
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::{Method, StatusCode};
+
+use crate::fault::support::PATIENCE;
+use crate::support::eventually;
+use crate::support::service::{Service, output_text};
+
+/// A page as it came.
+#[derive(Debug)]
+pub struct Page {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub html: String,
+}
+
+impl Page {
+    /// Where it leads; empty without that.
+    pub fn location(&self) -> &str {
+        self.headers
+            .get(LOCATION)
+            .map_or("", |to| to.to_str().expect("an address"))
+    }
+
+    /// The hidden fields of its forms, each once.
+    fn hidden(&self) -> Vec<(String, String)> {
+        let inputs = self.html.split("<input type=\"hidden\"").skip(1);
+        let mut fields = Vec::<(String, String)>::new();
+        for input in inputs {
+            let tag = input.split('>').next().unwrap_or_default();
+            let name = unescaped(between(tag, "name=\"", "\""));
+            if fields.iter().all(|(of, _)| *of != name) {
+                fields.push((name, unescaped(between(tag, "value=\"", "\""))));
+            }
+        }
+        fields
+    }
+
+    /// Its text without tags.
+    pub fn text(&self) -> String {
+        let parts = self
+            .html
+            .split('<')
+            .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+        unescaped(&parts.collect::<Vec<_>>().join(" "))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// The first text between two others.
+pub fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before} in {text}"));
+    rest.split_once(after).unwrap_or_else(|| panic!("{after} in {rest}")).0
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
+}
+
+/// Someone at the console of a service.
+#[derive(Clone)]
+pub struct Operator {
+    base: String,
+    client: reqwest::Client,
+    /// `name=value` of the session.
+    pub cookie: String,
+}
+
+impl Operator {
+    /// Someone who has not signed in.
+    pub fn nobody(service: &Service) -> Self {
+        Self {
+            base: service.url(""),
+            client: without_redirects(),
+            cookie: String::new(),
+        }
+    }
+
+    /// Signs in with the service's first key.
+    pub async fn sign_in(service: &Service) -> Self {
+        Self::sign_in_with(service, service.operator_key()).await
+    }
+
+    /// Signs in with a key.
+    pub async fn sign_in_with(service: &Service, key: &str) -> Self {
+        let mut operator = Self::nobody(service);
+        let answer = operator.try_key(key).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text());
+        operator.cookie = session_cookie(&answer);
+        operator
+    }
+
+    /// Sends the form of signing in.
+    pub async fn try_key(&self, key: &str) -> Page {
+        let form = self.get("/console/sign-in").await;
+        let tie = session_cookie(&form);
+        let fields = form
+            .hidden()
+            .into_iter()
+            .chain([("key".to_owned(), key.to_owned())])
+            .collect();
+        let other = Self {
+            cookie: tie,
+            ..self.clone()
+        };
+        other.send("/console/sign-in", fields, &[]).await
+    }
+
+    /// The same operator at another instance.
+    pub fn at(&self, other: &Service) -> Self {
+        Self {
+            base: other.url(""),
+            ..self.clone()
+        }
+    }
+
+    /// A page.
+    pub async fn get(&self, path: &str) -> Page {
+        self.request(Method::GET, path, None, &[]).await
+    }
+
+    /// A page that must be there.
+    pub async fn page(&self, path: &str) -> Page {
+        let page = self.get(path).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.text());
+        page
+    }
+
+    /// Opens a page and sends its form with these fields.
+    pub async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let page = self.page(path).await;
+        self.submit_on(&page, path, fields).await
+    }
+
+    /// Sends the form of a page that came before.
+    pub async fn submit_on(&self, page: &Page, path: &str, fields: &[(&str, &str)]) -> Page {
+        let given = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let hidden = page.hidden().into_iter();
+        let hidden = hidden.filter(|(name, _)| fields.iter().all(|(given, _)| given != name));
+        self.send(path, hidden.chain(given).collect(), &[]).await
+    }
+
+    /// Sends fields, with further headers.
+    pub async fn send(&self, path: &str, fields: Vec<(String, String)>, headers: &[(&str, &str)]) -> Page {
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        self.request(Method::POST, path, Some(body), headers).await
+    }
+
+    async fn request(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Page {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        if !self.cookie.is_empty() {
+            request = request.header(COOKIE, &self.cookie);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(body);
+        }
+        let answer = request.send().await.expect("the service answers");
+        Page {
+            status: answer.status(),
+            headers: answer.headers().clone(),
+            html: answer.text().await.expect("a page"),
+        }
+    }
+}
+
+fn without_redirects() -> reqwest::Client {
+    let built = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build();
+    built.expect("a client")
+}
+
+/// A new key with this role and name, once the service honours it.
+pub async fn key(service: &Service, role: &str) -> String {
+    let made = service.command(&["key", "new", "--role", role, "--name", role]);
+    assert!(made.status.success(), "{}", output_text(&made));
+    let key = String::from_utf8(made.stdout).expect("a key is text").trim().to_owned();
+    let client = without_redirects();
+    eventually(PATIENCE, "the service honours the key", async || {
+        let asked = client
+            .get(service.url("/v1/audit"))
+            .bearer_auth(&key)
+            .send()
+            .await
+            .ok()?;
+        (asked.status() != StatusCode::UNAUTHORIZED).then_some(())
+    })
+    .await;
+    key
+}
+
+/// Revokes the key of this name.
+pub fn revoke(service: &Service, name: &str) {
+    let revoked = service.command(&["key", "revoke", name]);
+    assert!(revoked.status.success(), "{}", output_text(&revoked));
+}
+
+/// The cookie that an answer sets, as the browser sends it back.
+pub fn session_cookie(page: &Page) -> String {
+    let set = page.headers.get(SET_COOKIE).expect("a cookie").to_str().expect("text");
+    set.split(';').next().expect("a pair").to_owned()
+}

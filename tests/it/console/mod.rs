@@ -1,0 +1,4 @@
+//! The operators' console.
+
+pub mod fixture;
+mod sessions;
