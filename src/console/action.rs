@@ -47,12 +47,6 @@ pub fn is_confirmed(form: &Form) -> bool {
     form.get(CONFIRMED) == "yes"
 }
 
-/// The fields that are no values of the action.
-#[must_use]
-pub fn is_own_field(name: &str) -> bool {
-    [CONFIRMED, REASON, FORM_TOKEN].contains(&name)
-}
-
 impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
     #[must_use]
@@ -97,7 +91,7 @@ impl Action<'_> {
 }
 
 /// A table of what changes.
-fn changes(desk: &Desk, changes: &[Change]) -> Markup {
+pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
     let words = desk.words;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.t("action-changes")) {

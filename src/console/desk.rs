@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
@@ -212,16 +212,18 @@ pub struct Page<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Overview,
+    Guide,
     Jackpots,
 }
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots])];
+    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Guide, Self::Jackpots])];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
+            Self::Guide => "guide",
             Self::Jackpots => "nav-jackpots",
         }
     }
@@ -229,6 +231,7 @@ impl Section {
     const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/console/",
+            Self::Guide => "/console/guide",
             Self::Jackpots => "/console/jackpots",
         }
     }
@@ -276,17 +279,39 @@ impl Desk {
         body: Option<&Value>,
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
-        let answer = self.answer(method, path, content, None).await?;
-        let status = answer.status();
-        let bytes = whole(answer.into_body()).await?;
-        let is_problem = status.is_client_error() || status.is_server_error();
-        if is_problem {
-            return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
-        }
-        serde_json::from_slice(&bytes).map_err(|error| {
-            tracing::error!(path, %error, "a page can't read an answer of the API");
-            unreadable(StatusCode::INTERNAL_SERVER_ERROR)
-        })
+        read(path, self.answer(method, path, content, Vec::new()).await?).await
+    }
+
+    /// The same under a precondition.
+    ///
+    /// # Errors
+    /// The API's refusal, also when the precondition does not hold.
+    pub async fn call_if<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        (condition, tag): (HeaderName, &str),
+    ) -> Result<T, ApiProblem> {
+        let content = body.map(|body| Bytes::from(body.to_string()));
+        let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
+        read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
+    }
+
+    /// What the page is about, and the tag of its version.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
+        let tag = answer
+            .headers()
+            .get(ETAG)
+            .and_then(|tag| tag.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
+        Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
     /// The API's answer as it is: a stream, a file, a problem.
@@ -298,17 +323,28 @@ impl Desk {
         method: Method,
         path: &str,
         content: Option<Bytes>,
-        content_type: Option<HeaderValue>,
+        headers: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<HttpResponse, ApiProblem> {
         let call = ApiCall {
             method,
             path,
             caller: &self.session.caller,
             content,
-            content_type,
+            headers,
         };
         let called = self.inside.call(call).await;
         called.map_err(|problem| unreadable(problem.status))
+    }
+
+    /// An answer as a page reads it.
+    ///
+    /// # Errors
+    /// The answer is another one: the page and the API are of different versions.
+    pub fn parsed<T: DeserializeOwned>(&self, answer: &Value) -> Result<T, Failure> {
+        T::deserialize(answer).map_err(|error| {
+            tracing::error!(%error, "a page can't read an answer of the API");
+            Failure::of_api(self.words, unreadable(StatusCode::INTERNAL_SERVER_ERROR))
+        })
     }
 
     /// The hidden field of every form.
@@ -344,14 +380,14 @@ impl Desk {
         let words = self.words;
         html! {
             a.skip href="#content" { (words.t("skip")) }
-            header.side {
+            header.side { div {
                 a.brand href="/console/" { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
                 nav aria-label=(words.t("nav")) { (sections(words, page.section)) }
                 div.who {
                     p { (words.t("signed-in-as")) " " strong { (self.session.caller.name()) } br; span.muted { (self.session.caller.role()) } }
                     form method="post" action="/console/sign-out" { (self.form_token()) button.plain { (words.t("sign-out")) } }
                 }
-            }
+            } }
             main id="content" tabindex="-1" {
                 @if !page.trail.is_empty() {
                     nav.trail aria-label=(words.t("trail")) { ol {
@@ -384,6 +420,19 @@ fn sections(words: Words, current: Section) -> Markup {
     }
 }
 
+/// The value of an answer, or its problem.
+async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ApiProblem> {
+    let status = answer.status();
+    let bytes = whole(answer.into_body()).await?;
+    if status.is_client_error() || status.is_server_error() {
+        return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| {
+        tracing::error!(path, %error, "a page can't read an answer of the API");
+        unreadable(StatusCode::INTERNAL_SERVER_ERROR)
+    })
+}
+
 async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
     match body.try_into_bytes() {
         Ok(bytes) => Ok(bytes),
@@ -395,7 +444,7 @@ async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
 }
 
 /// A problem without a body that can be read.
-fn unreadable(status: StatusCode) -> ApiProblem {
+pub fn unreadable(status: StatusCode) -> ApiProblem {
     ApiProblem {
         status: status.as_u16(),
         code: "internal".to_owned(),
@@ -411,7 +460,7 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if !path.ends_with("/stream") {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
     }
-    let answer = desk.answer(Method::GET, &path, None, None).await;
+    let answer = desk.answer(Method::GET, &path, None, Vec::new()).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     let status = answer.status();
     let kind = answer.headers().get(CONTENT_TYPE).cloned();

@@ -5,18 +5,23 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - [`define`]: the definition of a jackpot as a form.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;
 mod adjust;
 mod answer;
+mod define;
 mod desk;
 mod failure;
 mod form;
+mod guide;
+mod jackpot;
 mod jackpots;
 mod links;
 mod list;
 mod overview;
+mod reasons;
 mod session;
 mod sign_in;
 mod signed_out;
@@ -57,7 +62,10 @@ fn routes(config: &mut ServiceConfig) {
         .route("/console/sign-out", web::post().to(sign_in::leave))
         .route("/console/live/{path:.*}", crate::http::get().to(desk::live))
         .configure(jackpots::routes)
+        .configure(guide::routes)
         .configure(status::routes)
         .configure(adjust::routes)
+        .configure(define::routes)
+        .configure(jackpot::routes)
         .route("/console/{rest:.*}", web::to(failure::no_page));
 }

@@ -9,7 +9,7 @@ use actix_http::{Payload, Request};
 use actix_service::{Service, ServiceFactory, map_config};
 use actix_web::body::BoxBody;
 use actix_web::dev::{AppConfig, ServiceResponse};
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
+use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::http::{Method, Uri};
 use actix_web::middleware::from_fn;
 use actix_web::web::{Bytes, ServiceConfig};
@@ -52,8 +52,8 @@ pub struct ApiCall<'a> {
     pub path: &'a str,
     pub caller: &'a Caller,
     pub content: Option<Bytes>,
-    /// Media type of the content, if it is not JSON.
-    pub content_type: Option<HeaderValue>,
+    /// Further headers. Without `Content-Type` among them the content is JSON.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Inside {
@@ -77,7 +77,10 @@ impl Inside {
         let head = asked.head_mut();
         head.method = call.method;
         head.uri = uri;
-        head.headers.insert(CONTENT_TYPE, call.content_type.unwrap_or(JSON));
+        head.headers.insert(CONTENT_TYPE, JSON);
+        for (name, value) in call.headers {
+            head.headers.insert(name, value);
+        }
         // The same id in both log lines and in the audit trail.
         if let Some(id) = request::id().and_then(|id| HeaderValue::from_str(&id).ok()) {
             head.headers.insert(request_id::HEADER, id);

@@ -1,4 +1,5 @@
 //! The operators' console.
 
+mod define;
 pub mod fixture;
 mod sessions;
