@@ -2,4 +2,5 @@
 
 mod define;
 pub mod fixture;
+pub mod pages;
 mod sessions;
