@@ -265,7 +265,7 @@ impl Desk {
             .map_err(|problem| Failure::of_api(self.words, problem))
     }
 
-    /// Acts by the API. An action whose body has no reason has it in the audit trail by the request's id.
+    /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
     ///
     /// # Errors
     /// Its refusal.
@@ -395,7 +395,7 @@ async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
 }
 
 /// A problem without a body that can be read.
-fn unreadable(status: StatusCode) -> ApiProblem {
+pub fn unreadable(status: StatusCode) -> ApiProblem {
     ApiProblem {
         status: status.as_u16(),
         code: "internal".to_owned(),

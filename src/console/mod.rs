@@ -5,6 +5,7 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - [`reasons`]: reasons of actions whose events have none.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;
@@ -17,6 +18,7 @@ mod jackpots;
 mod links;
 mod list;
 mod overview;
+mod reasons;
 mod session;
 mod sign_in;
 mod signed_out;
