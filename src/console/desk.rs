@@ -268,7 +268,7 @@ impl Desk {
             .map_err(|problem| Failure::of_api(self.words, problem))
     }
 
-    /// Acts by the API. An action whose body has no reason has it in the audit trail by the request's id.
+    /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
     ///
     /// # Errors
     /// Its refusal.

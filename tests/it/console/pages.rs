@@ -78,7 +78,9 @@ async fn look(browser: &Browser, axe: &str, place: &str) {
 #[tokio::test]
 async fn a_barrier_is_found() {
     let browser = Browser::start(Scripts::On).await;
-    browser.open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><img src=x><input>").await;
+    browser
+        .open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><img src=x><input>")
+        .await;
     let found = barriers(&browser, &axe()).await;
     let names: Vec<_> = found.iter().filter_map(|one| one[0].as_str()).collect();
     assert_eq!(names, ["image-alt", "label"]);
