@@ -22,8 +22,10 @@ pub const STEPS: (&str, [(&str, bool); 5]) = (
     ],
 );
 
+/// The index finds the last row: a clock that went back leaves rows of later times with earlier events.
 const CREATE_STEPS: &str = "CREATE TABLE meter_steps (jackpot_id TEXT NOT NULL, step_s BIGINT NOT NULL, at_s BIGINT NOT NULL, \
-     n BIGINT NOT NULL, pools TEXT NOT NULL, PRIMARY KEY (jackpot_id, step_s, at_s))";
+     n BIGINT NOT NULL, pools TEXT NOT NULL, PRIMARY KEY (jackpot_id, step_s, at_s)); \
+     CREATE INDEX meter_steps_by_event ON meter_steps (jackpot_id, step_s, n)";
 
 /// Creates those that are missing. The caller holds the lock of migrations.
 pub(super) async fn make(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
