@@ -32,7 +32,7 @@ const EVENT_EVERY: Duration = Duration::from_secs(1);
 const COMMENT_AFTER: Duration = Duration::from_secs(15);
 /// Readings that are kept before those that nobody asked for within [`IDLE`] are dropped: a history has some 60 kB.
 const MANY: usize = 1_024;
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// Where readings come from.
 pub(super) trait Source: Debug + Send + Sync + 'static {

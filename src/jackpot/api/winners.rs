@@ -35,7 +35,7 @@ const SHOWN: i64 = 100;
 const READ_EVERY: Duration = Duration::from_millis(500);
 /// Lists that are kept before those of jackpots that nobody looked at are dropped, and for how long nobody did.
 const MANY: usize = 1_024;
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 /// Most characters of a player that a masked list shows.
 const MASKED: usize = 4;
 
