@@ -8277,7 +8277,7 @@ export interface operations {
                  * @description The length of a step: minute, hour or day.
                  * @example hour
                  */
-                step: string;
+                step: "minute" | "hour" | "day";
             };
             header?: never;
             path: {
@@ -9086,6 +9086,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example event: winners
+                     *     data: {"items":[{"tier":"grand","amount":18811,"at":"2026-11-21T06:00:00.123Z","player":"secr…"}]}
+                     */
                     "text/event-stream": string;
                 };
             };

@@ -42,6 +42,7 @@ from .fairness import Fairness
 from .fairness_cycles_item import FairnessCyclesItem
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
+from .get_meter_history_step import GetMeterHistoryStep
 from .head import Head
 from .history_point import HistoryPoint
 from .issue_body import IssueBody
@@ -164,6 +165,7 @@ __all__ = (
     "FairnessCyclesItem",
     "FieldError",
     "FixedPrize",
+    "GetMeterHistoryStep",
     "Head",
     "HistoryPoint",
     "IssueBody",

@@ -6,6 +6,9 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
+from ...models.get_meter_history_step import (
+    GetMeterHistoryStep,
+)
 from ...models.meter_history import MeterHistory
 from ...models.problem import Problem
 from ...types import UNSET, Response
@@ -15,14 +18,15 @@ def _get_kwargs(
     id: str,
     *,
     tier: str,
-    step: str,
+    step: GetMeterHistoryStep,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
 
     params["tier"] = tier
 
-    params["step"] = step
+    json_step: str = step
+    params["step"] = json_step
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -126,7 +130,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     tier: str,
-    step: str,
+    step: GetMeterHistoryStep,
 ) -> Response[Any | MeterHistory | Problem]:
     """What a tier's pool held at the end of each minute, hour or day.
 
@@ -144,7 +148,7 @@ def sync_detailed(
     Args:
         id (str):
         tier (str):
-        step (str):
+        step (GetMeterHistoryStep):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -172,7 +176,7 @@ def sync(
     *,
     client: AuthenticatedClient,
     tier: str,
-    step: str,
+    step: GetMeterHistoryStep,
 ) -> Any | MeterHistory | Problem | None:
     """What a tier's pool held at the end of each minute, hour or day.
 
@@ -190,7 +194,7 @@ def sync(
     Args:
         id (str):
         tier (str):
-        step (str):
+        step (GetMeterHistoryStep):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,7 +217,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     tier: str,
-    step: str,
+    step: GetMeterHistoryStep,
 ) -> Response[Any | MeterHistory | Problem]:
     """What a tier's pool held at the end of each minute, hour or day.
 
@@ -231,7 +235,7 @@ async def asyncio_detailed(
     Args:
         id (str):
         tier (str):
-        step (str):
+        step (GetMeterHistoryStep):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,7 +261,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     tier: str,
-    step: str,
+    step: GetMeterHistoryStep,
 ) -> Any | MeterHistory | Problem | None:
     """What a tier's pool held at the end of each minute, hour or day.
 
@@ -275,7 +279,7 @@ async def asyncio(
     Args:
         id (str):
         tier (str):
-        step (str):
+        step (GetMeterHistoryStep):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
