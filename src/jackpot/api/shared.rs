@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use arc_swap::ArcSwapOption;
 use futures_util::StreamExt;
@@ -141,7 +140,7 @@ impl<S: Source> Readings<S> {
                 read,
             )
             .await;
-        if matches!(&shown.value, Err(problem) if problem.status == StatusCode::NOT_FOUND) {
+        if matches!(&shown.value, Err(problem) if problem.code == "jackpot-not-found") {
             // Ids that clients make up are not kept.
             self.flights_mut().remove(key);
         }

@@ -6,7 +6,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
@@ -25,6 +24,7 @@ use crate::http::cached::Page;
 use crate::http::peer::Peer;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
+use crate::jackpot::error::PlayError;
 use crate::jackpot::ledger::queries::winners::Winner;
 use crate::ledger::queries::Queries;
 
@@ -199,21 +199,16 @@ impl Winners {
         let meters = &self.readings.source.meters;
         let (jackpot, may_read) = meters.for_caller(caller, id).await?;
         if jackpot.winners == Mode::Off {
-            return Err(not_shown(id));
+            return Err(PlayError::WinnersNotShown(id.clone()).into());
         }
         let reading = self.readings.shown(id, SHOWN_FOR).await?;
         if FromLedger::is_for(&reading, may_read) {
             Ok((reading, may_read))
         } else {
             // The definition has just changed.
-            Err(not_shown(id))
+            Err(PlayError::WinnersNotShown(id.clone()).into())
         }
     }
-}
-
-fn not_shown(id: &Id) -> Problem {
-    let detail = format!("jackpot '{id}' shows no winners (field winners of its definition is off)");
-    Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", detail)
 }
 
 /// The last 100 payouts, newest first.
