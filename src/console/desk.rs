@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN};
+use actix_web::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN,
+};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
@@ -30,6 +32,7 @@ use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Inside};
+use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::{html, peer};
 use crate::telemetry::request;
 
@@ -166,6 +169,10 @@ impl FromRequest for Posted {
             if !is_form || !is_from_here(&request) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
+            // Over HTTP/1 a client may send a large body only when it is asked for.
+            if let Some(connection) = ConnectionState::of(&request) {
+                connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
+            }
             let form = read_form(desk.words, &mut payload).await?;
             let sent = form.get(FORM_TOKEN);
             if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
@@ -213,16 +220,37 @@ pub struct Page<'a> {
 pub enum Section {
     Overview,
     Jackpots,
+    Payouts,
+    Entries,
+    Ledger,
+    Audit,
+    Keys,
+    Instances,
+    Commands,
 }
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots])];
+    const GROUPS: &[(&str, &[Self])] = &[
+        ("nav-play", &[Self::Overview, Self::Jackpots]),
+        ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
+        (
+            "nav-service",
+            &[Self::Audit, Self::Keys, Self::Instances, Self::Commands],
+        ),
+    ];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
             Self::Jackpots => "nav-jackpots",
+            Self::Payouts => "nav-payouts",
+            Self::Entries => "nav-entries",
+            Self::Ledger => "nav-ledger",
+            Self::Audit => "nav-audit",
+            Self::Keys => "nav-keys",
+            Self::Instances => "nav-instances",
+            Self::Commands => "nav-commands",
         }
     }
 
@@ -230,6 +258,13 @@ impl Section {
         match self {
             Self::Overview => "/console/",
             Self::Jackpots => "/console/jackpots",
+            Self::Payouts => "/console/payouts",
+            Self::Entries => "/console/entries",
+            Self::Ledger => "/console/ledger",
+            Self::Audit => "/console/audit",
+            Self::Keys => "/console/keys",
+            Self::Instances => "/console/instances",
+            Self::Commands => "/console/commands",
         }
     }
 }
@@ -239,6 +274,12 @@ impl Desk {
     #[must_use]
     pub fn query(&self, name: &str) -> &str {
         self.query.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the key may name only some jackpots, coupons and rooms.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.session.caller.own_of_all_kinds().is_some()
     }
 
     /// Whether the operator may act, or only look.
@@ -276,17 +317,67 @@ impl Desk {
         body: Option<&Value>,
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
-        let answer = self.answer(method, path, content, None).await?;
-        let status = answer.status();
-        let bytes = whole(answer.into_body()).await?;
-        let is_problem = status.is_client_error() || status.is_server_error();
-        if is_problem {
-            return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
+        read(path, self.answer(method, path, content, Vec::new()).await?).await
+    }
+
+    /// Asks the API for something that it tells even with a problem of this status.
+    ///
+    /// # Errors
+    /// Another refusal.
+    pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ApiProblem> {
+        let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
+        if answer.status() == also {
+            *answer.status_mut() = StatusCode::OK;
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
-            tracing::error!(path, %error, "a page can't read an answer of the API");
-            unreadable(StatusCode::INTERNAL_SERVER_ERROR)
-        })
+        read(path, answer).await
+    }
+
+    /// Asks the API for a file, to be passed on as it comes.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
+        let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, wish).await.map_err(failed)?;
+        if answer.status() == StatusCode::OK {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let problem = read::<Value>(path, answer).await.err();
+        Err(failed(problem.unwrap_or_else(|| unreadable(status))))
+    }
+
+    /// The same under a precondition.
+    ///
+    /// # Errors
+    /// The API's refusal, also when the precondition does not hold.
+    pub async fn call_if<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        (condition, tag): (HeaderName, &str),
+    ) -> Result<T, ApiProblem> {
+        let content = body.map(|body| Bytes::from(body.to_string()));
+        let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
+        read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
+    }
+
+    /// What the page is about, and the tag of its version.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
+        let tag = answer
+            .headers()
+            .get(ETAG)
+            .and_then(|tag| tag.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
+        Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
     /// The API's answer as it is: a stream, a file, a problem.
@@ -298,14 +389,29 @@ impl Desk {
         method: Method,
         path: &str,
         content: Option<Bytes>,
-        content_type: Option<HeaderValue>,
+        headers: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<HttpResponse, ApiProblem> {
+        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
+            .await
+    }
+
+    /// The same with content that may still be arriving.
+    ///
+    /// # Errors
+    /// A path that is no path.
+    pub async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        content: Payload,
+        headers: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<HttpResponse, ApiProblem> {
         let call = ApiCall {
             method,
             path,
             caller: &self.session.caller,
             content,
-            content_type,
+            headers,
         };
         let called = self.inside.call(call).await;
         called.map_err(|problem| unreadable(problem.status))
@@ -384,6 +490,19 @@ fn sections(words: Words, current: Section) -> Markup {
     }
 }
 
+/// The value of an answer, or its problem.
+async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ApiProblem> {
+    let status = answer.status();
+    let bytes = whole(answer.into_body()).await?;
+    if status.is_client_error() || status.is_server_error() {
+        return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| {
+        tracing::error!(path, %error, "a page can't read an answer of the API");
+        unreadable(StatusCode::INTERNAL_SERVER_ERROR)
+    })
+}
+
 async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
     match body.try_into_bytes() {
         Ok(bytes) => Ok(bytes),
@@ -411,7 +530,7 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if !path.ends_with("/stream") {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
     }
-    let answer = desk.answer(Method::GET, &path, None, None).await;
+    let answer = desk.answer(Method::GET, &path, None, Vec::new()).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     let status = answer.status();
     let kind = answer.headers().get(CONTENT_TYPE).cloned();
@@ -422,13 +541,28 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if let Some(kind) = kind {
         told.insert_header((CONTENT_TYPE, kind));
     }
-    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
     let (_, body) = answer.into_parts();
-    let body = UntilSignedOut {
+    let body = until_signed_out(&desk, body, Early::Ends);
+    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(body))
+}
+
+/// What becomes of a long answer whose session ends before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Early {
+    /// It ends: a stream of events.
+    Ends,
+    /// It breaks off: a file that ends early must not look whole.
+    Breaks,
+}
+
+/// A body that does not outlive the session.
+pub fn until_signed_out(desk: &Desk, body: BoxBody, early: Early) -> BoxBody {
+    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
+    BoxBody::new(UntilSignedOut {
         body,
         ended: Box::pin(ended),
-    };
-    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(BoxBody::new(body)))
+        early,
+    })
 }
 
 /// Returns when the session is over or its operator has signed out, on any instance.
@@ -447,6 +581,7 @@ async fn signed_out(console: Data<Console>, token: Token) {
 struct UntilSignedOut {
     body: BoxBody,
     ended: Pin<Box<dyn Future<Output = ()>>>,
+    early: Early,
 }
 
 impl MessageBody for UntilSignedOut {
@@ -459,7 +594,10 @@ impl MessageBody for UntilSignedOut {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
         if this.ended.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
+            return Poll::Ready(match this.early {
+                Early::Ends => None,
+                Early::Breaks => Some(Err("the session has ended".into())),
+            });
         }
         Pin::new(&mut this.body).poll_next(context)
     }
