@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN};
+use actix_web::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN,
+};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
@@ -30,6 +32,7 @@ use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Inside};
+use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::{html, peer};
 use crate::telemetry::request;
 
@@ -172,6 +175,10 @@ impl FromRequest for Posted {
             if !is_form || !is_from_here(&request) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
+            // Over HTTP/1 a client may send a large body only when it is asked for.
+            if let Some(connection) = ConnectionState::of(&request) {
+                connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
+            }
             let form = read_form(desk.words, &mut payload).await?;
             let sent = form.get(FORM_TOKEN);
             if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
@@ -220,17 +227,38 @@ pub enum Section {
     Overview,
     Guide,
     Jackpots,
+    Payouts,
+    Entries,
+    Ledger,
+    Audit,
+    Keys,
+    Instances,
+    Commands,
 }
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Guide, Self::Jackpots])];
+    const GROUPS: &[(&str, &[Self])] = &[
+        ("nav-play", &[Self::Overview, Self::Guide, Self::Jackpots]),
+        ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
+        (
+            "nav-service",
+            &[Self::Audit, Self::Keys, Self::Instances, Self::Commands],
+        ),
+    ];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
             Self::Guide => "guide",
             Self::Jackpots => "nav-jackpots",
+            Self::Payouts => "nav-payouts",
+            Self::Entries => "nav-entries",
+            Self::Ledger => "nav-ledger",
+            Self::Audit => "nav-audit",
+            Self::Keys => "nav-keys",
+            Self::Instances => "nav-instances",
+            Self::Commands => "nav-commands",
         }
     }
 
@@ -239,6 +267,13 @@ impl Section {
             Self::Overview => "/console/",
             Self::Guide => "/console/guide",
             Self::Jackpots => "/console/jackpots",
+            Self::Payouts => "/console/payouts",
+            Self::Entries => "/console/entries",
+            Self::Ledger => "/console/ledger",
+            Self::Audit => "/console/audit",
+            Self::Keys => "/console/keys",
+            Self::Instances => "/console/instances",
+            Self::Commands => "/console/commands",
         }
     }
 }
@@ -248,6 +283,12 @@ impl Desk {
     #[must_use]
     pub fn query(&self, name: &str) -> &str {
         self.query.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the key may name only some jackpots, coupons and rooms.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.session.caller.own_of_all_kinds().is_some()
     }
 
     /// Whether the operator may act, or only look.
@@ -286,6 +327,34 @@ impl Desk {
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
         read(path, self.answer(method, path, content, Vec::new()).await?).await
+    }
+
+    /// Asks the API for something that it tells even with a problem of this status.
+    ///
+    /// # Errors
+    /// Another refusal.
+    pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ApiProblem> {
+        let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
+        if answer.status() == also {
+            *answer.status_mut() = StatusCode::OK;
+        }
+        read(path, answer).await
+    }
+
+    /// Asks the API for a file, to be passed on as it comes.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
+        let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, wish).await.map_err(failed)?;
+        if answer.status() == StatusCode::OK {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let problem = read::<Value>(path, answer).await.err();
+        Err(failed(problem.unwrap_or_else(|| unreadable(status))))
     }
 
     /// The same under a precondition.
@@ -329,6 +398,21 @@ impl Desk {
         method: Method,
         path: &str,
         content: Option<Bytes>,
+        headers: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<HttpResponse, ApiProblem> {
+        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
+            .await
+    }
+
+    /// The same with content that may still be arriving.
+    ///
+    /// # Errors
+    /// A path that is no path.
+    pub async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        content: Payload,
         headers: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<HttpResponse, ApiProblem> {
         let call = ApiCall {
@@ -477,13 +561,28 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if let Some(kind) = kind {
         told.insert_header((CONTENT_TYPE, kind));
     }
-    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
     let (_, body) = answer.into_parts();
-    let body = UntilSignedOut {
+    let body = until_signed_out(&desk, body, Early::Ends);
+    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(body))
+}
+
+/// What becomes of a long answer whose session ends before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Early {
+    /// It ends: a stream of events.
+    Ends,
+    /// It breaks off: a file that ends early must not look whole.
+    Breaks,
+}
+
+/// A body that does not outlive the session.
+pub fn until_signed_out(desk: &Desk, body: BoxBody, early: Early) -> BoxBody {
+    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
+    BoxBody::new(UntilSignedOut {
         body,
         ended: Box::pin(ended),
-    };
-    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(BoxBody::new(body)))
+        early,
+    })
 }
 
 /// Returns when the session is over or its operator has signed out, on any instance.
@@ -502,6 +601,7 @@ async fn signed_out(console: Data<Console>, token: Token) {
 struct UntilSignedOut {
     body: BoxBody,
     ended: Pin<Box<dyn Future<Output = ()>>>,
+    early: Early,
 }
 
 impl MessageBody for UntilSignedOut {
@@ -514,7 +614,10 @@ impl MessageBody for UntilSignedOut {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
         if this.ended.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
+            return Poll::Ready(match this.early {
+                Early::Ends => None,
+                Early::Breaks => Some(Err("the session has ended".into())),
+            });
         }
         Pin::new(&mut this.body).poll_next(context)
     }

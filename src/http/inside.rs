@@ -12,7 +12,7 @@ use actix_web::dev::{AppConfig, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::http::{Method, Uri};
 use actix_web::middleware::from_fn;
-use actix_web::web::{Bytes, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use actix_web::{App, Error, FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use tokio::sync::OnceCell;
@@ -45,13 +45,12 @@ struct Thread {
 }
 
 /// A request of a page.
-#[derive(Debug)]
 pub struct ApiCall<'a> {
     pub method: Method,
     /// With its query.
     pub path: &'a str,
     pub caller: &'a Caller,
-    pub content: Option<Bytes>,
+    pub content: Payload,
     /// Further headers. Without `Content-Type` among them the content is JSON.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -70,10 +69,7 @@ impl Inside {
     /// A path that is no path: 404.
     pub async fn call(&self, call: ApiCall<'_>) -> Result<HttpResponse, Problem> {
         let uri: Uri = call.path.parse().map_err(|_| Problem::not_found())?;
-        let mut asked = match call.content {
-            Some(content) => Request::with_payload(Payload::from(content)),
-            None => Request::new(),
-        };
+        let mut asked = Request::with_payload(call.content);
         let head = asked.head_mut();
         head.method = call.method;
         head.uri = uri;
