@@ -5,6 +5,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
+use jackpot_core::text::Reason;
 use maud::{Markup, html};
 
 use super::desk::{Desk, FORM_TOKEN, Page, Section};
@@ -51,6 +52,17 @@ pub fn is_confirmed(form: &Form) -> bool {
 #[must_use]
 pub fn is_own_field(name: &str) -> bool {
     [CONFIRMED, REASON, FORM_TOKEN].contains(&name)
+}
+
+/// Keeps the reason of an action whose call has none. Says beside the field what is wrong with it.
+pub fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
+    let reason = form.get(REASON).to_owned();
+    let is_kept = Reason::parse(&reason).is_ok();
+    if !is_kept {
+        form.set(REASON, reason);
+        form.refuse(REASON, desk.words.t("action-reason-wrong"));
+    }
+    is_kept
 }
 
 impl Action<'_> {

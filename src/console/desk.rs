@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, HeaderValue, ORIGIN};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
@@ -30,6 +30,7 @@ use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Inside};
+use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::{html, peer};
 use crate::telemetry::request;
 
@@ -166,6 +167,10 @@ impl FromRequest for Posted {
             if !is_form || !is_from_here(&request) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
+            // Over HTTP/1 a client may send a large body only when it is asked for.
+            if let Some(connection) = ConnectionState::of(&request) {
+                connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
+            }
             let form = read_form(desk.words, &mut payload).await?;
             let sent = form.get(FORM_TOKEN);
             if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
@@ -213,16 +218,20 @@ pub struct Page<'a> {
 pub enum Section {
     Overview,
     Jackpots,
+    Coupons,
+    Rooms,
 }
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots])];
+    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots, Self::Coupons, Self::Rooms])];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
             Self::Jackpots => "nav-jackpots",
+            Self::Coupons => "nav-coupons",
+            Self::Rooms => "nav-rooms",
         }
     }
 
@@ -230,6 +239,8 @@ impl Section {
         match self {
             Self::Overview => "/console/",
             Self::Jackpots => "/console/jackpots",
+            Self::Coupons => "/console/coupons",
+            Self::Rooms => "/console/rooms",
         }
     }
 }
@@ -276,17 +287,34 @@ impl Desk {
         body: Option<&Value>,
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
-        let answer = self.answer(method, path, content, None).await?;
-        let status = answer.status();
-        let bytes = whole(answer.into_body()).await?;
-        let is_problem = status.is_client_error() || status.is_server_error();
-        if is_problem {
-            return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
-        }
-        serde_json::from_slice(&bytes).map_err(|error| {
-            tracing::error!(path, %error, "a page can't read an answer of the API");
-            unreadable(StatusCode::INTERNAL_SERVER_ERROR)
-        })
+        read(path, self.answer(method, path, content, Vec::new()).await?).await
+    }
+
+    /// The same under a precondition.
+    ///
+    /// # Errors
+    /// The API's refusal, also when the precondition does not hold.
+    pub async fn call_if<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        (condition, tag): (HeaderName, &str),
+    ) -> Result<T, ApiProblem> {
+        let content = body.map(|body| Bytes::from(body.to_string()));
+        let tag = HeaderValue::from_str(tag).map_err(|_| unreadable(StatusCode::PRECONDITION_FAILED))?;
+        read(path, self.answer(method, path, content, vec![(condition, tag)]).await?).await
+    }
+
+    /// What the page is about, and the tag of its version.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
+        let tag = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).unwrap_or_default().to_owned();
+        Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
     /// The API's answer as it is: a stream, a file, a problem.
@@ -298,14 +326,28 @@ impl Desk {
         method: Method,
         path: &str,
         content: Option<Bytes>,
-        content_type: Option<HeaderValue>,
+        headers: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<HttpResponse, ApiProblem> {
+        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers).await
+    }
+
+    /// The same with content that may still be arriving.
+    ///
+    /// # Errors
+    /// A path that is no path.
+    pub async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        content: Payload,
+        headers: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<HttpResponse, ApiProblem> {
         let call = ApiCall {
             method,
             path,
             caller: &self.session.caller,
             content,
-            content_type,
+            headers,
         };
         let called = self.inside.call(call).await;
         called.map_err(|problem| unreadable(problem.status))
@@ -384,6 +426,19 @@ fn sections(words: Words, current: Section) -> Markup {
     }
 }
 
+/// The value of an answer, or its problem.
+async fn read<T: DeserializeOwned>(path: &str, answer: HttpResponse) -> Result<T, ApiProblem> {
+    let status = answer.status();
+    let bytes = whole(answer.into_body()).await?;
+    if status.is_client_error() || status.is_server_error() {
+        return Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(status)));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| {
+        tracing::error!(path, %error, "a page can't read an answer of the API");
+        unreadable(StatusCode::INTERNAL_SERVER_ERROR)
+    })
+}
+
 async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
     match body.try_into_bytes() {
         Ok(bytes) => Ok(bytes),
@@ -411,7 +466,7 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if !path.ends_with("/stream") {
         return Err(Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"));
     }
-    let answer = desk.answer(Method::GET, &path, None, None).await;
+    let answer = desk.answer(Method::GET, &path, None, Vec::new()).await;
     let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
     let status = answer.status();
     let kind = answer.headers().get(CONTENT_TYPE).cloned();
@@ -422,13 +477,18 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
     if let Some(kind) = kind {
         told.insert_header((CONTENT_TYPE, kind));
     }
-    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
     let (_, body) = answer.into_parts();
-    let body = UntilSignedOut {
+    let body = until_signed_out(&desk, body);
+    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(body))
+}
+
+/// A body that ends with the session.
+pub fn until_signed_out(desk: &Desk, body: BoxBody) -> BoxBody {
+    let ended = signed_out(desk.console.clone(), desk.session.token.clone());
+    BoxBody::new(UntilSignedOut {
         body,
         ended: Box::pin(ended),
-    };
-    Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(BoxBody::new(body)))
+    })
 }
 
 /// Returns when the session is over or its operator has signed out, on any instance.

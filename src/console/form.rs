@@ -56,6 +56,11 @@ impl Form {
         self.wrong.push((name.to_owned(), rule.into()));
     }
 
+    /// Says that the whole is wrong.
+    pub fn refuse_all(&mut self, rule: impl Into<String>) {
+        self.problem = Some(rule.into());
+    }
+
     #[must_use]
     pub fn is_refused(&self) -> bool {
         !self.wrong.is_empty() || self.problem.is_some()
@@ -194,7 +199,9 @@ impl<'a> Field<'a> {
             Kind::Number => plain("text", Some("numeric"), "off"),
             Kind::Amount => plain("text", Some("decimal"), "off"),
             Kind::Password => plain("password", None, "current-password"),
-            Kind::Time => plain("datetime-local", None, "off"),
+            // Seconds and below are times too.
+            Kind::Time => html! { input id=(id) name=(name) type="datetime-local" step="any" value=(value) required[self.required]
+            autocomplete="off" aria-describedby=[about] aria-invalid=[invalid]; },
             Kind::Lines => html! {
                 textarea id=(id) name=(name) required[self.required] aria-describedby=[about] aria-invalid=[invalid] { (value) }
             },

@@ -9,10 +9,10 @@ use actix_http::{Payload, Request};
 use actix_service::{Service, ServiceFactory, map_config};
 use actix_web::body::BoxBody;
 use actix_web::dev::{AppConfig, ServiceResponse};
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
+use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::http::{Method, Uri};
 use actix_web::middleware::from_fn;
-use actix_web::web::{Bytes, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use actix_web::{App, Error, FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use tokio::sync::OnceCell;
@@ -45,15 +45,14 @@ struct Thread {
 }
 
 /// A request of a page.
-#[derive(Debug)]
 pub struct ApiCall<'a> {
     pub method: Method,
     /// With its query.
     pub path: &'a str,
     pub caller: &'a Caller,
-    pub content: Option<Bytes>,
-    /// Media type of the content, if it is not JSON.
-    pub content_type: Option<HeaderValue>,
+    pub content: Payload,
+    /// Further headers. Without `Content-Type` among them the content is JSON.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Inside {
@@ -70,14 +69,14 @@ impl Inside {
     /// A path that is no path: 404.
     pub async fn call(&self, call: ApiCall<'_>) -> Result<HttpResponse, Problem> {
         let uri: Uri = call.path.parse().map_err(|_| Problem::not_found())?;
-        let mut asked = match call.content {
-            Some(content) => Request::with_payload(Payload::from(content)),
-            None => Request::new(),
-        };
+        let mut asked = Request::with_payload(call.content);
         let head = asked.head_mut();
         head.method = call.method;
         head.uri = uri;
-        head.headers.insert(CONTENT_TYPE, call.content_type.unwrap_or(JSON));
+        head.headers.insert(CONTENT_TYPE, JSON);
+        for (name, value) in call.headers {
+            head.headers.insert(name, value);
+        }
         // The same id in both log lines and in the audit trail.
         if let Some(id) = request::id().and_then(|id| HeaderValue::from_str(&id).ok()) {
             head.headers.insert(request_id::HEADER, id);
