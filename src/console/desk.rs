@@ -13,7 +13,7 @@ use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
-use jackpot_ui::Words;
+use jackpot_ui::{Asset, Words};
 use jackpot_ui::frame::{Frame, ICON_FILE};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -172,8 +172,7 @@ impl FromRequest for Posted {
                 connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
             }
             let form = read_form(desk.words, &mut payload).await?;
-            let sent = form.get(FORM_TOKEN);
-            if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
+            if !desk.is_own_form(form.get(FORM_TOKEN)) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
             Ok(Self { desk, form })
@@ -353,6 +352,19 @@ impl Desk {
         called.map_err(|problem| unreadable(problem.status))
     }
 
+    /// The API's refusal, as a page.
+    pub async fn refusal(&self, answer: HttpResponse) -> Failure {
+        let problem = read::<Value>("", answer).await.err();
+        let problem = problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR));
+        Failure::of_api(self.words, problem)
+    }
+
+    /// Whether a form with this token is from a page of this session.
+    #[must_use]
+    pub fn is_own_form(&self, sent: &str) -> bool {
+        self.console.sessions.is_form_token(&self.session.token.id, sent)
+    }
+
     /// The hidden field of every form.
     #[must_use]
     pub fn form_token(&self) -> Markup {
@@ -369,13 +381,20 @@ impl Desk {
     /// The same with a status: of a form that was refused.
     #[must_use]
     pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
+        self.page_and(status, page, &[], content)
+    }
+
+    /// The same with scripts beside the one of every page.
+    #[must_use]
+    pub fn page_and(&self, status: StatusCode, page: &Page<'_>, scripts: &[&Asset], content: &Markup) -> HttpResponse {
         let words = self.words;
+        let scripts: Vec<_> = [&SCRIPT].into_iter().chain(scripts.iter().copied()).collect();
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
             language: words.0,
             title: &title,
             class: "console",
-            scripts: &[&SCRIPT],
+            scripts: &scripts,
             head: None,
             listed: false,
         };

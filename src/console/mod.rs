@@ -5,18 +5,23 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;
 mod adjust;
 mod answer;
+mod coupons;
 mod desk;
+mod document;
+mod download;
 mod failure;
 mod form;
 mod jackpots;
 mod links;
 mod list;
 mod overview;
+mod rooms;
 mod session;
 mod sign_in;
 mod signed_out;
@@ -36,7 +41,7 @@ static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
 /// The files that the console's pages load.
 #[must_use]
 pub fn assets() -> Vec<&'static Asset> {
-    vec![&SCRIPT]
+    vec![&SCRIPT, &coupons::UPLOAD]
 }
 
 /// The routes of all pages.
@@ -59,5 +64,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(jackpots::routes)
         .configure(status::routes)
         .configure(adjust::routes)
+        .configure(coupons::routes)
+        .configure(rooms::routes)
         .route("/console/{rest:.*}", web::to(failure::no_page));
 }

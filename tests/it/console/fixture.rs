@@ -16,6 +16,14 @@ pub struct Page {
 }
 
 impl Page {
+    async fn of(answer: reqwest::Response) -> Self {
+        Self {
+            status: answer.status(),
+            headers: answer.headers().clone(),
+            html: answer.text().await.expect("a page"),
+        }
+    }
+
     /// Where it leads; empty without that.
     pub fn location(&self) -> &str {
         self.headers
@@ -156,6 +164,39 @@ impl Operator {
         self.request(Method::POST, path, Some(body), headers).await
     }
 
+    /// Sends the form of a page with a file, as a browser does: the file last, with its name and content.
+    pub async fn upload(
+        &self,
+        page: &Page,
+        path: &str,
+        fields: &[(&str, &str)],
+        (field, name, content): (&str, &str, &str),
+        headers: &[(&str, &str)],
+    ) -> Page {
+        const BOUNDARY: &str = "of-this-form";
+        let given = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let hidden = page.hidden();
+        let texts = hidden.into_iter().chain(given);
+        let mut body: String = texts
+            .map(|(name, value)| format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"))
+            .collect();
+        body.push_str(&format!(
+            "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
+             content-type: application/octet-stream\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n"
+        ));
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let mut request = self
+            .client
+            .post(format!("{}{path}", self.base))
+            .header(COOKIE, &self.cookie)
+            .header(CONTENT_TYPE, kind)
+            .body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Page::of(request.send().await.expect("the service answers")).await
+    }
+
     async fn request(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Page {
         let mut request = self.client.request(method, format!("{}{path}", self.base));
         if !self.cookie.is_empty() {
@@ -169,12 +210,7 @@ impl Operator {
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body);
         }
-        let answer = request.send().await.expect("the service answers");
-        Page {
-            status: answer.status(),
-            headers: answer.headers().clone(),
-            html: answer.text().await.expect("a page"),
-        }
+        Page::of(request.send().await.expect("the service answers")).await
     }
 }
 
@@ -187,7 +223,16 @@ fn without_redirects() -> reqwest::Client {
 
 /// A new key with this role and name, once the service honours it.
 pub async fn key(service: &Service, role: &str) -> String {
-    let made = service.command(&["key", "new", "--role", role, "--name", role]);
+    honoured(service, &["--role", role, "--name", role]).await
+}
+
+/// A new key with this role that may name one subject only.
+pub async fn bound_key(service: &Service, role: &str, only: &str) -> String {
+    honoured(service, &["--role", role, "--name", "bound", "--only", only]).await
+}
+
+async fn honoured(service: &Service, options: &[&str]) -> String {
+    let made = service.command(&[&["key", "new"], options].concat());
     assert!(made.status.success(), "{}", output_text(&made));
     let key = String::from_utf8(made.stdout).expect("a key is text").trim().to_owned();
     let client = without_redirects();

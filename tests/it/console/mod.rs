@@ -1,4 +1,6 @@
 //! The operators' console.
 
+mod coupons;
 pub mod fixture;
+mod rooms;
 mod sessions;

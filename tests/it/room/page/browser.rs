@@ -158,7 +158,7 @@ async fn heavy_the_page_is_never_loaded_again_while_its_events_come() {
     // The policy allows the page's own style and script, and no injected script.
     let inserted = "const script = document.createElement('script'); script.textContent = 'window.bad = 1'; \
                     document.body.append(script); return [window.bad ?? null, getComputedStyle(document.querySelector('main')).borderRadius]";
-    assert_eq!(browser.ask(inserted).await, json!([null, "12px"]));
+    assert_eq!(browser.ask(inserted).await, json!([null, "10px"]));
 }
 
 #[tokio::test]
