@@ -216,6 +216,7 @@ pub struct Page<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Overview,
+    Guide,
     Jackpots,
     Coupons,
     Rooms,
@@ -223,11 +224,15 @@ pub enum Section {
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[("nav-play", &[Self::Overview, Self::Jackpots, Self::Coupons, Self::Rooms])];
+    const GROUPS: &[(&str, &[Self])] = &[(
+        "nav-play",
+        &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
+    )];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
+            Self::Guide => "guide",
             Self::Jackpots => "nav-jackpots",
             Self::Coupons => "nav-coupons",
             Self::Rooms => "nav-rooms",
@@ -237,6 +242,7 @@ impl Section {
     const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/console/",
+            Self::Guide => "/console/guide",
             Self::Jackpots => "/console/jackpots",
             Self::Coupons => "/console/coupons",
             Self::Rooms => "/console/rooms",
@@ -275,7 +281,7 @@ impl Desk {
             .map_err(|problem| Failure::of_api(self.words, problem))
     }
 
-    /// Acts by the API. An action whose body has no reason has it in the audit trail by the request's id.
+    /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
     ///
     /// # Errors
     /// Its refusal.
@@ -312,7 +318,12 @@ impl Desk {
     pub async fn get_tagged<T: DeserializeOwned>(&self, path: &str) -> Result<(T, String), Failure> {
         let failed = |problem| Failure::of_api(self.words, problem);
         let answer = self.answer(Method::GET, path, None, Vec::new()).await.map_err(failed)?;
-        let tag = answer.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).unwrap_or_default().to_owned();
+        let tag = answer
+            .headers()
+            .get(ETAG)
+            .and_then(|tag| tag.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
         Ok((read(path, answer).await.map_err(failed)?, tag))
     }
 
@@ -365,6 +376,17 @@ impl Desk {
         self.console.sessions.is_form_token(&self.session.token.id, sent)
     }
 
+    /// An answer as a page reads it.
+    ///
+    /// # Errors
+    /// The answer is another one: the page and the API are of different versions.
+    pub fn parsed<T: DeserializeOwned>(&self, answer: &Value) -> Result<T, Failure> {
+        T::deserialize(answer).map_err(|error| {
+            tracing::error!(%error, "a page can't read an answer of the API");
+            Failure::of_api(self.words, unreadable(StatusCode::INTERNAL_SERVER_ERROR))
+        })
+    }
+
     /// The hidden field of every form.
     #[must_use]
     pub fn form_token(&self) -> Markup {
@@ -405,14 +427,14 @@ impl Desk {
         let words = self.words;
         html! {
             a.skip href="#content" { (words.t("skip")) }
-            header.side {
+            header.side { div {
                 a.brand href="/console/" { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
                 nav aria-label=(words.t("nav")) { (sections(words, page.section)) }
                 div.who {
                     p { (words.t("signed-in-as")) " " strong { (self.session.caller.name()) } br; span.muted { (self.session.caller.role()) } }
                     form method="post" action="/console/sign-out" { (self.form_token()) button.plain { (words.t("sign-out")) } }
                 }
-            }
+            } }
             main id="content" tabindex="-1" {
                 @if !page.trail.is_empty() {
                     nav.trail aria-label=(words.t("trail")) { ol {
@@ -469,7 +491,7 @@ async fn whole(body: BoxBody) -> Result<Bytes, ApiProblem> {
 }
 
 /// A problem without a body that can be read.
-fn unreadable(status: StatusCode) -> ApiProblem {
+pub fn unreadable(status: StatusCode) -> ApiProblem {
     ApiProblem {
         status: status.as_u16(),
         code: "internal".to_owned(),

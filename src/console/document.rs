@@ -275,7 +275,7 @@ impl Thing {
             return Ok(self.ask(&desk, None, &form));
         }
         let wanted = self.wanted(current.as_ref(), &form);
-        if action::is_confirmed(&form) && action::keep_reason(&desk, &mut form) {
+        if action::is_confirmed(&form) && action::keep_reason(&desk, &mut form).await {
             let tag = format!("\"{}\"", form.get(VERSION));
             let condition = match current {
                 None => (IF_NONE_MATCH, "*"),

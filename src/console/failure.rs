@@ -45,12 +45,6 @@ impl Failure {
         }))
     }
 
-    /// An answer of the API that the page can't read.
-    #[must_use]
-    pub fn unreadable(words: Words) -> Self {
-        Self::new(words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request")
-    }
-
     /// Too many tries.
     #[must_use]
     pub fn too_many(words: Words, wait_s: u64) -> Self {

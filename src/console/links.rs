@@ -37,6 +37,11 @@ pub fn jackpot(id: &str) -> String {
     format!("/console/jackpots/{}", part(id))
 }
 
+#[must_use]
+pub fn payout(id: &str) -> String {
+    format!("/console/payouts/{}", part(id))
+}
+
 /// The jackpot in the API.
 #[must_use]
 pub fn jackpot_api(id: &str) -> String {

@@ -6,22 +6,28 @@
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
 //! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
+//! - [`define`]: the definition of a jackpot as a form.
+//! - [`reasons`]: reasons of actions whose events have none.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;
 mod adjust;
 mod answer;
 mod coupons;
+mod define;
 mod desk;
 mod document;
 mod download;
 mod failure;
 mod form;
+mod guide;
+mod jackpot;
 mod jackpots;
 mod links;
 mod list;
 mod overview;
 mod rooms;
+mod reasons;
 mod session;
 mod sign_in;
 mod signed_out;
@@ -62,9 +68,12 @@ fn routes(config: &mut ServiceConfig) {
         .route("/console/sign-out", web::post().to(sign_in::leave))
         .route("/console/live/{path:.*}", crate::http::get().to(desk::live))
         .configure(jackpots::routes)
+        .configure(guide::routes)
         .configure(status::routes)
         .configure(adjust::routes)
         .configure(coupons::routes)
         .configure(rooms::routes)
+        .configure(define::routes)
+        .configure(jackpot::routes)
         .route("/console/{rest:.*}", web::to(failure::no_page));
 }

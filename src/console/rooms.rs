@@ -212,7 +212,7 @@ fn rate(words: Words, room: &Room) -> String {
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let whole: Value = desk.get(&api(&id)).await?;
-    let room = Room::deserialize(&whole).map_err(|_| Failure::unreadable(desk.words))?;
+    let room: Room = desk.parsed(&whole)?;
     let state: State = desk.get(&format!("{}/status", api(&id))).await?;
     let words = desk.words;
     let content = html! {

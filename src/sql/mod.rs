@@ -3,6 +3,7 @@
 
 mod address;
 pub mod copy;
+mod derived;
 pub mod entry_days;
 mod error;
 mod file;
@@ -29,7 +30,7 @@ use file::FileLock;
 
 pub use address::Kind;
 pub use error::{SqlError, Taken, is_unavailable};
-pub use insert::{Value, insert_rows, update_rows};
+pub use insert::{Value, insert_rows, update_rows, upsert_rows};
 pub use owner::InSql;
 pub use schema::Migrated;
 

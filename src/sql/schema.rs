@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Connection, Executor, SqlStr};
 use tokio::time::timeout;
 
 use super::address::Mode;
-use super::{Kind, SqlError, pool};
+use super::{Kind, SqlError, derived, pool};
 use crate::random;
 
 /// Every file of `migrations/`: its version, its description, its text.
@@ -154,6 +154,7 @@ async fn run(connection: &mut AnyConnection) -> Result<i64, MigrateError> {
     let applied = connection.list_applied_migrations(TABLE).await?;
     let from = applied.iter().map(|migration| migration.version).max().unwrap_or(0);
     MIGRATIONS.run(&mut *connection).await?;
+    derived::make(connection).await?;
     connection.unlock().await?;
     Ok(from)
 }

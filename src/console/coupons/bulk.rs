@@ -121,7 +121,7 @@ async fn post(
         return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
     }
     let coupon: Coupon = desk.get(&api(&id)).await?;
-    let has_reason = action::keep_reason(&desk, &mut form);
+    let has_reason = action::keep_reason(&desk, &mut form).await;
     let Some(list) = list else {
         form.set(LIST, "");
         form.refuse(LIST, desk.words.t("bulk-no-list"));

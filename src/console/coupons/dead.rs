@@ -114,7 +114,7 @@ async fn ask(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
 
 async fn redrive(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
-    if !action::keep_reason(&desk, &mut form) {
+    if !action::keep_reason(&desk, &mut form).await {
         return preview(&desk, &id, &form).await;
     }
     let chosen: Vec<_> = chosen(&form).map(str::to_owned).collect();

@@ -198,7 +198,7 @@ async fn ask(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
 async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
-    if action::keep_reason(&desk, &mut form) {
+    if action::keep_reason(&desk, &mut form).await {
         let voided = desk.call::<Value>(Method::DELETE, &issue_api(id, request_id), None).await;
         match voided {
             Ok(_) => return Ok(action::done(&issue_path(id, request_id), "done-void")),

@@ -147,7 +147,7 @@ fn times(words: Words, coupon: &Coupon) -> Markup {
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let whole: Value = desk.get(&api(&id)).await?;
-    let coupon = Coupon::deserialize(&whole).map_err(|_| Failure::unreadable(desk.words))?;
+    let coupon: Coupon = desk.parsed(&whole)?;
     let words = desk.words;
     let here = page_path(&coupon.id);
     let side = desk.may_operate().then(|| html! { a.button href=(format!("{here}/change")) { (words.t("change")) } });

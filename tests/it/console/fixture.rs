@@ -2,6 +2,7 @@
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
@@ -259,4 +260,41 @@ pub fn revoke(service: &Service, name: &str) {
 pub fn session_cookie(page: &Page) -> String {
     let set = page.headers.get(SET_COOKIE).expect("a cookie").to_str().expect("text");
     set.split(';').next().expect("a pair").to_owned()
+}
+
+/// Puts something on every page: a jackpot with payouts, a coupon with issues, a room with users inside and waiting.
+pub async fn populated(service: &Service) {
+    let jackpot = json!({
+        "id": "spring", "name": "Spring wheel", "currency": "EUR", "contribution": {"fixed": 100}, "public_meter": true,
+        "tiers": [{"tier": "grand", "share_ppm": 600_000, "min_payout": 100, "reserve_ppm": 100_000},
+                  {"tier": "mini", "share_ppm": 400_000, "min_payout": 1}],
+        "odds": {"total": 4, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 2, "weight": 2, "prize": {"fixed": {"tier": "mini", "amount": 30}}}]},
+    });
+    let coupon = json!({"name": "Coffee", "stock": 5, "per_user": 1, "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"});
+    let room = json!({"capacity": 2, "session_s": 600, "waiting_timeout_s": 600, "name": "The spring lobby",
+        "back": "https://shop.example/", "return_origins": ["https://shop.example"]});
+    let launch = json!({"capacity": 1_000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": 600,
+        "opens_at": "2100-01-01T00:00:00Z"});
+    for (path, body) in [
+        ("jackpots/spring", jackpot),
+        ("coupons/coffee", coupon),
+        ("rooms/lobby", room),
+        ("rooms/launch", launch),
+    ] {
+        let put = service.put(&format!("/v1/{path}"), body).await;
+        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    }
+    for number in 0..12 {
+        let entry = json!({"entry_id": format!("e{number}"), "player_id": format!("player-{number}"), "stake": 100});
+        service.post("/v1/jackpots/spring/entries", entry).await;
+    }
+    for number in 0..3 {
+        let issue = json!({"request_id": format!("r{number}"), "user_id": format!("user-{number}")});
+        service.post("/v1/coupons/coffee/issues", issue).await;
+        service
+            .post("/v1/rooms/lobby/tickets", json!({"user_id": format!("user-{number}")}))
+            .await;
+    }
 }
