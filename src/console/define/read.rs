@@ -218,7 +218,8 @@ mod tests {
         let before = of_form(Language::En.words(), &form).unwrap();
         fields::change_rows(&mut form, "add-rank");
         assert_eq!(fields::ranks(&form), before.document().odds.ranks.len() + 1);
-        fields::change_rows(&mut form, &format!("remove-rank-{}", fields::ranks(&form) - 1));
+        let last = format!("remove-rank-{}", fields::ranks(&form) - 1);
+        fields::change_rows(&mut form, &last);
         assert_eq!(
             of_form(Language::En.words(), &form).unwrap().document().odds,
             before.document().odds

@@ -29,7 +29,9 @@ async fn a_session_holds_on_every_instance_and_ends_everywhere() {
     // A form of one instance is taken by the other.
     let token = between(&page.html, "name=\"form_token\" value=\"", "\"").to_owned();
     there.page("/console/jackpots").await;
-    let left = here.send("/console/sign-out", vec![("form_token".to_owned(), token)], &[]).await;
+    let left = here
+        .send("/console/sign-out", vec![("form_token".to_owned(), token)], &[])
+        .await;
     assert_eq!(left.location(), "/console/sign-in");
     eventually(PATIENCE, "the other instance knows it", async || {
         (there.get("/console/").await.status == StatusCode::SEE_OTHER).then_some(())
