@@ -299,8 +299,9 @@ async fn dead_letters_say_why_and_go_back_into_the_queue() {
     let users = "cp:{poison}:users";
     let mut connection = redis.connection().await;
     for user in bad {
-        let set = redis::cmd("HSET").arg(users).arg(user).arg("broken").exec_async(&mut connection);
-        set.await.expect("HSET");
+        let mut set = redis::cmd("HSET");
+        set.arg(users).arg(user).arg("broken");
+        set.exec_async(&mut connection).await.expect("HSET");
     }
     release(&redis, "poison").await;
     for i in 0..3 {
@@ -308,8 +309,9 @@ async fn dead_letters_say_why_and_go_back_into_the_queue() {
     }
     let page = operator.page(list).await;
     assert_eq!(page.text().matches("Taken 3 times without an answer").count(), 3, "{}", page.text());
-    let repaired = redis::cmd("DEL").arg(users).exec_async(&mut connection);
-    repaired.await.expect("DEL");
+    let mut repaired = redis::cmd("DEL");
+    repaired.arg(users);
+    repaired.exec_async(&mut connection).await.expect("DEL");
     // One of them.
     let one = "/console/coupons/poison/redrive?only=q1";
     let preview = operator.page(one).await;
