@@ -293,7 +293,7 @@ fn order(words: Words, room: &Room, state: &State) -> Markup {
         @if state.joined.is_some() && room.seed.is_some() {
             p { a.button href=(file) download { (words.t("order-file")) } }
             p { (words.t("order-check")) }
-            pre { "jackpot verify room-" (room.id) "-pre-queue.ndjson --commitment " (room.commitment) " --sha256 " (state.sha256.as_deref().unwrap_or_default()) }
+            pre tabindex="0" { "jackpot verify room-" (room.id) "-pre-queue.ndjson --commitment " (room.commitment) " --sha256 " (state.sha256.as_deref().unwrap_or_default()) }
         }
     }
 }

@@ -43,7 +43,7 @@ const AHEAD_BYTES: u64 = 64 * 1024;
 const MAX_NAMED: usize = 200;
 /// Longest line of the API: an issue has a twentieth of it.
 const MAX_LINE_BYTES: usize = 16 * 1024;
-/// How often the script is told.
+/// How often the script hears of it.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
 pub fn routes(config: &mut ServiceConfig) {
@@ -84,7 +84,7 @@ fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {
             p { (words.tv("bulk-effect", [("remaining", coupon.remaining.into())])) }
             p { (words.t("bulk-again")) }
             p { (words.t("bulk-format")) }
-            pre { "{\"request_id\": \"spring-0001\", \"user_id\": \"p7\"}\n{\"request_id\": \"spring-0002\", \"user_id\": \"p8\"}" }
+            pre tabindex="0" { "{\"request_id\": \"spring-0001\", \"user_id\": \"p7\"}\n{\"request_id\": \"spring-0002\", \"user_id\": \"p8\"}" }
             (Field::new(REASON, &words.t("action-reason"), Kind::Text).hint(&words.t("action-reason-hint")).of(form))
             div.field.wrong[form.error(LIST).is_some()] {
                 label for="f-list" { (words.t("bulk-list")) }

@@ -78,7 +78,8 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
                 let to = issue_path(&id, wanted);
                 return Ok(HttpResponse::SeeOther().insert_header((LOCATION, to)).finish());
             }
-            Err(problem) if problem.status == 404 => form.refuse("request_id", words.t("issue-none")),
+            // What is no id at all is none of a request either.
+            Err(problem) if matches!(problem.status, 404 | 422) => form.refuse("request_id", words.t("issue-none")),
             Err(problem) => return Err(Failure::of_api(words, problem)),
         }
     }
