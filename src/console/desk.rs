@@ -41,6 +41,9 @@ const TLS_COOKIE_NAME: &str = "__Host-jackpot_session";
 /// Largest answer of the API that a page reads: a page of 1,000 rows has a tenth of it.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
+/// Header of the script that keeps a page's live parts fresh.
+const LIVE: &str = "x-live";
+
 /// How often an open stream looks whether its session was signed out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -59,6 +62,8 @@ pub struct Desk {
     pub console: Data<Console>,
     inside: Inside,
     query: HashMap<String, String>,
+    /// Whether only the live parts of the page are wanted.
+    pub is_live: bool,
 }
 
 /// Name of the session's cookie for this client.
@@ -142,6 +147,7 @@ impl FromRequest for Desk {
                 console,
                 inside,
                 query,
+                is_live: request.headers().contains_key(LIVE),
             })
         })
     }

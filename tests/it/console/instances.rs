@@ -19,10 +19,11 @@ async fn a_session_holds_on_every_instance_and_ends_everywhere() {
         database.environment(),
     ];
     let first = Service::start_with(&environment).await;
-    let keys = first.data_dir().join("keys.toml");
-    let keys = keys.to_str().expect("a path").to_owned();
-    let shared = [&environment[..], &[("JACKPOT__AUTH__KEYS_FILE", keys.as_str())]].concat();
-    let second = Service::start_with(&shared).await;
+    let data = Service::directory();
+    for file in ["keys.toml", "operator.key"] {
+        std::fs::copy(first.data_dir().join(file), data.path().join(file)).expect("a key can be copied");
+    }
+    let second = Service::start_in(data, &environment).await;
     let here = Operator::sign_in(&first).await;
     let there = here.at(&second);
     let page = there.page("/console/").await;
