@@ -13,8 +13,8 @@ use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
-use jackpot_ui::{Asset, Words};
 use jackpot_ui::frame::{Frame, ICON_FILE};
+use jackpot_ui::{Asset, Words};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
@@ -344,7 +344,8 @@ impl Desk {
         content: Option<Bytes>,
         headers: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<HttpResponse, ApiProblem> {
-        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers).await
+        self.pass(method, path, content.map_or(Payload::None, Payload::from), headers)
+            .await
     }
 
     /// The same with content that may still be arriving.

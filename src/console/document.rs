@@ -99,7 +99,9 @@ impl Spec {
     fn shown(self, words: Words, value: &Value) -> String {
         match value {
             Value::String(text) if self.shape == Shape::MaybeTime => format!("{} UTC", local(text).replace('T', " ")),
-            Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), |number| grouped(number.into())),
+            Value::Number(number) => number
+                .as_u64()
+                .map_or_else(|| number.to_string(), |number| grouped(number.into())),
             Value::Array(lines) if !lines.is_empty() => {
                 lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
             }
@@ -282,7 +284,12 @@ impl Thing {
                 Some(_) => (IF_MATCH, tag.as_str()),
             };
             match self.put(&desk, &id, condition, &wanted).await {
-                Ok(_) => return Ok(action::done(&self.page_of(&id), &format!("done-{}-{}", self.name, self.verb))),
+                Ok(_) => {
+                    return Ok(action::done(
+                        &self.page_of(&id),
+                        &format!("done-{}-{}", self.name, self.verb),
+                    ));
+                }
                 Err(problem) if problem.status == 412 => {}
                 Err(problem) => {
                     form.refused_by(&problem, field_of);

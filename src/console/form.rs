@@ -200,8 +200,10 @@ impl<'a> Field<'a> {
             Kind::Amount => plain("text", Some("decimal"), "off"),
             Kind::Password => plain("password", None, "current-password"),
             // Seconds and below are times too.
-            Kind::Time => html! { input id=(id) name=(name) type="datetime-local" step="any" value=(value) required[self.required]
-            autocomplete="off" aria-describedby=[about] aria-invalid=[invalid]; },
+            Kind::Time => {
+                html! { input id=(id) name=(name) type="datetime-local" step="any" value=(value) required[self.required]
+                autocomplete="off" aria-describedby=[about] aria-invalid=[invalid]; }
+            }
             Kind::Lines => html! {
                 textarea id=(id) name=(name) required[self.required] aria-describedby=[about] aria-invalid=[invalid] { (value) }
             },

@@ -21,19 +21,43 @@ use super::{download, links};
 /// Rows of a page.
 const ROWS: &str = "50";
 
-const CAPACITY: Spec = Spec { name: "capacity", shape: Shape::Number };
-const RATE: Spec = Spec { name: "admissions_per_minute", shape: Shape::MaybeNumber };
+const CAPACITY: Spec = Spec {
+    name: "capacity",
+    shape: Shape::Number,
+};
+const RATE: Spec = Spec {
+    name: "admissions_per_minute",
+    shape: Shape::MaybeNumber,
+};
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec { name: "name", shape: Shape::MaybeText },
+    Spec {
+        name: "name",
+        shape: Shape::MaybeText,
+    },
     CAPACITY,
     RATE,
-    Spec { name: "session_s", shape: Shape::Number },
-    Spec { name: "waiting_timeout_s", shape: Shape::Number },
-    Spec { name: "opens_at", shape: Shape::MaybeTime },
-    Spec { name: "back", shape: Shape::MaybeText },
-    Spec { name: "return_origins", shape: Shape::Lines },
+    Spec {
+        name: "session_s",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "waiting_timeout_s",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "opens_at",
+        shape: Shape::MaybeTime,
+    },
+    Spec {
+        name: "back",
+        shape: Shape::MaybeText,
+    },
+    Spec {
+        name: "return_origins",
+        shape: Shape::Lines,
+    },
 ];
 
 const CHANGE: Thing = Thing {
@@ -61,7 +85,10 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/rooms", crate::http::get().to(list))
         .route("/console/new-room", crate::http::get().to(ask_new))
         .route("/console/new-room", web::post().to(put_new))
-        .route("/console/rooms/{id}/{verb:change|throttle}", crate::http::get().to(ask_change))
+        .route(
+            "/console/rooms/{id}/{verb:change|throttle}",
+            crate::http::get().to(ask_change),
+        )
         .route("/console/rooms/{id}/{verb:change|throttle}", web::post().to(put_change))
         .route("/console/rooms/{id}/link", crate::http::get().to(ask_link))
         .route("/console/rooms/{id}/link", web::post().to(make_link))
@@ -170,7 +197,9 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         section: Section::Rooms,
         title: &words.t("rooms"),
         trail: &[],
-        side: desk.may_operate().then(|| html! { a.button.primary href="/console/new-room" { (words.t("room-new")) } }),
+        side: desk
+            .may_operate()
+            .then(|| html! { a.button.primary href="/console/new-room" { (words.t("room-new")) } }),
     };
     let content = html! {
         section.panel { div id="rooms" data-live="2000" { (table(&desk, &list.items)) } }
@@ -184,25 +213,28 @@ fn table(desk: &Desk, rooms: &[Room]) -> Markup {
     if rooms.is_empty() {
         return html! { div.empty { p { (words.t("rooms-none")) } } };
     }
-    wide(&words.t("rooms"), &html! { table {
-        thead { tr {
-            th scope="col" { (words.t("room")) }
-            th scope="col" { (words.t("status")) }
-            @for column in ["room-inside", "room-capacity", "room-waiting", "room-rate"] {
-                th.number scope="col" { (words.t(column)) }
-            }
-            th scope="col" { (words.t("room-opens-at")) }
-        } }
-        tbody { @for room in rooms { tr {
-            th scope="row" { a href=(page_path(&room.id)) { (room.name()) } br; span.id.muted { (room.id) } }
-            td { (status(desk, if room.collects() { "collecting" } else { &room.status })) }
-            td.number { strong { (grouped(room.active.into())) } }
-            td.number { (grouped(room.capacity.into())) }
-            td.number { (grouped(room.waiting.into())) }
-            td.number { (rate(words, room)) }
-            td { @if let Some(at) = &room.opens_at { (time(at)) } @else { "—" } }
-        } } }
-    } })
+    wide(
+        &words.t("rooms"),
+        &html! { table {
+            thead { tr {
+                th scope="col" { (words.t("room")) }
+                th scope="col" { (words.t("status")) }
+                @for column in ["room-inside", "room-capacity", "room-waiting", "room-rate"] {
+                    th.number scope="col" { (words.t(column)) }
+                }
+                th scope="col" { (words.t("room-opens-at")) }
+            } }
+            tbody { @for room in rooms { tr {
+                th scope="row" { a href=(page_path(&room.id)) { (room.name()) } br; span.id.muted { (room.id) } }
+                td { (status(desk, if room.collects() { "collecting" } else { &room.status })) }
+                td.number { strong { (grouped(room.active.into())) } }
+                td.number { (grouped(room.capacity.into())) }
+                td.number { (grouped(room.waiting.into())) }
+                td.number { (rate(words, room)) }
+                td { @if let Some(at) = &room.opens_at { (time(at)) } @else { "—" } }
+            } } }
+        } },
+    )
 }
 
 fn rate(words: Words, room: &Room) -> String {
@@ -243,19 +275,25 @@ fn trail(desk: &Desk) -> (String, String) {
 fn actions(desk: &Desk, room: &Room) -> Option<Markup> {
     let words = desk.words;
     let here = page_path(&room.id);
-    desk.may_operate().then(|| html! { div.row {
-        a.button href=(format!("{here}/throttle")) { (words.t("room-throttle")) }
-        a.button href=(format!("{here}/change")) { (words.t("change")) }
-        a.button href=(format!("{here}/link")) { (words.t("room-link")) }
-    } })
+    desk.may_operate().then(|| {
+        html! { div.row {
+            a.button href=(format!("{here}/throttle")) { (words.t("room-throttle")) }
+            a.button href=(format!("{here}/change")) { (words.t("change")) }
+            a.button href=(format!("{here}/link")) { (words.t("room-link")) }
+        } }
+    })
 }
 
 fn numbers(words: Words, room: &Room, state: &State) -> Markup {
     let card = |name: &str, value: String| html! { div.card { b { (value) } span { (words.t(name)) } } };
     let count = |name: &str, value: u64| card(name, grouped(value.into()));
     let seconds = |value: Option<String>| value.unwrap_or_else(|| "—".to_owned());
-    let mean = room.mean_wait_s.map(|mean| words.tv("room-seconds", [("value", format!("{mean:.1}").into())]));
-    let eta = state.eta_s.map(|eta| words.tv("room-seconds", [("value", grouped(eta.into()).into())]));
+    let mean = room
+        .mean_wait_s
+        .map(|mean| words.tv("room-seconds", [("value", format!("{mean:.1}").into())]));
+    let eta = state
+        .eta_s
+        .map(|eta| words.tv("room-seconds", [("value", grouped(eta.into()).into())]));
     html! {
         div.cards {
             (card("room-inside", format!("{} / {}", grouped(room.active.into()), grouped(room.capacity.into()))))
@@ -402,10 +440,17 @@ mod tests {
 
     #[test]
     fn a_throttle_says_what_it_means() {
-        let before = json!({"active": 12, "waiting": 31, "capacity": 20, "admissions_per_minute": null, "opens_at": null});
+        let before =
+            json!({"active": 12, "waiting": 31, "capacity": 20, "admissions_per_minute": null, "opens_at": null});
         let after = json!({"capacity": 10, "admissions_per_minute": 10, "opens_at": null});
         let texts = effects(Language::En.words(), Some(&before), &after).join("\n");
-        for part in ["10 users are in", "at most 10 users in any 60 s", "12 users who are in", "31 users", "3 minutes"] {
+        for part in [
+            "10 users are in",
+            "at most 10 users in any 60 s",
+            "12 users who are in",
+            "31 users",
+            "3 minutes",
+        ] {
             assert!(texts.contains(part), "{part} in {texts}");
         }
     }

@@ -283,7 +283,10 @@ impl Tally {
 
     fn text(&self, words: Words) -> String {
         let issued = self.by_result.get("issued").copied().unwrap_or_default();
-        words.tv("bulk-decided", [("lines", self.lines().into()), ("issued", issued.into())])
+        words.tv(
+            "bulk-decided",
+            [("lines", self.lines().into()), ("issued", issued.into())],
+        )
     }
 
     fn html(&self, words: Words, id: &str) -> Markup {
@@ -351,7 +354,10 @@ mod tests {
         }
         let html = tally.html(words, "coffee").into_string();
         assert_eq!((tally.lines(), tally.named.len(), tally.without), (300, 200, 200));
-        assert!(html.contains("&lt;r&gt;") && html.contains("a &lt;b&gt;") && !html.contains("<r>"), "{html}");
+        assert!(
+            html.contains("&lt;r&gt;") && html.contains("a &lt;b&gt;") && !html.contains("<r>"),
+            "{html}"
+        );
         tally.add(line(301, "refused"));
         let html = tally.html(words, "coffee").into_string();
         assert!(html.contains("201") && tally.named.len() == 200);

@@ -75,23 +75,26 @@ fn table(desk: &Desk, id: &str, letters: &[Letter]) -> Markup {
         return html! { div.empty { p { (words.t("dead-none")) } } };
     }
     let redrive = |letter: &Letter| with_query(&format!("{}/redrive", page_path(id)), &[("only", &letter.request_id)]);
-    wide(&words.t("coupon-tab-dead-letters"), &html! { table {
-        thead { tr {
-            @for column in ["request", "user"] { th scope="col" { (words.t(&format!("issue-{column}"))) } }
-            th.number scope="col" { (words.t("dead-arrival")) }
-            th scope="col" { (words.t("issue-queued-at")) }
-            th scope="col" { (words.t("dead-why")) }
-            @if desk.may_operate() { th scope="col" { span.hidden { (words.t("action")) } } }
-        } }
-        tbody { @for letter in letters { tr {
-            th scope="row" { a.id href=(issue_path(id, &letter.request_id)) { (letter.request_id) } }
-            td { span.id { (letter.user_id.as_deref().unwrap_or("—")) } }
-            td.number { @if let Some(arrival) = letter.arrival { (grouped(arrival.into())) } @else { "—" } }
-            td { @if let Some(at) = &letter.queued_at { (time(at)) } @else { "—" } }
-            td.text { (why(desk, letter)) }
-            @if desk.may_operate() { td { a href=(redrive(letter)) { (words.t("redrive")) span.hidden { " " (letter.request_id) } } } }
-        } } }
-    } })
+    wide(
+        &words.t("coupon-tab-dead-letters"),
+        &html! { table {
+            thead { tr {
+                @for column in ["request", "user"] { th scope="col" { (words.t(&format!("issue-{column}"))) } }
+                th.number scope="col" { (words.t("dead-arrival")) }
+                th scope="col" { (words.t("issue-queued-at")) }
+                th scope="col" { (words.t("dead-why")) }
+                @if desk.may_operate() { th scope="col" { span.hidden { (words.t("action")) } } }
+            } }
+            tbody { @for letter in letters { tr {
+                th scope="row" { a.id href=(issue_path(id, &letter.request_id)) { (letter.request_id) } }
+                td { span.id { (letter.user_id.as_deref().unwrap_or("—")) } }
+                td.number { @if let Some(arrival) = letter.arrival { (grouped(arrival.into())) } @else { "—" } }
+                td { @if let Some(at) = &letter.queued_at { (time(at)) } @else { "—" } }
+                td.text { (why(desk, letter)) }
+                @if desk.may_operate() { td.nowrap { a href=(redrive(letter)) { (words.t("redrive")) span.hidden { " " (letter.request_id) } } } }
+            } } }
+        } },
+    )
 }
 
 /// Why it died, as far as Redis knows: the log has the errors of each try.
@@ -105,7 +108,13 @@ fn why(desk: &Desk, letter: &Letter) -> String {
 async fn ask(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let mut chosen = Vec::new();
     match desk.query("only") {
-        "" => chosen.extend(letters(&desk, &id).await?.items.into_iter().map(|letter| letter.request_id)),
+        "" => chosen.extend(
+            letters(&desk, &id)
+                .await?
+                .items
+                .into_iter()
+                .map(|letter| letter.request_id),
+        ),
         only => chosen.push(only.to_owned()),
     }
     let form = Form::of(chosen.into_iter().map(|letter| (LETTER.to_owned(), letter)).collect());
@@ -138,7 +147,9 @@ async fn one(desk: &Desk, id: &str, letter: &str) -> Result<Value, ApiProblem> {
 }
 
 fn chosen(form: &Form) -> impl Iterator<Item = &str> {
-    form.iter().filter(|(name, _)| *name == LETTER).map(|(_, letter)| letter)
+    form.iter()
+        .filter(|(name, _)| *name == LETTER)
+        .map(|(_, letter)| letter)
 }
 
 /// The step that shows which letters go back.
@@ -155,7 +166,10 @@ async fn preview(desk: &Desk, id: &str, form: &Form) -> Result<HttpResponse, Fai
     let changes: Vec<_> = chosen(form).map(change).collect();
     let action = Action {
         section: Section::Coupons,
-        title: &words.tv("redrive-title", [("count", count.into()), ("name", (&coupon.name).into())]),
+        title: &words.tv(
+            "redrive-title",
+            [("count", count.into()), ("name", (&coupon.name).into())],
+        ),
         trail: &[trail(desk), (coupon.name.clone(), here.clone())],
         effects: &[words.t("redrive-effect")],
         changes: &changes,

@@ -23,9 +23,15 @@ use crate::console::{download, links};
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/coupons/{id}/issues", crate::http::get().to(list))
-        .route("/console/coupons/{id}/issues.{format:csv|ndjson}", crate::http::get().to(file))
+        .route(
+            "/console/coupons/{id}/issues.{format:csv|ndjson}",
+            crate::http::get().to(file),
+        )
         .route("/console/coupons/{id}/issues/{request_id}", crate::http::get().to(show))
-        .route("/console/coupons/{id}/issues/{request_id}/void", crate::http::get().to(ask))
+        .route(
+            "/console/coupons/{id}/issues/{request_id}/void",
+            crate::http::get().to(ask),
+        )
         .route("/console/coupons/{id}/issues/{request_id}/void", web::post().to(void));
 }
 
@@ -111,7 +117,11 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         trail: &[trail(&desk), (coupon.name.clone(), page_path(&id))],
         side: None,
     };
-    let status = if form.is_refused() { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    let status = if form.is_refused() {
+        StatusCode::NOT_FOUND
+    } else {
+        StatusCode::OK
+    };
     Ok(desk.page_with(status, &page, &content))
 }
 
@@ -120,22 +130,25 @@ fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
     if rows.is_empty() {
         return html! { div.empty { p { (words.t("issues-none")) } } };
     }
-    wide(&words.t("coupon-tab-issues"), &html! { table {
-        thead { tr {
-            th.number scope="col" { (words.t("issue-sequence")) }
-            @for column in ["request", "user", "code", "issued-at", "voided-at"] {
-                th scope="col" { (words.t(&format!("issue-{column}"))) }
-            }
-        } }
-        tbody { @for row in rows { tr {
-            td.number { (grouped(row.sequence.into())) }
-            th scope="row" { a.id href=(issue_path(id, &row.request_id)) { (row.request_id) } }
-            td { span.id { (row.user_id) } }
-            td { span.id { (row.code.as_deref().unwrap_or("—")) } }
-            td { (time(&row.issued_at)) }
-            td { @if let Some(at) = &row.voided_at { (time(at)) } @else { "—" } }
-        } } }
-    } })
+    wide(
+        &words.t("coupon-tab-issues"),
+        &html! { table {
+            thead { tr {
+                th.number scope="col" { (words.t("issue-sequence")) }
+                @for column in ["request", "user", "code", "issued-at", "voided-at"] {
+                    th scope="col" { (words.t(&format!("issue-{column}"))) }
+                }
+            } }
+            tbody { @for row in rows { tr {
+                td.number { (grouped(row.sequence.into())) }
+                th scope="row" { a.id href=(issue_path(id, &row.request_id)) { (row.request_id) } }
+                td { span.id { (row.user_id) } }
+                td { span.id { (row.code.as_deref().unwrap_or("—")) } }
+                td { (time(&row.issued_at)) }
+                td { @if let Some(at) = &row.voided_at { (time(at)) } @else { "—" } }
+            } } }
+        } },
+    )
 }
 
 async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
@@ -144,9 +157,11 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     let issue: Issue = desk.get(&issue_api(id, request_id)).await?;
     let here = issue_path(id, request_id);
     let redrive = with_query(&format!("{}/redrive", page_path(id)), &[("only", request_id)]);
-    let side = desk.may_operate().then(|| html! {
-        @if issue.result == "issued" { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
-        @if issue.result == "dead" { a.button href=(redrive) { (words.t("redrive")) } }
+    let side = desk.may_operate().then(|| {
+        html! {
+            @if issue.result == "issued" { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
+            @if issue.result == "dead" { a.button href=(redrive) { (words.t("redrive")) } }
+        }
     });
     let title = words.tv("issue-title", [("id", request_id.into())]);
     let content = html! { section.panel { div id="issue" data-live="1000" { (facts(&desk, id, &issue)) } } };
@@ -173,7 +188,8 @@ fn facts(desk: &Desk, id: &str, issue: &Issue) -> Markup {
         "queued" => "badge warn",
         _ => "badge",
     };
-    let at = |name: &str, at: Option<&String>| html! { @if let Some(at) = at { dt { (words.t(name)) } dd { (time(at)) } } };
+    let at =
+        |name: &str, at: Option<&String>| html! { @if let Some(at) = at { dt { (words.t(name)) } dd { (time(at)) } } };
     let number = |name: &str, of: Option<u64>| html! { @if let Some(of) = of { dt { (words.t(name)) } dd { (grouped(of.into())) } } };
     html! { dl.facts {
         dt { (words.t("issue-result")) } dd { span class=(class) { (words.t(&format!("result-{}", issue.result))) } }
@@ -200,7 +216,9 @@ async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     let Posted { desk, mut form } = posted;
     let (id, request_id) = (path.0.as_str(), path.1.as_str());
     if action::keep_reason(&desk, &mut form).await {
-        let voided = desk.call::<Value>(Method::DELETE, &issue_api(id, request_id), None).await;
+        let voided = desk
+            .call::<Value>(Method::DELETE, &issue_api(id, request_id), None)
+            .await;
         match voided {
             Ok(_) => return Ok(action::done(&issue_path(id, request_id), "done-void")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
@@ -234,7 +252,10 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
         section: Section::Coupons,
         title: &words.tv("void-title", [("id", request_id.into())]),
         trail: &trail_of(desk, id),
-        effects: &[words.tv("void-effect", [("user", user.into()), ("sequence", issue.sequence.unwrap_or(0).into())])],
+        effects: &[words.tv(
+            "void-effect",
+            [("user", user.into()), ("sequence", issue.sequence.unwrap_or(0).into())],
+        )],
         changes: &changes,
         button: &words.t("void"),
         is_final: true,

@@ -29,12 +29,30 @@ pub static UPLOAD: Asset = Asset::new("upload", "js", include_str!("upload.js"))
 
 /// The definition, as the API has it.
 const FIELDS: &[Spec] = &[
-    Spec { name: "name", shape: Shape::Text },
-    Spec { name: "stock", shape: Shape::Number },
-    Spec { name: "per_user", shape: Shape::Number },
-    Spec { name: "per_user_window_s", shape: Shape::MaybeNumber },
-    Spec { name: "starts_at", shape: Shape::MaybeTime },
-    Spec { name: "ends_at", shape: Shape::MaybeTime },
+    Spec {
+        name: "name",
+        shape: Shape::Text,
+    },
+    Spec {
+        name: "stock",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "per_user",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "per_user_window_s",
+        shape: Shape::MaybeNumber,
+    },
+    Spec {
+        name: "starts_at",
+        shape: Shape::MaybeTime,
+    },
+    Spec {
+        name: "ends_at",
+        shape: Shape::MaybeTime,
+    },
 ];
 
 const CHANGE: Thing = Thing {
@@ -100,7 +118,9 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         section: Section::Coupons,
         title: &words.t("coupons"),
         trail: &[],
-        side: desk.may_operate().then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
+        side: desk
+            .may_operate()
+            .then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
     };
     let content = html! {
         section.panel { div id="coupons" data-live="2000" { (table(&desk, &list.items)) } }
@@ -114,26 +134,29 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
     if coupons.is_empty() {
         return html! { div.empty { p { (words.t("coupons-none")) } } };
     }
-    wide(&words.t("coupons"), &html! { table {
-        thead { tr {
-            th scope="col" { (words.t("coupon")) }
-            th scope="col" { (words.t("status")) }
-            @for column in ["stock", "issued", "remaining", "queued", "dead"] {
-                th.number scope="col" { (words.t(&format!("coupon-{column}"))) }
-            }
-            th scope="col" { (words.t("coupon-time")) }
-        } }
-        tbody { @for coupon in coupons { tr {
-            th scope="row" { a href=(page_path(&coupon.id)) { (coupon.name) } br; span.id.muted { (coupon.id) } }
-            td { (status(desk, &coupon.status)) }
-            td.number { (grouped(coupon.stock.into())) }
-            td.number { (grouped(coupon.issued.into())) }
-            td.number { strong { (grouped(coupon.remaining.into())) } }
-            td.number { (grouped(coupon.queued.into())) }
-            td.number.bad[coupon.dead > 0] { (grouped(coupon.dead.into())) }
-            td { (times(words, coupon)) }
-        } } }
-    } })
+    wide(
+        &words.t("coupons"),
+        &html! { table {
+            thead { tr {
+                th scope="col" { (words.t("coupon")) }
+                th scope="col" { (words.t("status")) }
+                @for column in ["stock", "issued", "remaining", "queued", "dead"] {
+                    th.number scope="col" { (words.t(&format!("coupon-{column}"))) }
+                }
+                th scope="col" { (words.t("coupon-time")) }
+            } }
+            tbody { @for coupon in coupons { tr {
+                th scope="row" { a href=(page_path(&coupon.id)) { (coupon.name) } br; span.id.muted { (coupon.id) } }
+                td { (status(desk, &coupon.status)) }
+                td.number { (grouped(coupon.stock.into())) }
+                td.number { (grouped(coupon.issued.into())) }
+                td.number { strong { (grouped(coupon.remaining.into())) } }
+                td.number { (grouped(coupon.queued.into())) }
+                td.number.bad[coupon.dead > 0] { (grouped(coupon.dead.into())) }
+                td { (times(words, coupon)) }
+            } } }
+        } },
+    )
 }
 
 /// From when to when units are issued.
@@ -150,7 +173,9 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let coupon: Coupon = desk.parsed(&whole)?;
     let words = desk.words;
     let here = page_path(&coupon.id);
-    let side = desk.may_operate().then(|| html! { a.button href=(format!("{here}/change")) { (words.t("change")) } });
+    let side = desk
+        .may_operate()
+        .then(|| html! { a.button href=(format!("{here}/change")) { (words.t("change")) } });
     let content = html! {
         p.row { (status(&desk, &coupon.status)) span.id.muted { (coupon.id) } }
         (tabs(&desk, &coupon.id, "numbers"))

@@ -299,9 +299,9 @@ impl Api {
     }
 
     /// The same for an address from which this path leads to the root of the service.
-    async fn refuse_at(&self, words: Words, root: &str, room: &str, refusal: Refusal) -> HttpResponse {
+    async fn refuse_at(&self, words: Words, base: &str, room: &str, refusal: Refusal) -> HttpResponse {
         let sign = self.sign_of(room, &refusal).await;
-        refusal.page_at((words, root), &sign, "")
+        refusal.page_at((words, base), &sign, "")
     }
 
     async fn sign_of(&self, room: &str, refusal: &Refusal) -> Sign {

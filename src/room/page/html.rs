@@ -214,8 +214,18 @@ mod tests {
         let script = between(&page, "<script", "</script>");
         assert_eq!(script, format!(" src=\"../..{}\" defer>", SCRIPT.path()));
         assert_eq!(page.matches("<script").count(), 1);
-        for wrong in [" on", " style=", " src=\"h", " src=\"/", "<link rel=\"stylesheet\" href=\"h"] {
-            let inside = |part: &str| part.split('>').next().is_some_and(|tag| format!("<{tag}").contains(wrong));
+        for wrong in [
+            " on",
+            " style=",
+            " src=\"h",
+            " src=\"/",
+            "<link rel=\"stylesheet\" href=\"h",
+        ] {
+            let inside = |part: &str| {
+                part.split('>')
+                    .next()
+                    .is_some_and(|tag| format!("<{tag}").contains(wrong))
+            };
             assert!(!page.split('<').skip(1).any(inside), "{wrong}");
         }
     }
@@ -223,8 +233,14 @@ mod tests {
     #[test]
     fn a_page_says_its_language_and_finds_its_files_from_where_it_is() {
         let page = notice(Language::Ko.words(), ROOT_OF_LEAVE, Notice::Closed, &sign(), None);
-        assert!(page.contains("<html lang=\"ko\">") && page.contains("지금은 줄을 설 수 없습니다"), "{page}");
-        assert!(page.contains("href=\"../../../assets/style-") && page.contains("shop.example(으)로"), "{page}");
+        assert!(
+            page.contains("<html lang=\"ko\">") && page.contains("지금은 줄을 설 수 없습니다"),
+            "{page}"
+        );
+        assert!(
+            page.contains("href=\"../../../assets/style-") && page.contains("shop.example(으)로"),
+            "{page}"
+        );
     }
 
     #[test]

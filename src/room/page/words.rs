@@ -270,7 +270,11 @@ mod tests {
         let early = early.texts(KO);
         assert!(early.note.contains("2025년 11월 21일 10:00 UTC"), "{}", early.note);
         assert!(early.wait.contains("약 2분"), "{}", early.wait);
-        for notice in [Notice::BadLink, Notice::Ended(End::Left), Notice::TooOften { wait_s: 3 }] {
+        for notice in [
+            Notice::BadLink,
+            Notice::Ended(End::Left),
+            Notice::TooOften { wait_s: 3 },
+        ] {
             let is_korean = |text: String| text.chars().any(|c| ('가'..='힣').contains(&c));
             assert!(is_korean(notice.heading(KO)) && is_korean(notice.text(KO)));
         }

@@ -175,11 +175,15 @@ impl Operator {
         headers: &[(&str, &str)],
     ) -> Page {
         const BOUNDARY: &str = "of-this-form";
-        let given = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let given = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let hidden = page.hidden();
         let texts = hidden.into_iter().chain(given);
         let mut body: String = texts
-            .map(|(name, value)| format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"))
+            .map(|(name, value)| {
+                format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+            })
             .collect();
         body.push_str(&format!(
             "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\

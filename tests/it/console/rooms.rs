@@ -43,14 +43,24 @@ async fn join(service: &Service, id: &str, users: usize) {
 
 fn is_wrong(page: &Page, field: &str) {
     assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", page.text());
-    assert!(page.html.contains(&format!("id=\"f-{field}-error\"")), "{field}: {}", page.html);
+    assert!(
+        page.html.contains(&format!("id=\"f-{field}-error\"")),
+        "{field}: {}",
+        page.html
+    );
 }
 
 #[tokio::test]
 async fn a_room_is_defined_with_every_field_and_shown() {
     let service = Service::start().await;
     let operator = Operator::sign_in(&service).await;
-    assert!(operator.page("/console/rooms").await.text().contains("There is no waiting room yet."));
+    assert!(
+        operator
+            .page("/console/rooms")
+            .await
+            .text()
+            .contains("There is no waiting room yet.")
+    );
     for (field, value) in [
         ("capacity", "many"),
         ("capacity", "1000001"),
@@ -67,17 +77,36 @@ async fn a_room_is_defined_with_every_field_and_shown() {
     }
     let preview = operator.submit(NEW, &DEFINED).await;
     let text = preview.text();
-    for part in ["At most 1,000 users are in at once.", "at most 600 users in any 60 s.", "https://shop.example, http://localhost:3000"] {
+    for part in [
+        "At most 1,000 users are in at once.",
+        "at most 600 users in any 60 s.",
+        "https://shop.example, http://localhost:3000",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(room(&service, "lobby").await["code"], "room-not-found");
     is_wrong(&operator.submit_on(&preview, NEW, &[("reason", "")]).await, "reason");
     let done = operator.submit_on(&preview, NEW, &[("reason", "launch")]).await;
-    assert_eq!(done.location(), "/console/rooms/lobby?done=done-room-new", "{}", done.text());
+    assert_eq!(
+        done.location(),
+        "/console/rooms/lobby?done=done-room-new",
+        "{}",
+        done.text()
+    );
     let defined = room(&service, "lobby").await;
     assert_eq!(
-        [&defined["capacity"], &defined["admissions_per_minute"], &defined["opens_at"], &defined["return_origins"]],
-        [&json!(1000), &json!(600), &json!(null), &json!(["https://shop.example", "http://localhost:3000"])]
+        [
+            &defined["capacity"],
+            &defined["admissions_per_minute"],
+            &defined["opens_at"],
+            &defined["return_origins"]
+        ],
+        [
+            &json!(1000),
+            &json!(600),
+            &json!(null),
+            &json!(["https://shop.example", "http://localhost:3000"])
+        ]
     );
     let page = operator.page(done.location()).await;
     assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
@@ -102,7 +131,9 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
     let path = "/console/rooms/lobby/throttle";
     let form = operator.page(path).await;
     assert!(!form.html.contains("name=\"session_s\"") && form.html.contains("name=\"capacity\""));
-    let preview = operator.submit_on(&form, path, &[("capacity", "2"), ("admissions_per_minute", "1")]).await;
+    let preview = operator
+        .submit_on(&form, path, &[("capacity", "2"), ("admissions_per_minute", "1")])
+        .await;
     let text = preview.text();
     for part in [
         "The 4 users who are in stay.",
@@ -124,16 +155,35 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
     .await;
     let again = operator.submit_on(&preview, path, &[("reason", "too fast")]).await;
     assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(again.text().contains("Someone changed it meanwhile") && again.text().contains("Capacity 3 2"), "{}", again.text());
+    assert!(
+        again.text().contains("Someone changed it meanwhile") && again.text().contains("Capacity 3 2"),
+        "{}",
+        again.text()
+    );
     let done = operator.submit_on(&again, path, &[("reason", "too fast")]).await;
-    assert_eq!(done.location(), "/console/rooms/lobby?done=done-room-throttle", "{}", done.text());
+    assert_eq!(
+        done.location(),
+        "/console/rooms/lobby?done=done-room-throttle",
+        "{}",
+        done.text()
+    );
     let throttled = room(&service, "lobby").await;
     assert_eq!(
-        [&throttled["capacity"], &throttled["admissions_per_minute"], &throttled["session_s"], &throttled["name"], &throttled["version"]],
+        [
+            &throttled["capacity"],
+            &throttled["admissions_per_minute"],
+            &throttled["session_s"],
+            &throttled["name"],
+            &throttled["version"]
+        ],
         [&json!(2), &json!(1), &json!(500), &json!("Lobby"), &json!(3)],
         "what the form does not ask for stays"
     );
-    assert_eq!([&throttled["active"], &throttled["waiting"]], [4, 5], "nobody loses a place");
+    assert_eq!(
+        [&throttled["active"], &throttled["waiting"]],
+        [4, 5],
+        "nobody loses a place"
+    );
     // The same form again changes nothing.
     operator.submit_on(&again, path, &[("reason", "too fast")]).await;
     assert_eq!(room(&service, "lobby").await["version"], 3);
@@ -146,17 +196,37 @@ async fn an_opening_shows_its_commitment_and_later_the_list() {
     join(&service, "launch", 3).await;
     let operator = Operator::sign_in(&service).await;
     let page = operator.page("/console/rooms/launch").await;
-    let commitment = room(&service, "launch").await["commitment"].as_str().unwrap().to_owned();
-    assert!(page.html.contains(&commitment) && page.text().contains("Seed shown after the opening"), "{}", page.text());
+    let commitment = room(&service, "launch").await["commitment"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        page.html.contains(&commitment) && page.text().contains("Seed shown after the opening"),
+        "{}",
+        page.text()
+    );
     assert!(page.text().contains("not open yet") && !page.html.contains("pre-queue.ndjson"));
     // An opening at once: the time is that of the clock that the room goes by.
     let path = "/console/rooms/launch/change";
     let form = operator.page(path).await;
-    let now = service.get("/v1/rooms/launch/status").await.body["at"].as_str().unwrap().to_owned();
+    let now = service.get("/v1/rooms/launch/status").await.body["at"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let soon = now.trim_end_matches('Z');
-    let fields = [("name", ""), ("capacity", "2"), ("session_s", "600"), ("waiting_timeout_s", "600"), ("opens_at", soon)];
+    let fields = [
+        ("name", ""),
+        ("capacity", "2"),
+        ("session_s", "600"),
+        ("waiting_timeout_s", "600"),
+        ("opens_at", soon),
+    ];
     let preview = operator.submit_on(&form, path, &fields).await;
-    assert!(preview.text().contains("by lot, under a new commitment"), "{}", preview.text());
+    assert!(
+        preview.text().contains("by lot, under a new commitment"),
+        "{}",
+        preview.text()
+    );
     let done = operator.submit_on(&preview, path, &[("reason", "now")]).await;
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
     let page = eventually(PATIENCE, "the list is there", async || {
@@ -164,9 +234,15 @@ async fn an_opening_shows_its_commitment_and_later_the_list() {
         page.html.contains("pre-queue.ndjson\" download").then_some(page)
     })
     .await;
-    assert!(page.text().contains("Joined before it 3") && page.text().contains("jackpot verify room-launch-pre-queue.ndjson"));
+    assert!(
+        page.text().contains("Joined before it 3")
+            && page.text().contains("jackpot verify room-launch-pre-queue.ndjson")
+    );
     let file = operator.page("/console/rooms/launch/pre-queue.ndjson").await;
-    assert_eq!(file.headers["content-disposition"], "attachment; filename=\"room-launch-pre-queue.ndjson\"");
+    assert_eq!(
+        file.headers["content-disposition"],
+        "attachment; filename=\"room-launch-pre-queue.ndjson\""
+    );
     assert_eq!(file.html.lines().count(), 4, "{}", file.html);
 }
 
@@ -176,11 +252,29 @@ async fn a_link_opens_the_waiting_page_for_one_user() {
     define(&service, "lobby", &json!({})).await;
     let operator = Operator::sign_in(&service).await;
     let path = "/console/rooms/lobby/link";
-    assert!(operator.page(path).await.text().contains("The room sends users nowhere yet."));
+    assert!(
+        operator
+            .page(path)
+            .await
+            .text()
+            .contains("The room sends users nowhere yet.")
+    );
     define(&service, "lobby", &json!({"return_origins": ["https://shop.example"]})).await;
-    is_wrong(&operator.submit(path, &[("user_id", "a b"), ("return_to", "https://shop.example/")]).await, "user_id");
-    is_wrong(&operator.submit(path, &[("user_id", "ann"), ("return_to", "https://evil.example/")]).await, "return_to");
-    let made = operator.submit(path, &[("user_id", "ann"), ("return_to", "https://shop.example/")]).await;
+    is_wrong(
+        &operator
+            .submit(path, &[("user_id", "a b"), ("return_to", "https://shop.example/")])
+            .await,
+        "user_id",
+    );
+    is_wrong(
+        &operator
+            .submit(path, &[("user_id", "ann"), ("return_to", "https://evil.example/")])
+            .await,
+        "return_to",
+    );
+    let made = operator
+        .submit(path, &[("user_id", "ann"), ("return_to", "https://shop.example/")])
+        .await;
     assert_eq!(made.status, StatusCode::OK, "{}", made.text());
     let link = between(&made.html, "href=\"/rooms/lobby/wait?token=", "\"");
     assert_eq!(room(&service, "lobby").await["active"], 0, "a link joins nobody");
@@ -192,7 +286,12 @@ async fn a_link_opens_the_waiting_page_for_one_user() {
 #[tokio::test]
 async fn a_reader_sees_all_and_does_nothing_and_a_bound_key_sees_its_own() {
     let service = Service::start().await;
-    define(&service, "mine", &json!({"name": "Mine", "return_origins": ["https://shop.example"]})).await;
+    define(
+        &service,
+        "mine",
+        &json!({"name": "Mine", "return_origins": ["https://shop.example"]}),
+    )
+    .await;
     define(&service, "other", &json!({"name": "Other"})).await;
     let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     for path in ["/console/rooms", "/console/rooms/mine"] {

@@ -10,7 +10,10 @@ use crate::support::browser::{Browser, Scripts};
 use crate::support::service::output_text;
 
 const KINDS: [(&str, &str); 3] = [
-    ("jackpot", "--players 20 --entries 600 --winners 10 --collisions 2 --tiers 3"),
+    (
+        "jackpot",
+        "--players 20 --entries 600 --winners 10 --collisions 2 --tiers 3",
+    ),
     ("coupon", "--coupons --users 200 --stock 60 --connections 16 --voids 5"),
     ("room", "--room --users 60 --capacity 10"),
 ];
@@ -25,12 +28,19 @@ const PLOTS: &str = "return [...document.querySelectorAll('svg')].filter((svg) =
 fn check(plots: &Value, kind: &str, width: u32) -> Vec<String> {
     let plots = plots.as_array().expect("plots");
     assert!(plots.len() >= 4, "{kind}: {plots:?}");
-    let names: BTreeSet<_> = plots.iter().map(|plot| plot["name"].as_str().expect("a name")).collect();
+    let names: BTreeSet<_> = plots
+        .iter()
+        .map(|plot| plot["name"].as_str().expect("a name"))
+        .collect();
     assert_eq!(names.len(), plots.len(), "{kind}: each plot is shown once");
     for plot in plots {
         assert_eq!(plot["is_phone"], json!(width < 760), "{kind}: {plot}");
         let across: Vec<_> = plot["across"].as_array().expect("labels").iter().collect();
-        let differ = across.iter().collect::<Vec<_>>().windows(2).all(|pair| pair[0] != pair[1]);
+        let differ = across
+            .iter()
+            .collect::<Vec<_>>()
+            .windows(2)
+            .all(|pair| pair[0] != pair[1]);
         assert!(differ, "{kind}: the labels of an axis differ: {plot}");
     }
     plots.iter().map(|plot| plot["stroke"].to_string()).collect()
@@ -61,7 +71,10 @@ async fn heavy_a_report_is_there_for_everyone() {
                 strokes.push(check(&browser.ask(PLOTS).await, kind, width));
                 keep(&browser, &format!("report-{kind}-{width}-{scheme}.png")).await;
             }
-            assert!(strokes[0].iter().zip(&strokes[1]).all(|(light, dark)| light != dark), "{kind}: {strokes:?}");
+            assert!(
+                strokes[0].iter().zip(&strokes[1]).all(|(light, dark)| light != dark),
+                "{kind}: {strokes:?}"
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use super::plan::Plan;
 use crate::SimulateError;
 use crate::report::plots::over_time::{self, OverTime, Series};
 use crate::report::plots::{
-    AMBER, BLUE, HALF, Plot, RED, TEAL, VIOLET, WIDE, css, float, grid, labels_across, latency, scale, seconds, short, svg,
-    ticks,
+    AMBER, BLUE, HALF, Plot, RED, TEAL, VIOLET, WIDE, css, float, grid, labels_across, latency, scale, seconds, short,
+    svg, ticks,
 };
 use crate::run::Played;
 

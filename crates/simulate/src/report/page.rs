@@ -37,7 +37,9 @@ pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String 
 fn colours() -> String {
     let rule = |(colour, name): &(RGBColor, &str)| {
         let colour = plots::attribute(*colour);
-        format!("svg [fill=\"{colour}\"] {{ fill: var(--{name}); }} svg [stroke=\"{colour}\"] {{ stroke: var(--{name}); }}\n")
+        format!(
+            "svg [fill=\"{colour}\"] {{ fill: var(--{name}); }} svg [stroke=\"{colour}\"] {{ stroke: var(--{name}); }}\n"
+        )
     };
     plots::COLOURS.iter().map(rule).collect()
 }
@@ -153,7 +155,13 @@ fn details(overview: &Overview) -> String {
     let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()
-            .map(|(name, value)| format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value)))
+            .map(|(name, value)| {
+                format!(
+                    "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                    escape(name),
+                    escape(value)
+                )
+            })
             .collect::<Vec<_>>()
             .concat();
         format!("<table>\n{rows}</table>")

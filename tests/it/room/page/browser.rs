@@ -212,8 +212,13 @@ async fn heavy_the_page_is_there_for_everyone_and_its_reader() {
             browser.screen(width, 900).await;
             browser.scheme(scheme).await;
             browser.open(address).await;
-            pages::barriers(&browser, &axe).await.iter().for_each(|found| panic!("{name}: {found}"));
-            let wide = browser.ask("return document.documentElement.scrollWidth - innerWidth").await;
+            pages::barriers(&browser, &axe)
+                .await
+                .iter()
+                .for_each(|found| panic!("{name}: {found}"));
+            let wide = browser
+                .ask("return document.documentElement.scrollWidth - innerWidth")
+                .await;
             assert_eq!(wide, 0, "{name} at {width}");
             pages::keep(&browser, &format!("room-{name}-{width}-{scheme}.png")).await;
         }

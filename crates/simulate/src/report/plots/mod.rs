@@ -162,11 +162,7 @@ pub fn scale(most: f64, count: usize) -> impl Fn(f64) -> String {
 }
 
 /// Digits after the point of numbers that are at least this far apart.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a few digits"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few digits")]
 fn digits_of(step: f64) -> usize {
     // A step of 1 may be a little less in binary.
     (-step.log10() - 1e-6).ceil().clamp(0.0, 6.0) as usize
@@ -191,13 +187,19 @@ mod tests {
 
     #[test]
     fn the_labels_of_an_axis_differ() {
-        for most in [0.004, 0.3, 0.97, 1.08, 3.2, 7.5, 12.0, 99.0, 540.0, 1_100.0, 54_321.0, 2.4e6, 9.9e9] {
+        for most in [
+            0.004, 0.3, 0.97, 1.08, 3.2, 7.5, 12.0, 99.0, 540.0, 1_100.0, 54_321.0, 2.4e6, 9.9e9,
+        ] {
             for count in [3, 4, 5, 6, 7, 11, 14] {
                 let axis: RangedCoordf64 = (0.0..most).into();
                 let points = axis.key_points(count);
                 let label = scale(most, count);
                 let labels: BTreeSet<_> = points.iter().map(|point| label(*point)).collect();
-                assert_eq!(labels.len(), points.len(), "{count} to {most}: {points:?} as {labels:?}");
+                assert_eq!(
+                    labels.len(),
+                    points.len(),
+                    "{count} to {most}: {points:?} as {labels:?}"
+                );
             }
         }
         assert_eq!([0.0, 500.0, 1_000.0].map(scale(3_000.0, 6)), ["0.0", "0.5k", "1.0k"]);
@@ -205,7 +207,10 @@ mod tests {
 
     #[test]
     fn a_colour_is_the_pages_by_its_name() {
-        assert_eq!((attribute(BLUE).as_str(), css(BLUE).as_str()), ("#2E62C4", "var(--blue)"));
+        assert_eq!(
+            (attribute(BLUE).as_str(), css(BLUE).as_str()),
+            ("#2E62C4", "var(--blue)")
+        );
         let names: BTreeSet<_> = COLOURS.iter().map(|(_, name)| name).collect();
         assert_eq!(names.len(), COLOURS.len());
     }
