@@ -47,6 +47,14 @@ pub fn is_confirmed(form: &Form) -> bool {
     form.get(CONFIRMED) == "yes"
 }
 
+/// Keeps the reason of an action whose call has none. A refusal is shown beside the field.
+pub async fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
+    // The field may be missing.
+    form.set(REASON, form.get(REASON).to_owned());
+    let kept = desk.keep_reason(form.get(REASON)).await;
+    kept.map_err(|problem| form.refused_by(&problem, str::to_owned)).is_ok()
+}
+
 impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
     #[must_use]

@@ -15,8 +15,8 @@ use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
-use jackpot_ui::Words;
 use jackpot_ui::frame::{Frame, ICON_FILE};
+use jackpot_ui::{Asset, Words};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
@@ -180,8 +180,7 @@ impl FromRequest for Posted {
                 connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
             }
             let form = read_form(desk.words, &mut payload).await?;
-            let sent = form.get(FORM_TOKEN);
-            if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
+            if !desk.is_own_form(form.get(FORM_TOKEN)) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
             Ok(Self { desk, form })
@@ -227,6 +226,8 @@ pub enum Section {
     Overview,
     Guide,
     Jackpots,
+    Coupons,
+    Rooms,
     Payouts,
     Entries,
     Ledger,
@@ -239,7 +240,10 @@ pub enum Section {
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
     const GROUPS: &[(&str, &[Self])] = &[
-        ("nav-play", &[Self::Overview, Self::Guide, Self::Jackpots]),
+        (
+            "nav-play",
+            &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
+        ),
         ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
         (
             "nav-service",
@@ -252,6 +256,8 @@ impl Section {
             Self::Overview => "nav-overview",
             Self::Guide => "guide",
             Self::Jackpots => "nav-jackpots",
+            Self::Coupons => "nav-coupons",
+            Self::Rooms => "nav-rooms",
             Self::Payouts => "nav-payouts",
             Self::Entries => "nav-entries",
             Self::Ledger => "nav-ledger",
@@ -267,6 +273,8 @@ impl Section {
             Self::Overview => "/console/",
             Self::Guide => "/console/guide",
             Self::Jackpots => "/console/jackpots",
+            Self::Coupons => "/console/coupons",
+            Self::Rooms => "/console/rooms",
             Self::Payouts => "/console/payouts",
             Self::Entries => "/console/entries",
             Self::Ledger => "/console/ledger",
@@ -426,6 +434,19 @@ impl Desk {
         called.map_err(|problem| unreadable(problem.status))
     }
 
+    /// The API's refusal, as a page.
+    pub async fn refusal(&self, answer: HttpResponse) -> Failure {
+        let problem = read::<Value>("", answer).await.err();
+        let problem = problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR));
+        Failure::of_api(self.words, problem)
+    }
+
+    /// Whether a form with this token is from a page of this session.
+    #[must_use]
+    pub fn is_own_form(&self, sent: &str) -> bool {
+        self.console.sessions.is_form_token(&self.session.token.id, sent)
+    }
+
     /// An answer as a page reads it.
     ///
     /// # Errors
@@ -453,13 +474,20 @@ impl Desk {
     /// The same with a status: of a form that was refused.
     #[must_use]
     pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
+        self.page_and(status, page, &[], content)
+    }
+
+    /// The same with scripts beside the one of every page.
+    #[must_use]
+    pub fn page_and(&self, status: StatusCode, page: &Page<'_>, scripts: &[&Asset], content: &Markup) -> HttpResponse {
         let words = self.words;
+        let scripts: Vec<_> = [&SCRIPT].into_iter().chain(scripts.iter().copied()).collect();
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
             language: words.0,
             title: &title,
             class: "console",
-            scripts: &[&SCRIPT],
+            scripts: &scripts,
             head: None,
             listed: false,
         };

@@ -5,6 +5,7 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
 //! - [`define`]: the definition of a jackpot as a form.
 //! - [`reasons`]: reasons of actions whose events have none. [`files`]: lists as files. [`shared`]: what all open consoles
 //!   read together.
@@ -17,8 +18,11 @@ mod api_keys;
 mod audit;
 mod commands;
 mod compared;
+mod coupons;
 mod define;
 mod desk;
+mod document;
+mod download;
 mod entries;
 mod failure;
 mod files;
@@ -33,6 +37,7 @@ mod list;
 mod overview;
 mod payouts;
 mod reasons;
+mod rooms;
 mod session;
 mod shared;
 mod sign_in;
@@ -54,7 +59,7 @@ static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
 /// The files that the console's pages load.
 #[must_use]
 pub fn assets() -> Vec<&'static Asset> {
-    vec![&SCRIPT]
+    vec![&SCRIPT, &coupons::UPLOAD]
 }
 
 /// The routes of all pages.
@@ -78,6 +83,8 @@ fn routes(config: &mut ServiceConfig) {
         .configure(guide::routes)
         .configure(status::routes)
         .configure(adjust::routes)
+        .configure(coupons::routes)
+        .configure(rooms::routes)
         .configure(define::routes)
         .configure(jackpot::routes)
         .configure(payouts::routes)

@@ -13,7 +13,7 @@ use jackpot::http::body::Body;
 use jackpot::http::health::{LedgerState, Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Routes;
+use jackpot::http::routes::{Pages, Routes};
 use jackpot::jackpot::api::{Api, ApiDoc, Histories, Meters, Reasons, Winners};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::projector::Jackpots;
@@ -158,6 +158,7 @@ fn routes(direct: Direct, api: Api) -> Routes {
             jackpot::jackpot::api::routes(config);
         }),
         document: ApiDoc::openapi(),
+        pages: Pages::default(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! The operators' console.
 
+mod coupons;
 mod define;
 pub mod fixture;
 mod instances;
 pub mod pages;
+mod rooms;
 mod sessions;

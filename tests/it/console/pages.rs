@@ -20,10 +20,26 @@ pub const PAGES: &[(&str, &str)] = &[
     ("new-jackpot", "/console/new-jackpot?template=tiers"),
     ("adjust", "/console/jackpots/spring/adjust"),
     ("pause", "/console/jackpots/spring/pause"),
+    ("coupons", "/console/coupons"),
+    ("coupon", "/console/coupons/coffee"),
+    ("new-coupon", "/console/new-coupon"),
+    ("change-coupon", "/console/coupons/coffee/change"),
+    ("issues", "/console/coupons/coffee/issues"),
+    ("issue", "/console/coupons/coffee/issues/r1"),
+    ("void", "/console/coupons/coffee/issues/r1/void"),
+    ("dead-letters", "/console/coupons/coffee/dead-letters"),
+    ("bulk", "/console/coupons/coffee/bulk"),
+    ("rooms", "/console/rooms"),
+    ("room", "/console/rooms/lobby"),
+    ("opening", "/console/rooms/launch"),
+    ("new-room", "/console/new-room"),
+    ("change-room", "/console/rooms/lobby/change"),
+    ("throttle", "/console/rooms/lobby/throttle"),
+    ("link", "/console/rooms/lobby/link"),
 ];
 
 /// What looks for barriers. `scripts/install.sh test` puts it there.
-fn axe() -> String {
+pub fn axe() -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/tools/pages/node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}: run scripts/install.sh test", path.display()))
@@ -52,8 +68,8 @@ pub async fn sign_in(browser: &Browser, service: &Service) {
     browser.press("Sign in").await;
 }
 
-/// Looks at the page that is open.
-async fn look(browser: &Browser, axe: &str, place: &str) {
+/// Looks at the page that is open: no barrier, nothing too wide, nothing from elsewhere, no error.
+pub async fn look(browser: &Browser, axe: &str, place: &str) {
     let found = barriers(browser, axe).await;
     assert!(found.is_empty(), "{place}: {found:#?}");
     let wide = browser
