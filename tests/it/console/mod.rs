@@ -1,6 +1,7 @@
 //! The operators' console.
 
 mod coupons;
+mod day;
 mod define;
 pub mod fixture;
 mod instances;
