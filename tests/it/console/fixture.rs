@@ -37,6 +37,14 @@ impl Page {
         fields
     }
 
+    /// Where the first link leads whose tag or text has this.
+    pub fn link(&self, what: &str) -> String {
+        let mut links = self.html.split("<a ").skip(1);
+        let of = links.find(|link| link.split("</a>").next().is_some_and(|link| link.contains(what)));
+        let of = of.unwrap_or_else(|| panic!("a link with {what} in {}", self.text()));
+        unescaped(between(of, "href=\"", "\""))
+    }
+
     /// Its text without tags.
     pub fn text(&self) -> String {
         let parts = self
@@ -187,7 +195,16 @@ fn without_redirects() -> reqwest::Client {
 
 /// A new key with this role and name, once the service honours it.
 pub async fn key(service: &Service, role: &str) -> String {
-    let made = service.command(&["key", "new", "--role", role, "--name", role]);
+    made(service, &["--role", role, "--name", role]).await
+}
+
+/// The same, bound to a subject such as `jackpot:spring`.
+pub async fn bound_key(service: &Service, role: &str, only: &str) -> String {
+    made(service, &["--role", role, "--name", "bound", "--only", only]).await
+}
+
+async fn made(service: &Service, options: &[&str]) -> String {
+    let made = service.command(&[&["key", "new"], options].concat());
     assert!(made.status.success(), "{}", output_text(&made));
     let key = String::from_utf8(made.stdout).expect("a key is text").trim().to_owned();
     let client = without_redirects();
