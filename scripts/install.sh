@@ -84,15 +84,16 @@ node_packages() {
   want node nodejs
   want npm npm
 }
+# node_tools FOLDER HOME: installs what the lock file of a folder names.
 node_tools() {
-  local lock=package-lock.json home="$TOOLS_DIR/node"
-  cmp --quiet "tests/api/$lock" "$home/$lock" && [[ -d $home/node_modules ]] && return 0
-  say "installing the tools of tests/api/$lock into $home (once)"
+  local folder=$1 lock=package-lock.json home="$TOOLS_DIR/$2"
+  cmp --quiet "$folder/$lock" "$home/$lock" && [[ -d $home/node_modules ]] && return 0
+  say "installing the tools of $folder/$lock into $home (once)"
   mkdir -p "$home"
-  cp tests/api/package.json "tests/api/$lock" "$home/"
+  cp "$folder/package.json" "$folder/$lock" "$home/"
   npm ci --prefix "$home" --ignore-scripts --no-audit --no-fund --silent || {
     rm -f "$home/$lock"
-    die "npm could not install tests/api/$lock"
+    die "npm could not install $folder/$lock"
   }
 }
 
@@ -152,9 +153,12 @@ case "${1:-}" in
     # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
     browser
+    node_packages
     engine_packages
     install_packages
     python_tools
+    # What looks at the pages for barriers.
+    node_tools tests/pages pages
     cargo_tool cargo-nextest "$NEXTEST_VERSION"
     ;;
   api)
@@ -163,7 +167,7 @@ case "${1:-}" in
     node_packages
     install_packages
     python_tools
-    node_tools
+    node_tools tests/api node
     ;;
   clients)
     want curl curl

@@ -19,6 +19,7 @@ use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::proof;
 use crate::random;
+use crate::room;
 use crate::settings::{AutoRestore, RedisMode, Settings};
 use crate::signing;
 use crate::store::{Store, StoreError};
@@ -169,6 +170,7 @@ fn routes(
             mount: console::mount(console),
             assets: [&jackpot_ui::STYLE_FILE, &jackpot_ui::frame::ICON_FILE]
                 .into_iter()
+                .chain([&room::page::html::SCRIPT])
                 .chain(console::assets())
                 .collect(),
         },

@@ -47,10 +47,12 @@ pub fn is_confirmed(form: &Form) -> bool {
     form.get(CONFIRMED) == "yes"
 }
 
-/// The fields that are no values of the action.
-#[must_use]
-pub fn is_own_field(name: &str) -> bool {
-    [CONFIRMED, REASON, FORM_TOKEN].contains(&name)
+/// Keeps the reason of an action whose call has none. A refusal is shown beside the field.
+pub async fn keep_reason(desk: &Desk, form: &mut Form) -> bool {
+    // The field may be missing.
+    form.set(REASON, form.get(REASON).to_owned());
+    let kept = desk.keep_reason(form.get(REASON)).await;
+    kept.map_err(|problem| form.refused_by(&problem, str::to_owned)).is_ok()
 }
 
 impl Action<'_> {
@@ -97,7 +99,7 @@ impl Action<'_> {
 }
 
 /// A table of what changes.
-fn changes(desk: &Desk, changes: &[Change]) -> Markup {
+pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
     let words = desk.words;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.t("action-changes")) {

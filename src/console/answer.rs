@@ -38,7 +38,6 @@ pub struct Jackpot {
     pub currency: String,
     pub status: String,
     pub version: u64,
-    pub public_meter: bool,
     pub meters: Vec<Meter>,
     pub pending: Option<Value>,
 }

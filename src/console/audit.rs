@@ -114,7 +114,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Row>) -> Markup {
             td.id { (row.who) }
             th.nowrap scope="row" { (action_name(desk, &row.action)) }
             td.id { (row.target) }
-            td.stack-small.anywhere { (change(desk, row)) }
+            td.stack-small.text.anywhere { (change(desk, row)) }
             td { @if row.reason.is_empty() { span.muted { (words.t("audit-no-reason")) } } @else { (row.reason) } }
         } } }
     } };

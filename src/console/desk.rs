@@ -15,8 +15,8 @@ use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
-use jackpot_ui::Words;
 use jackpot_ui::frame::{Frame, ICON_FILE};
+use jackpot_ui::{Asset, Words};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::de::DeserializeOwned;
@@ -43,6 +43,9 @@ const TLS_COOKIE_NAME: &str = "__Host-jackpot_session";
 /// Largest answer of the API that a page reads: a page of 1,000 rows has a tenth of it.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
+/// Header of the script that keeps a page's live parts fresh.
+const LIVE: &str = "x-live";
+
 /// How often an open stream looks whether its session was signed out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -61,6 +64,8 @@ pub struct Desk {
     pub console: Data<Console>,
     inside: Inside,
     query: HashMap<String, String>,
+    /// Whether only the live parts of the page are wanted.
+    pub is_live: bool,
 }
 
 /// Name of the session's cookie for this client.
@@ -144,6 +149,7 @@ impl FromRequest for Desk {
                 console,
                 inside,
                 query,
+                is_live: request.headers().contains_key(LIVE),
             })
         })
     }
@@ -174,8 +180,7 @@ impl FromRequest for Posted {
                 connection.ask(Asked::Chunked(MAX_FORM_BYTES as u64));
             }
             let form = read_form(desk.words, &mut payload).await?;
-            let sent = form.get(FORM_TOKEN);
-            if !desk.console.sessions.is_form_token(&desk.session.token.id, sent) {
+            if !desk.is_own_form(form.get(FORM_TOKEN)) {
                 return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
             }
             Ok(Self { desk, form })
@@ -219,7 +224,10 @@ pub struct Page<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     Overview,
+    Guide,
     Jackpots,
+    Coupons,
+    Rooms,
     Payouts,
     Entries,
     Ledger,
@@ -232,7 +240,10 @@ pub enum Section {
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
     const GROUPS: &[(&str, &[Self])] = &[
-        ("nav-play", &[Self::Overview, Self::Jackpots]),
+        (
+            "nav-play",
+            &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
+        ),
         ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
         (
             "nav-service",
@@ -243,7 +254,10 @@ impl Section {
     const fn name(self) -> &'static str {
         match self {
             Self::Overview => "nav-overview",
+            Self::Guide => "guide",
             Self::Jackpots => "nav-jackpots",
+            Self::Coupons => "nav-coupons",
+            Self::Rooms => "nav-rooms",
             Self::Payouts => "nav-payouts",
             Self::Entries => "nav-entries",
             Self::Ledger => "nav-ledger",
@@ -257,7 +271,10 @@ impl Section {
     const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/console/",
+            Self::Guide => "/console/guide",
             Self::Jackpots => "/console/jackpots",
+            Self::Coupons => "/console/coupons",
+            Self::Rooms => "/console/rooms",
             Self::Payouts => "/console/payouts",
             Self::Entries => "/console/entries",
             Self::Ledger => "/console/ledger",
@@ -417,6 +434,30 @@ impl Desk {
         called.map_err(|problem| unreadable(problem.status))
     }
 
+    /// The API's refusal, as a page.
+    pub async fn refusal(&self, answer: HttpResponse) -> Failure {
+        let problem = read::<Value>("", answer).await.err();
+        let problem = problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR));
+        Failure::of_api(self.words, problem)
+    }
+
+    /// Whether a form with this token is from a page of this session.
+    #[must_use]
+    pub fn is_own_form(&self, sent: &str) -> bool {
+        self.console.sessions.is_form_token(&self.session.token.id, sent)
+    }
+
+    /// An answer as a page reads it.
+    ///
+    /// # Errors
+    /// The answer is another one: the page and the API are of different versions.
+    pub fn parsed<T: DeserializeOwned>(&self, answer: &Value) -> Result<T, Failure> {
+        T::deserialize(answer).map_err(|error| {
+            tracing::error!(%error, "a page can't read an answer of the API");
+            Failure::of_api(self.words, unreadable(StatusCode::INTERNAL_SERVER_ERROR))
+        })
+    }
+
     /// The hidden field of every form.
     #[must_use]
     pub fn form_token(&self) -> Markup {
@@ -433,13 +474,20 @@ impl Desk {
     /// The same with a status: of a form that was refused.
     #[must_use]
     pub fn page_with(&self, status: StatusCode, page: &Page<'_>, content: &Markup) -> HttpResponse {
+        self.page_and(status, page, &[], content)
+    }
+
+    /// The same with scripts beside the one of every page.
+    #[must_use]
+    pub fn page_and(&self, status: StatusCode, page: &Page<'_>, scripts: &[&Asset], content: &Markup) -> HttpResponse {
         let words = self.words;
+        let scripts: Vec<_> = [&SCRIPT].into_iter().chain(scripts.iter().copied()).collect();
         let title = format!("{} · {}", page.title, words.t("console"));
         let frame = Frame {
             language: words.0,
             title: &title,
             class: "console",
-            scripts: &[&SCRIPT],
+            scripts: &scripts,
             head: None,
             listed: false,
         };
@@ -450,14 +498,14 @@ impl Desk {
         let words = self.words;
         html! {
             a.skip href="#content" { (words.t("skip")) }
-            header.side {
+            header.side { div {
                 a.brand href="/console/" { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
                 nav aria-label=(words.t("nav")) { (sections(words, page.section)) }
                 div.who {
                     p { (words.t("signed-in-as")) " " strong { (self.session.caller.name()) } br; span.muted { (self.session.caller.role()) } }
                     form method="post" action="/console/sign-out" { (self.form_token()) button.plain { (words.t("sign-out")) } }
                 }
-            }
+            } }
             main id="content" tabindex="-1" {
                 @if !page.trail.is_empty() {
                     nav.trail aria-label=(words.t("trail")) { ol {

@@ -28,7 +28,7 @@ pub fn status(desk: &Desk, status: &str) -> Markup {
     let class = match status {
         "open" => "badge good",
         "suspended" => "badge bad",
-        "paused" => "badge warn",
+        "paused" | "holding" => "badge warn",
         _ => "badge",
     };
     let name = format!("status-{status}");

@@ -5,6 +5,8 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
+//! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
+//! - [`define`]: the definition of a jackpot as a form.
 //! - [`reasons`]: reasons of actions whose events have none. [`files`]: lists as files. [`shared`]: what all open consoles
 //!   read together.
 //! - The other files are one page, or the pages of one thing.
@@ -16,12 +18,18 @@ mod api_keys;
 mod audit;
 mod commands;
 mod compared;
+mod coupons;
+mod define;
 mod desk;
+mod document;
+mod download;
 mod entries;
 mod failure;
 mod files;
 mod form;
+mod guide;
 mod instances;
+mod jackpot;
 mod jackpots;
 mod ledger;
 mod links;
@@ -29,6 +37,7 @@ mod list;
 mod overview;
 mod payouts;
 mod reasons;
+mod rooms;
 mod session;
 mod shared;
 mod sign_in;
@@ -50,7 +59,7 @@ static SCRIPT: Asset = Asset::new("console", "js", include_str!("console.js"));
 /// The files that the console's pages load.
 #[must_use]
 pub fn assets() -> Vec<&'static Asset> {
-    vec![&SCRIPT]
+    vec![&SCRIPT, &coupons::UPLOAD]
 }
 
 /// The routes of all pages.
@@ -71,8 +80,13 @@ fn routes(config: &mut ServiceConfig) {
         .route("/console/sign-out", web::post().to(sign_in::leave))
         .route("/console/live/{path:.*}", crate::http::get().to(desk::live))
         .configure(jackpots::routes)
+        .configure(guide::routes)
         .configure(status::routes)
         .configure(adjust::routes)
+        .configure(coupons::routes)
+        .configure(rooms::routes)
+        .configure(define::routes)
+        .configure(jackpot::routes)
         .configure(payouts::routes)
         .configure(entries::routes)
         // Before the comparison, whose path takes any kind.

@@ -1,4 +1,4 @@
-//! Pausing, resuming and closing a jackpot.
+//! What an operator does with a jackpot as it is: pause, resume, close, rotate its epoch.
 
 use actix_web::HttpResponse;
 use actix_web::http::Method;
@@ -16,10 +16,13 @@ use super::{jackpots, links};
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route(
-            "/console/jackpots/{id}/{verb:pause|resume|close}",
+            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
             crate::http::get().to(get),
         )
-        .route("/console/jackpots/{id}/{verb:pause|resume|close}", web::post().to(post));
+        .route(
+            "/console/jackpots/{id}/{verb:pause|resume|close|rotate}",
+            web::post().to(post),
+        );
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
@@ -30,7 +33,10 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     let Posted { desk, mut form } = posted;
     let (id, verb) = (&path.0, &path.1);
     let body = json!({ "reason": form.get(REASON) });
-    let call = format!("{}/{verb}", links::jackpot_api(id));
+    let call = match verb.as_str() {
+        "rotate" => format!("{}/fairness/rotate", links::jackpot_api(id)),
+        verb => format!("{}/{verb}", links::jackpot_api(id)),
+    };
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
         Ok(_) => Ok(action::done(&links::jackpot(id), &format!("done-{verb}"))),
         Err(problem) => {
@@ -46,22 +52,23 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
     let words = desk.words;
     let name = [("name", (&jackpot.name).into())];
     let after = match verb {
-        "pause" => "paused",
-        "resume" => "open",
-        _ => "closed",
+        "pause" => Some("paused"),
+        "resume" => Some("open"),
+        "close" => Some("closed"),
+        _ => None,
     };
-    let change = Change {
+    let change = after.map(|after| Change {
         what: words.t("status"),
         before: word(words, &jackpot.status),
         after: word(words, after),
-    };
+    });
     let here = links::jackpot(id);
     let action = Action {
         section: Section::Jackpots,
         title: &words.tv(&format!("{verb}-title"), name),
         trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
         effects: &[words.t(&format!("{verb}-effect"))],
-        changes: &[change],
+        changes: change.as_slice(),
         button: &words.t(verb),
         is_final: verb == "close",
         back: &here,

@@ -69,6 +69,23 @@ impl Page {
             .insert(VARY, HeaderValue::from_static("Authorization"));
         answer
     }
+
+    /// The same for a body that is the same for everyone, where a caller with a key keeps nothing.
+    pub fn answer_for(
+        &self,
+        has_key: bool,
+        request: &HttpRequest,
+        content_type: &'static str,
+        max_age_s: u32,
+    ) -> HttpResponse {
+        if !has_key {
+            return self.answer_without_key(request, content_type, max_age_s);
+        }
+        HttpResponse::Ok()
+            .insert_header((CACHE_CONTROL, "no-store"))
+            .content_type(content_type)
+            .body(self.body.clone())
+    }
 }
 
 /// JSON for a caller with a key, which nobody may keep.

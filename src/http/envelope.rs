@@ -5,16 +5,17 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use actix_web::{Error, HttpResponse};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::Web;
+use super::cors::Asked;
 use super::fallback::RouteTable;
 use super::limits;
 use super::listener::exchange::Exchange;
@@ -47,6 +48,7 @@ pub(super) fn wrap<B: MessageBody + 'static>(
     // Pages are not in the document.
     let route = known.unwrap_or_else(|| request.match_pattern().map_or_else(|| UNMATCHED.into(), Arc::from));
     let purpose = Purpose::of(request.path());
+    let asked = Asked::of(&request, &route);
     let method = request.method().clone();
     let header = request.headers().get(trace::HEADER).map(HeaderValue::as_bytes);
     let lines = Request::new(id.shared(), method.clone(), Arc::clone(&route), Trace::of(header));
@@ -56,12 +58,19 @@ pub(super) fn wrap<B: MessageBody + 'static>(
             request,
             next,
             (web.as_ref(), exchange.as_ref(), &route),
+            asked.as_ref(),
             Moment::at(begun),
         ))
         .catch_unwind()
         .await
         {
-            Ok(Ok(answer)) => Ok(finish(answer, &id, purpose)),
+            Ok(Ok(answer)) => {
+                let answer = finish(answer, &id, purpose);
+                match asked {
+                    Some(asked) => Ok(asked.finish(answer).await),
+                    None => Ok(answer),
+                }
+            }
             Ok(Err(error)) => Err(error),
             // The panic hook has logged it, with this request's span.
             Err(_) => Err(Problem::internal().into()),
@@ -84,10 +93,15 @@ pub(super) fn wrap<B: MessageBody + 'static>(
     }))
 }
 
+async fn preflight(asked: Option<&Asked>) -> Option<HttpResponse> {
+    asked?.preflight().await
+}
+
 async fn answer<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
     (web, exchange, route): (Option<&Data<Web>>, Option<&Exchange>, &str),
+    asked: Option<&Asked>,
     now: Moment,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let admitted = match web.map(|web| limits::begin(web, &request, route, now)).transpose() {
@@ -97,6 +111,8 @@ async fn answer<B: MessageBody + 'static>(
     let answer = if exchange.is_some_and(Exchange::is_crowded) {
         let many = Problem::too_many_streams("this connection has as many requests in flight as it may: 100");
         request.into_response(many.into_response())
+    } else if let Some(preflight) = preflight(asked).await {
+        request.into_response(preflight)
     } else {
         next.call(request).await?.map_into_boxed_body()
     };

@@ -11,6 +11,7 @@ pub mod body;
 pub mod budget;
 pub mod cached;
 pub mod conditions;
+pub mod cors;
 pub mod envelope;
 mod fallback;
 pub mod health;
@@ -76,9 +77,9 @@ pub struct Web {
     pub stopping: Stopping,
     /// Largest accepted body in bytes.
     pub max_body_bytes: usize,
-    /// Most streams of callers with a key or a place: of meters, of requests in a queue, of tickets and of pages.
+    /// Most streams of callers with a key or a place: of meters and winners, of requests in a queue, of tickets and of pages.
     pub max_streams: usize,
-    /// Most streams of meters without a key.
+    /// Most streams of meters and winners without a key.
     pub max_public_streams: usize,
 }
 
@@ -106,6 +107,15 @@ impl Web {
             )
         };
         self.metrics.open_stream(self.max_streams).ok_or_else(too_many)
+    }
+
+    /// Opens a stream of what may be public, within the limits of the caller's kind.
+    pub fn open_stream_for(&self, has_key: bool, peer: &Peer) -> Result<(Option<OpenStream>, GaugeGuard), Problem> {
+        if has_key {
+            Ok((None, self.open_stream()?))
+        } else {
+            self.open_public_stream(peer)
+        }
     }
 
     /// Opens a stream without a key.

@@ -121,6 +121,11 @@ pub(super) const KINDS: &[Kind] = &[
         "No jackpot with this id was ever defined.",
     ),
     kind(
+        "winners-not-shown",
+        "The jackpot shows no winners",
+        "The jackpot exists, and the field `winners` of its definition is `off`. An operator can change it by a PUT.",
+    ),
+    kind(
         "definition-not-found",
         "The definition has no such version",
         "The jackpot exists; no PUT of its definition was given this version.",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use utoipa::OpenApi;
 
-use super::api::{self, Api, ApiDoc, Meters, Reasons};
+use super::api::{self, Api, ApiDoc, Histories, Meters, Reasons, Winners};
 use super::files::{self, FileError};
 use super::ledger::projector::Jackpots;
 use super::metrics::PlayMetrics;
@@ -21,6 +21,7 @@ use crate::coupon;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::AnyKind;
 use crate::ledger::projector::load::Load;
+use crate::ledger::queries::Queries;
 use crate::room;
 use crate::room::door::Door;
 use crate::settings::Settings;
@@ -77,11 +78,15 @@ impl Service {
 
     fn api(&self) -> Api {
         let sql = self.ledger.sql.clone();
+        let queries = Queries::new(sql.clone(), self.settings.ledger.entry_index_days);
+        let meters = Arc::new(Meters::new(self.operate.clone()));
         Api {
             play: self.play.clone(),
             operate: self.operate.clone(),
             named: self.named.clone(),
-            meters: Arc::new(Meters::new(self.operate.clone())),
+            histories: Arc::new(Histories::new(queries.clone())),
+            winners: Arc::new(Winners::new(Arc::clone(&meters), queries)),
+            meters,
             epochs: Arc::default(),
             reasons: Reasons::new(sql.clone()),
             sql,

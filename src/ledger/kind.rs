@@ -268,9 +268,10 @@ pub trait Upkeep<K: Kind>: Default + Send {
     fn taken_over(_: &Projector<K>, _: &Id, _: i64, _: &mut Loaded<K>) -> impl Future<Output = Result<(), LoadError>> {
         future::ready(Ok(()))
     }
-    /// Does what is due after a round, or all that is left (`at_once`).
-    fn follow(_: &mut Projector<K>, _: bool) -> impl Future<Output = Result<(), sqlx::Error>> {
-        future::ready(Ok(()))
+    /// Does what is due after a round, or what a stop must not leave (`at_once`). Returns whether there is more to do at
+    /// once.
+    fn follow(_: &mut Projector<K>, _: bool) -> impl Future<Output = Result<bool, sqlx::Error>> {
+        future::ready(Ok(false))
     }
 }
 

@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 
 use super::address::{Address, Mode};
 use super::file::{self, FileLock};
-use super::{Kind, SqlError, Tx, Value, entry_days, insert_rows, pool, schema};
+use super::{Kind, SqlError, Tx, Value, added, entry_days, insert_rows, pool, schema};
 use crate::settings;
 
 /// Most rows of one insert.
@@ -261,14 +261,28 @@ struct Table {
     columns: Vec<(String, bool)>,
 }
 
-/// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days.
+impl Table {
+    fn named(name: &str, columns: &[(&str, bool)]) -> Self {
+        Self {
+            name: name.to_owned(),
+            columns: columns
+                .iter()
+                .map(|(name, is_text)| ((*name).to_owned(), *is_text))
+                .collect(),
+        }
+    }
+}
+
+/// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days and
+/// those that an earlier program does not have.
 async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
-    let names: Vec<String> = sqlx::query_scalar(
+    let mut names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' \
          AND name NOT LIKE 'entries!_%' ESCAPE '!' AND name NOT IN ('_sqlx_migrations', 'entry_days') ORDER BY name",
     )
     .fetch_all(&mut *sqlite)
     .await?;
+    names.retain(|name| added::TABLES.iter().all(|table| table.name != name));
     let mut tables = Vec::with_capacity(names.len());
     for name in names {
         tables.push(table(sqlite, name).await?);
@@ -302,6 +316,14 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
             copy_table(from, into, &index_of(day)).await?;
         }
     }
+    for table in added::TABLES.iter().filter(|table| table.is_copied) {
+        // It is missing while only earlier programs have used the database.
+        if added::is_there(from, table.name).await? {
+            let delete = AssertSqlSafe(format!("DELETE FROM {}", table.name));
+            sqlx::query(delete).execute(&mut **into).await?;
+            copy_table(from, into, &Table::named(table.name, table.columns)).await?;
+        }
+    }
     Ok(())
 }
 
@@ -323,11 +345,7 @@ async fn is_there(from: &mut Tx<'_>, table: &str) -> Result<bool, sqlx::Error> {
 }
 
 fn index_of(day: &str) -> Table {
-    let columns = entry_days::COLUMNS.map(|(name, is_text)| (name.to_owned(), is_text));
-    Table {
-        name: entry_days::table(day),
-        columns: columns.to_vec(),
-    }
+    Table::named(&entry_days::table(day), &entry_days::COLUMNS)
 }
 
 /// A value between the two databases.

@@ -43,6 +43,21 @@ pub async fn insert_rows(
     with_rows(tx, (&before, ""), columns.len(), values).await.map(drop)
 }
 
+/// Inserts rows, or changes those whose key exists already: `on_conflict` says how. No two rows may have the same key.
+///
+/// # Panics
+/// The same as for [`insert_rows`], also of `on_conflict`.
+pub async fn upsert_rows(
+    tx: &mut Tx<'_>,
+    (table, on_conflict): (&str, &str),
+    columns: &[&str],
+    values: &[Value<'_>],
+) -> Result<(), sqlx::Error> {
+    let before = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
+    let after = format!(" ON CONFLICT {on_conflict}");
+    with_rows(tx, (&before, &after), columns.len(), values).await.map(drop)
+}
+
 /// Changes rows of `table` by an `UPDATE` that reads `given`, a table with these columns: `set` and `which` are its parts.
 /// Returns the number of changed rows.
 ///

@@ -2,6 +2,7 @@
 //! TEXT and BIGINT, no NULL).
 
 mod about;
+mod added;
 mod address;
 pub mod copy;
 pub mod entry_days;
@@ -31,7 +32,7 @@ use file::FileLock;
 pub use about::{About, Holder};
 pub use address::Kind;
 pub use error::{SqlError, Taken, is_unavailable};
-pub use insert::{Value, insert_rows, update_rows};
+pub use insert::{Value, insert_rows, update_rows, upsert_rows};
 pub use owner::InSql;
 pub use schema::Migrated;
 

@@ -9,7 +9,7 @@ use jackpot::http::auth;
 use jackpot::http::body::Body;
 use jackpot::http::health::Readiness;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Routes;
+use jackpot::http::routes::{Pages, Routes};
 use jackpot::jackpot::api::ApiDoc;
 use jackpot::settings::Settings;
 use jackpot::telemetry::Metrics;
@@ -33,6 +33,7 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
                 .route("/v1/jackpots/{id}/entries", web::post().to(post));
         }),
         document: ApiDoc::openapi(),
+        pages: Pages::default(),
     };
     let web = super::web(settings, &Arc::new(Metrics::new()), Arc::new(Readiness::default))?;
     super::until_signal(settings, web, routes).await

@@ -13,7 +13,7 @@ use jackpot::http::body::{Body, Described};
 use jackpot::http::health::Readiness;
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
-use jackpot::http::routes::Routes;
+use jackpot::http::routes::{Pages, Routes};
 use jackpot::jackpot::api::ApiDoc;
 use jackpot::settings::Settings;
 use jackpot::store::{Call, Script, Store};
@@ -100,6 +100,7 @@ pub(super) async fn serve(settings: &Settings, way: Way) -> Outcome {
                 .route("/v1/coupons/{id}/issues", web::post().to(post));
         }),
         document: ApiDoc::openapi(),
+        pages: Pages::default(),
     };
     let web = super::web(settings, &Arc::new(Metrics::new()), Arc::new(Readiness::default))?;
     let served = super::until_signal(settings, web, routes).await;

@@ -22,6 +22,13 @@ impl Frame<'_> {
     /// The whole page. Its scripts run when it has been read, so they change what is there.
     #[must_use]
     pub fn around(&self, content: &Markup) -> Markup {
+        self.around_at("", content)
+    }
+
+    /// The same for a page that a proxy may serve under another path: `root` leads from it to the root of the service,
+    /// such as `../..`.
+    #[must_use]
+    pub fn around_at(&self, root: &str, content: &Markup) -> Markup {
         html! {
             (DOCTYPE)
             html lang=(self.language.code()) {
@@ -31,9 +38,9 @@ impl Frame<'_> {
                     meta name="color-scheme" content="light dark";
                     @if !self.listed { meta name="robots" content="noindex"; }
                     title { (self.title) }
-                    link rel="stylesheet" href=(STYLE_FILE.path());
-                    link rel="icon" href=(ICON_FILE.path()) type="image/svg+xml";
-                    @for script in self.scripts { script src=(script.path()) defer {} }
+                    link rel="stylesheet" href={ (root) (STYLE_FILE.path()) };
+                    link rel="icon" href={ (root) (ICON_FILE.path()) } type="image/svg+xml";
+                    @for script in self.scripts { script src={ (root) (script.path()) } defer {} }
                     @if let Some(head) = self.head { (head) }
                 }
                 body class=(self.class) { (content) }

@@ -52,6 +52,38 @@ pub fn parse(text: &str, currency: &str) -> Option<i64> {
     Some(sign * minor)
 }
 
+/// An amount in minor units as an operator writes it: without symbol, thousands together.
+#[must_use]
+pub fn plain(amount: u64, digits: u32) -> String {
+    let scale = 10_u64.pow(digits);
+    let digits = usize::try_from(digits).unwrap_or(0);
+    match digits {
+        0 => amount.to_string(),
+        _ => format!("{}.{:0digits$}", amount / scale, amount % scale),
+    }
+}
+
+/// Parts per million in percent, without zeros at the end.
+#[must_use]
+pub fn percent(ppm: u32) -> String {
+    let text = format!("{}.{:04}", ppm / 10_000, ppm % 10_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Percent as an operator writes it, such as `12.5` or `12.5 %`, in parts per million: 0 to 100 with at most 4 digits after
+/// the point.
+#[must_use]
+pub fn parse_percent(text: &str) -> Option<u32> {
+    let text = text.trim().trim_end_matches('%').trim_end();
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > 4 || !is_number(whole) || !is_number(rest) {
+        return None;
+    }
+    let ppm: u32 = format!("{whole}{rest:0<4}").parse().ok()?;
+    (ppm <= 1_000_000).then_some(ppm)
+}
+
 /// As in the Unicode CLDR: a symbol that is not ambiguous for readers of this language.
 fn symbol(language: Language, currency: &str) -> Option<&'static str> {
     Some(match (currency, language) {
@@ -121,6 +153,27 @@ mod tests {
             ("1.-5", "EUR"),
         ] {
             assert_eq!(parse(text, currency), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for (amount, digits, text) in [(18_811, 2, "188.11"), (5, 2, "0.05"), (18_811, 0, "18811")] {
+            assert_eq!(plain(amount, digits), text);
+        }
+        for (ppm, text) in [
+            (1_000_000, "100"),
+            (15_000, "1.5"),
+            (1, "0.0001"),
+            (0, "0"),
+            (100_000, "10"),
+        ] {
+            assert_eq!(percent(ppm), text);
+            assert_eq!(parse_percent(text), Some(ppm));
+        }
+        assert_eq!(parse_percent("12.5 %"), Some(125_000));
+        for wrong in ["", "100.0001", "101", "-1", "1.00001", ".5", "x"] {
+            assert_eq!(parse_percent(wrong), None, "{wrong}");
         }
     }
 

@@ -58,6 +58,8 @@ impl Plot<'_> {
                 write!(line, "H{x:.1}V{y:.1}")
             };
         }
+        // Until the next step, which a single point would not reach.
+        let _ = write!(line, "H{:.1}", WIDTH - RIGHT);
         let bottom = HEIGHT - BOTTOM;
         let area = format!("{line}V{bottom:.1}H{LEFT:.1}Z");
         html! {
@@ -127,7 +129,7 @@ mod tests {
         let points = [(0, 0), (100, 40), (200, 10)].map(|(at_ms, value)| Point { at_ms, value });
         let svg = svg(&points);
         assert!(svg.contains("aria-label=\"Pool &amp; &lt;time&gt;\""));
-        assert!(svg.contains("d=\"M8.0 174.0H278.0V10.0H548.0V133.0\""), "{svg}");
+        assert!(svg.contains("d=\"M8.0 174.0H278.0V10.0H548.0V133.0H548.0\""), "{svg}");
         for label in [">0<", ">10<", ">40<", ">100<", ">200<"] {
             assert!(svg.contains(label), "{label}");
         }

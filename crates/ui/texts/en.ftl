@@ -129,6 +129,427 @@ adjust-moves-on = The jackpot goes on meanwhile: the values below are those of t
 adjust-do = Adjust
 done-adjust = The adjustment is made.
 
+## Definitions of coupons and rooms
+definition = Definition
+change = Change
+field-id = Id
+field-id-hint = 1 to 64 letters, digits, points, hyphens or underscores. It can't be changed later.
+field-id-wrong = Write 1 to 64 letters, digits, points, hyphens or underscores, beginning with a letter or digit.
+field-id-taken = This id is taken. Choose another one, or change that definition.
+value-none = none
+value-unknown = not known yet
+nothing-changes = These are the values of now. Change one of them.
+changed-meanwhile = Someone changed it meanwhile. The values of now are below: look again, then confirm.
+action = Action
+
+## Coupons
+nav-coupons = Coupons
+coupons = Coupons
+coupon = Coupon
+coupons-none = There is no coupon yet. Define one: a name and a stock are enough.
+coupon-new = Define a coupon
+coupon-new-title = Define a coupon { $name }
+coupon-new-about = Limited stock, first come, first served. Times are in UTC.
+coupon-new-effect = Players can get units as soon as it has started. Its id is used up for ever.
+coupon-new-do = Define
+done-coupon-new = The coupon is defined.
+coupon-change-title = Change { $name }
+coupon-change-about = Times are in UTC.
+coupon-change-effect = The new definition counts at once, for requests in the queue too. Units that were issued stay as they are.
+coupon-change-do = Change
+done-coupon-change = The coupon is changed.
+coupon-name = Name
+coupon-stock = Stock
+coupon-stock-hint = Units that can be out at once. Never below those that are out.
+coupon-per-user = Units per user
+coupon-per-user-window-s = Window in seconds
+coupon-per-user-window-s-hint = How long a unit counts for its user. Empty: for ever.
+coupon-starts-at = Starts
+coupon-starts-at-hint = UTC. Empty: at once.
+coupon-ends-at = Ends
+coupon-ends-at-hint = UTC. Empty: never.
+coupon-issued = Issued
+coupon-voided = Voided
+coupon-remaining = Remaining
+coupon-queued = In the queue
+coupon-dead = Dead letters
+coupon-time = Time
+coupon-from = from
+coupon-until = until
+coupon-always = always
+coupon-out = { $out } of { $stock } units are out
+coupon-pages = Pages of this coupon
+coupon-tab-numbers = Overview
+coupon-tab-issues = Issues
+coupon-tab-dead-letters = Dead letters
+coupon-tab-bulk = Bulk issue
+status-ended = ended
+
+## Issues of a coupon
+issues-title = Issues of { $name }
+issues-about = In the order in which they were issued, from the ledger. The last moments may be missing.
+issues-none = No unit has been issued yet.
+issue-search = Request id
+issue-find = Find
+issue-none = The coupon has no request of this id.
+issue-title = Request { $id }
+issue-sequence = Number
+issue-request = Request
+issue-user = User
+issue-code = Code
+issue-issued-at = Issued
+issue-voided-at = Voided
+issue-decided-at = Decided
+issue-result = Result
+issue-position = Place in the queue
+issue-queued-at = In the queue since
+issue-attempts = Tries
+issue-first = Its user has
+result-issued = issued
+result-voided = voided
+result-already-issued = the user has one
+result-out-of-stock = out of stock
+result-not-open = not open
+result-queued = in the queue
+result-dead = dead letter
+result-refused = refused
+void = Void
+void-title = Void request { $id }
+void-effect = Unit { $sequence } of user { $user } returns to the stock. The user can get another one with a new request. The number is never used again.
+done-void = The unit is voided.
+
+## Dead letters
+dead-title = Dead letters of { $name }
+dead-about = Requests that the queue took three times without being able to serve them. The log of the service has the cause of each try, by the id of the request. Find it before you put them back.
+dead-none = There is no dead letter.
+dead-arrival = Arrival
+dead-why = Why
+dead-tries = { $count ->
+    [one] Taken { $count } time without an answer
+   *[other] Taken { $count } times without an answer
+}
+dead-unreadable = Its record can't be read
+redrive = Redrive
+redrive-all = Redrive all shown
+redrive-title = { $count ->
+    [one] Redrive { $count } request of { $name }
+   *[other] Redrive { $count } requests of { $name }
+}
+redrive-effect = Each returns to its old place in the queue, with no tries counted. Requests that were served meanwhile stay served.
+done-redrive = The requests are in the queue again.
+
+## Bulk issue
+bulk-title = Bulk issue of { $name }
+bulk-effect = { $remaining ->
+    [one] Each line of the file is a request for a unit, in order, until the stock is out: { $remaining } unit remains.
+   *[other] Each line of the file is a request for a unit, in order, until the stock is out: { $remaining } units remain.
+}
+bulk-again = Sending the same file again is safe: what was decided gets the same answer.
+bulk-format = A line is one JSON object:
+bulk-list = File
+bulk-no-list = Choose a file with at least one line.
+bulk-do = Issue the units
+bulk-progress = Progress
+bulk-sent = Sent
+bulk-broken = The connection broke. Send the same file again: what was decided gets the same answer.
+bulk-decided = { $lines ->
+    [one] { $lines } line decided, { $issued } issued.
+   *[other] { $lines } lines decided, { $issued } issued.
+}
+bulk-result = Result
+bulk-stopped = Line { $line } and those after it were not read. Send the same file again.
+bulk-without = Lines without a unit
+bulk-first = The first { $shown } of { $count }.
+bulk-line = Line
+bulk-another = Send another file
+
+## Rooms
+nav-rooms = Rooms
+rooms = Rooms
+room = Room
+rooms-none = There is no waiting room yet. Define one, then name it in the definition of a jackpot.
+room-new = Define a room
+room-new-title = Define a room { $name }
+room-new-about = A room admits so many users at once; the others wait in the order in which they came. Times are in UTC.
+room-new-do = Define
+done-room-new = The room is defined.
+room-change-title = Change { $name }
+room-change-about = Times are in UTC.
+room-change-do = Change
+done-room-change = The room is changed.
+room-throttle = Throttle
+room-throttle-title = Throttle { $name }
+room-throttle-about = How many users are in, and how fast they come in. Nobody who is in loses the place.
+room-throttle-do = Throttle
+done-room-throttle = The room has its new capacity and rate.
+room-name = Name
+room-name-hint = Shown on the waiting page. Empty: none.
+room-capacity = Capacity
+room-capacity-hint = Sessions at once. 0 admits nobody.
+room-admissions-per-minute = Admissions per minute
+room-admissions-per-minute-hint = In any 60 s. Empty: no limit but the capacity.
+room-session-s = Session in seconds
+room-waiting-timeout-s = Waiting timeout in seconds
+room-waiting-timeout-s-hint = How long the place of a silent user is kept.
+room-opens-at = Opens
+room-opens-at-hint = UTC. Who joins before gets a place by lot. Empty: it is open.
+room-back = Link back
+room-back-hint = An https address on the waiting page. Empty: none.
+room-return-origins = Sites that users return to
+room-return-origins-hint = A line each, such as https://shop.example.
+room-effect-at-once = The definition counts at once.
+room-effect-shut = Nobody is admitted. Sessions that have begun go on, and whoever waits keeps the place.
+room-effect-capacity = { $capacity ->
+    [one] At most { $capacity } user is in at once.
+   *[other] At most { $capacity } users are in at once.
+}
+room-effect-over = { $active ->
+    [one] The { $active } user who is in stays. Nobody is admitted until that session has ended.
+   *[other] The { $active } users who are in stay. Nobody is admitted until enough sessions have ended.
+}
+room-effect-rate = { $rate ->
+    [one] The room admits at most { $rate } user in any 60 s.
+   *[other] The room admits at most { $rate } users in any 60 s.
+}
+room-effect-no-rate = The capacity alone limits how fast users come in.
+room-effect-wait = At this rate the last of the { $waiting } users who wait now waits at least { $minutes ->
+    [one] { $minutes } minute.
+   *[other] { $minutes } minutes.
+}
+room-effect-opens = Nobody is admitted before the opening. Whoever joins before it gets a place by lot, under a new commitment.
+room-inside = Inside
+room-waiting = Waiting
+room-rate = Admissions per minute
+room-no-rate = no limit
+room-eta = Wait for a new user
+room-mean-wait = Mean wait
+room-admitted = Admitted
+room-expired = Expired
+room-abandoned = Abandoned
+room-left = Left
+room-seconds = { $value } s
+room-filled = { $active } of { $capacity } places are taken
+room-held = Nobody is admitted for now, because passes from before a loss of Redis may be in use. Until
+status-collecting = not open yet
+status-holding = holding
+order = Order before the opening
+order-about = Users who join before the opening are ordered by a secret seed. The commitment is its SHA-256: publish it now, so that anybody can check the order later.
+order-nonce = Nonce
+order-commitment = Commitment
+order-seed = Seed
+order-no-seed = shown after the opening
+order-joined = Joined before it
+order-hash = SHA-256 of the list
+order-file = The list
+order-check = Check it offline:
+room-link = Link for a user
+link-title = Link to the waiting page of { $name }
+link-about = Opens the waiting page for one user. The user joins when the link is opened, within minutes. Back ends make these links by the API.
+link-user = User
+link-return-to = Address to return to
+link-do = Make the link
+link-made = The link is made. It can be opened until
+link-no-origins = The room sends users nowhere yet. List the sites that users return to.
+
+## The waiting page of a room
+wait-title = Place { $place } in the line
+wait-moves = You are in the line
+wait-early-title = Not open yet
+wait-early = The room is not open yet
+wait-early-place = drawn by lot
+wait-early-time = { $time } until the opening
+wait-early-note = It opens on { $date }. Everybody who is here before has the same chance of a place at the front.
+wait-held = The line stands still for a while
+wait-held-time = { $time } at least
+wait-stands = The line stands still
+wait-kept = Nobody is let in for now. Your place is kept.
+wait-place = Your place in the line
+wait-time = Estimated time
+wait-open = Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.
+wait-leave = Leave the line
+wait-back = Back to { $site }
+wait-soon = less than a minute
+wait-minutes = { $count ->
+    [one] about { $count } minute
+   *[other] about { $count } minutes
+}
+wait-hours = { $count ->
+    [one] about { $count } hour
+   *[other] about { $count } hours
+}
+wait-days = { $count ->
+    [one] about { $count } day
+   *[other] about { $count } days
+}
+# A pattern of strftime.
+wait-date = %-d %B %Y at %H:%M UTC
+wait-bad-link = This link is not valid
+wait-bad-link-text = It is incomplete, or was made for something else. Go back to where it came from.
+wait-link-expired = This link has expired
+wait-link-expired-text = It opens the line for a few minutes only. Go back to get a new one.
+wait-link-used = This link has been used
+wait-link-used-text = You have joined the line with it, and your visit is over. Go back to get a new one.
+wait-too-often = You have left the line too often
+wait-too-often-text = You can join again in less than a minute. This page tries again by itself.
+wait-not-sent = This link leads to a site that is not known here
+wait-not-sent-text = Nobody is sent there from this line. Go back to where you came from.
+wait-no-room = There is no such room
+wait-no-room-text = The line that you want to join is not there. Go back to where you came from.
+wait-forgotten = Your visit is over
+wait-forgotten-text = Your place is no longer known here. To come in, go back and join the line again.
+wait-expired = Your time is up
+wait-expired-text = Your time in the room has ended. To come in once more, go back and join the line again.
+wait-abandoned = Your place was given up
+wait-abandoned-text = This page was closed or offline for too long. To come in, go back and join the line again, at its end.
+wait-left = You have left the line
+wait-left-text = Your place is free for others. To come in, go back and join the line again.
+wait-closed = Nobody can join for now
+wait-closed-text = This page tries again by itself.
+wait-unavailable = The line can't be reached for now
+wait-unavailable-text = If you had a place, it is kept for a while. This page tries again by itself.
+
+## Defining a jackpot
+yes = yes
+no = no
+none = none
+nothing = —
+form-amount = Write an amount with at most { $digits } digits after the point.
+form-percent = Write a share from 0 to 100 percent with at most 4 digits after the point.
+form-number = Write a whole number.
+form-id = Use 1 to 64 letters, digits, points, _ or -, beginning with a letter or digit.
+define = Change the definition
+define-new-title = New jackpot
+define-title = Define { $name }
+define-do = Put this definition
+done-define = The definition is put.
+define-exists = A jackpot with this id exists. Choose another id.
+define-changed = Someone else has changed this definition since you loaded it.
+define-load-again = Load it again as it is now
+define-effect-new = The jackpot is created and takes entries at once.
+define-effect-waits = This touches money or odds of a jackpot that holds money. It waits for the next take of all of a pool, and comes into force with it. Until then the definition in force stays.
+define-effect-empty = This touches money or odds. The jackpot is paused or empty, so it comes into force at once, unless a cap is below a pool.
+define-effect-pending = This replaces the waiting definition.
+define-effect-now = This touches neither money nor odds. It comes into force at once.
+define-head = What it is
+define-id = Id
+define-name = Name
+define-currency = Currency
+define-contribution-kind = Each entry adds
+define-contribution = Contribution
+contribution-fixed = an amount
+contribution-rate = percent of the stake
+define-tiers = Tiers
+define-tiers-hint = The pools. Their shares are percent of each contribution. A tier stays once it is defined.
+define-tier = Tier { $number }
+define-tier-name = Name of the tier
+define-share = Share (%)
+define-min-payout = Smallest payout
+define-seed = Restarts at
+define-reserve = To the reserve (%)
+define-cap = Cap
+define-add-tier = Add a tier
+define-remove-tier = Remove tier { $number }
+define-odds = Odds
+define-odds-hint = Each draw is one of the tickets. A rank wins with its number of tickets, and the rest wins nothing. A take of all needs at least the smallest payout of its tier, or the entry draws again.
+define-total = Tickets in all
+define-redraws = Most redraws
+define-rank = Prize { $number }
+define-rank-number = Rank
+define-weight = Tickets
+define-prize = Prize
+prize-all = all of a pool
+prize-share = percent of a pool
+prize-fixed = an amount from a pool
+prize-coupon = a coupon
+define-prize-tier = Of the tier
+define-prize-value = Amount or percent
+define-prize-coupon = Coupon id
+define-add-rank = Add a prize
+define-remove-rank = Remove prize { $number }
+define-entries = Entries
+define-min-stake = Smallest stake
+define-min-stake-hint = Empty: 0, or 1 where the contribution is percent.
+define-max-stake = Largest stake
+define-max-stake-hint = Empty: no limit.
+define-room = Waiting room
+define-room-hint = Id of a room, or empty. Entries then need its pass.
+define-public = What everybody may see
+define-public-meter = Meter, rules and draws can be read without a key
+define-winners = Winners
+winners-masked = masked
+winners-full = in full
+winners-off = not shown
+define-origins = Web origins
+define-origins-hint = One a line, such as https://games.example. Their pages may read what is public.
+part-fixed = { $amount } from each entry
+part-rate = { $share } of the stake
+part-rank = Rank { $rank }
+part-chance = { $weight } in { $total }
+part-all = all of { $tier }
+part-share = { $share } of { $tier }
+part-amount = { $amount } from { $tier }
+part-coupon = the coupon { $coupon }
+
+## One jackpot
+jackpot-new = New jackpot
+jackpot-definition = Definition
+jackpot-waiting = A definition waits
+jackpot-waiting-text = It comes into force with the next take of all. What it changes:
+jackpot-history = Pool of { $tier }
+jackpot-history-minute = minutes
+jackpot-history-hour = hours
+jackpot-history-day = days
+jackpot-history-away = The history can't be read now: { $detail }
+jackpot-winners = Last payouts
+jackpot-winners-none = Nobody has won yet.
+jackpot-epochs = Epochs
+jackpot-epoch = Epoch
+jackpot-opened = Opened
+jackpot-closed = Closed
+jackpot-commitment = Commitment
+jackpot-seed = Seed
+when = When
+player = Player
+rotate = Rotate the epoch
+rotate-title = Rotate the epoch of { $name }
+rotate-effect = The open epoch closes and the next one opens with a new commitment. The seed of the closed epoch is published once the ledger has its closing and no entry needs it. Entries keep their answers.
+done-rotate = A new epoch is open.
+
+## The guide
+guide = First steps
+guide-about = From nothing to a jackpot that pays, in three steps. Everything here is also one call of the API.
+guide-define = Define a jackpot
+guide-define-text = Begin with a template. You can change everything before it is created.
+guide-single = One pool
+guide-single-text = Every entry adds a cent. One in a million takes the whole pool.
+guide-tiers = Four tiers
+guide-tiers-text = Grand, major, minor and mini, from 1.5 percent of each stake, with reserves and seeds.
+guide-queue = Coupons behind a waiting room
+guide-queue-text = First come, first served: a coupon of limited stock, for those whom the room has let in.
+guide-try = Try an entry
+guide-try-text = What your game's back end does at each play.
+guide-try-none = Define a jackpot first.
+guide-try-do = Play one entry
+guide-watch = Watch
+guide-watch-text = Pools move on the overview, and every action is in the audit trail. Players see what you publish.
+guide-played = Entry { $sequence }: { $outcome }
+guide-played-nothing = no prize
+guide-played-prize = { $amount } from { $tier }
+guide-played-coupon = a coupon
+guide-stake = Stake
+guide-player-hint = Whom the game knows, such as player-7.
+guide-queue-title = Coupons behind a waiting room
+guide-queue-about = Makes a room, a coupon and a jackpot of one id. The back end asks the room for a pass, and plays with it until the stock ends.
+guide-queue-id = Id of all three
+guide-queue-stock = Stock
+guide-queue-capacity = Users inside at once
+guide-queue-effect = These come into being. What has this id already stays as it is, and you are told.
+guide-queue-room = Room { $id }
+guide-queue-coupon = Coupon { $id }
+guide-queue-jackpot = Jackpot { $id }
+guide-queue-do = Make all three
+done-guide-queue = Room, coupon and jackpot are there.
+
 ## Sections and lists
 nav-money = Money
 nav-service = Service

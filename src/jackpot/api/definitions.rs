@@ -3,11 +3,12 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::definition::{Definition, MAX_RANKS, Violation};
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier};
+use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, Violation};
+use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier, Winners};
+use jackpot_core::jackpot::origin;
 use jackpot_core::money::Minor;
 use jackpot_core::violation::{check_new_name, name_and_rest};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::{Api, operator};
@@ -28,13 +29,16 @@ use crate::subject::kinds::JACKPOT;
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
 
+/// Bytes between two origins: quotes, a comma, a new line with its spaces.
+const MAX_BETWEEN: usize = 16;
+
 /// How long clients without a key may keep a version, in seconds. A version never changes, but the jackpot may become
 /// private.
 const VERSION_MAX_AGE_S: u32 = 60;
 
 impl Described for Document {
     const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake"];
-    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES + 16 * 1_024;
+    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES + MAX_ORIGINS * (origin::MAX_CHARS + MAX_BETWEEN) + 16 * 1_024;
 
     fn broken(self) -> Vec<Violation> {
         Definition::check(self).err().unwrap_or_default()
@@ -63,13 +67,16 @@ pub(crate) struct Jackpot {
     #[schema(value_type = Option<u64>)]
     max_stake: Option<Minor>,
     public_meter: bool,
+    origins: Vec<String>,
+    winners: Winners,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
     /// Version of the definition in force.
     #[schema(example = 3)]
     version: u64,
     /// Version of the definition that waits for the next take of all.
-    pending: Option<Document>,
+    #[schema(value_type = Option<Document>)]
+    pending: Option<Waiting>,
     meters: Vec<Meter>,
 }
 
@@ -87,11 +94,26 @@ impl Jackpot {
             max_redraws: document.max_redraws,
             max_stake: document.max_stake,
             public_meter: document.public_meter,
+            origins: document.origins,
+            winners: document.winners,
             room: document.room,
             version,
-            pending,
+            pending: pending.map(Waiting),
             meters,
         }
+    }
+}
+
+/// A waiting definition, with the fields that its stored text leaves out.
+#[derive(Debug)]
+struct Waiting(Document);
+
+impl Serialize for Waiting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut shown = serde_json::to_value(&self.0).expect("plain data is JSON");
+        shown["origins"] = serde_json::json!(self.0.origins);
+        shown["winners"] = serde_json::json!(self.0.winners);
+        shown.serialize(serializer)
     }
 }
 
@@ -115,6 +137,8 @@ pub(crate) struct DefinitionOfVersion {
     #[schema(value_type = Option<u64>)]
     max_stake: Option<Minor>,
     public_meter: bool,
+    origins: Vec<String>,
+    winners: Winners,
 }
 
 impl DefinitionOfVersion {
@@ -131,6 +155,8 @@ impl DefinitionOfVersion {
             max_redraws: document.max_redraws,
             max_stake: document.max_stake,
             public_meter: document.public_meter,
+            origins: document.origins,
+            winners: document.winners,
         }
     }
 }

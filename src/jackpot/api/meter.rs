@@ -4,23 +4,20 @@
 //! for all. Such an answer is at most a second old. It has everything that this instance has acknowledged, because each
 //! acknowledged change raises the mark that the instance has seen ([`crate::subject::Observed::mark`]).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::StreamExt;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::document::Winners;
 use jackpot_core::mark::Mark;
 use serde::Serialize;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tracing::debug;
 use utoipa::ToSchema;
 
 use super::Api;
+use super::shared::{MAX_AGE_S, Readings, SHOWN_FOR, Source, Streamed};
 use crate::http::Web;
 use crate::http::auth::Anyone;
 use crate::http::cached::{self, Page};
@@ -29,20 +26,6 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
-use crate::jackpot::scripts::Snapshot;
-use crate::single_flight::SingleFlight;
-
-/// How often a meter with listeners is read. With at most one event a second, a listener lags by at most a second.
-const READ_EVERY: Duration = Duration::from_millis(200);
-/// Largest age of an answer to a caller without a key, and how long caches may keep it.
-const SHOWN_FOR: Duration = Duration::from_secs(1);
-const MAX_AGE_S: u32 = 1;
-/// Least time between two readings of one meter: whatever the load, at most 50 readings a second.
-const PAUSE: Duration = Duration::from_millis(20);
-/// Least time between two events of one stream.
-const EVENT_EVERY: Duration = Duration::from_secs(1);
-/// After this silence, a comment keeps proxies from closing the stream.
-const COMMENT_AFTER: Duration = Duration::from_secs(15);
 
 /// The pools of a jackpot.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -69,122 +52,154 @@ pub(crate) struct TierPool {
 }
 
 impl MeterNow {
-    fn of(id: &Id, snapshot: Snapshot) -> Result<Self, PlayError> {
-        let definition = crate::jackpot::view::parse_definition(id, &snapshot.definition)?;
-        let meters = snapshot
-            .meters
-            .into_iter()
-            .map(|m| TierPool {
-                tier: m.tier,
-                pool: m.pool,
-            })
-            .collect();
-        let (status, at) = (snapshot.status.as_str(), rfc3339(snapshot.now_ms));
-        Ok(Self {
-            jackpot_id: id.clone(),
-            status,
-            meters,
-            at,
-            public: definition.document().public_meter,
-        })
-    }
-
     fn shows_the_same(&self, other: &Self) -> bool {
         self.status == other.status && self.meters == other.meters && self.public == other.public
     }
 
-    fn event(&self) -> Bytes {
-        let json = serde_json::to_string(self).expect("plain data is JSON");
-        Bytes::from(format!("event: meter\ndata: {json}\n\n"))
+    /// Whether it has this tier.
+    pub(super) fn has(&self, tier: &Id) -> bool {
+        self.meters.iter().any(|meter| meter.tier == *tier)
     }
 }
 
-/// A shared reading of a meter.
+/// A shared reading of a jackpot: its meter, and what else decides about what is public.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
-    now: Arc<MeterNow>,
+    pub(super) now: Arc<MeterNow>,
     mark: Mark,
     /// The highest version of the definition.
     pub(super) last_version: u64,
+    /// Paid claims so far.
+    pub(super) claim_order: u64,
+    /// How the list of winners shows players.
+    pub(super) winners: Winners,
+    /// Web origins that may read what is public.
+    origins: Arc<[String]>,
     page: Page,
 }
 
 impl Shown {
-    fn new(now: MeterNow, mark: Mark, last_version: u64) -> Self {
+    /// Whether anyone may read it.
+    pub(super) fn is_public(&self) -> bool {
+        self.now.public
+    }
+
+    /// Whether pages of this origin may read what is public.
+    pub(super) fn is_open_to(&self, origin: &str) -> bool {
+        self.now.public && self.origins.iter().any(|open| open == origin)
+    }
+}
+
+/// Redis.
+#[derive(Debug)]
+pub(super) struct FromRedis {
+    operate: Operate,
+}
+
+impl Source for FromRedis {
+    type Key = Id;
+    type Value = Shown;
+    /// Refusals go by it too: whose pages may read them.
+    const KEPT: Duration = Duration::from_mins(1);
+
+    async fn read(&self, id: &Id) -> Result<Shown, Problem> {
+        let snapshot = self.operate.views.snapshot(id).await?;
+        let definition = crate::jackpot::view::parse_definition(id, &snapshot.definition)?;
+        let document = definition.document();
+        let tier_pool = |m: crate::jackpot::view::Meter| TierPool {
+            tier: m.tier,
+            pool: m.pool,
+        };
+        let now = MeterNow {
+            jackpot_id: id.clone(),
+            status: snapshot.status.as_str(),
+            meters: snapshot.meters.into_iter().map(tier_pool).collect(),
+            at: rfc3339(snapshot.now_ms),
+            public: document.public_meter,
+        };
         let json = |now: &MeterNow| serde_json::to_string(now).expect("plain data is JSON");
         let timeless = MeterNow {
             at: String::new(),
             ..now.clone()
         };
-        Self {
+        Ok(Shown {
             page: Page::tagged_by(json(&now), json(&timeless).as_bytes()),
             now: Arc::new(now),
-            mark,
-            last_version,
-        }
+            mark: snapshot.mark,
+            last_version: snapshot.last_version,
+            claim_order: snapshot.claim_order,
+            winners: document.winners,
+            origins: document.origins.as_slice().into(),
+        })
+    }
+
+    /// It has everything that this instance has acknowledged.
+    fn still_good(&self, id: &Id) -> Result<impl Fn(&Shown) -> bool + Send + Sync, Problem> {
+        let known = self.operate.views.registry.whole(id).map_err(PlayError::from)?;
+        Ok(move |shown: &Shown| shown.mark.packed() >= known.mark().packed())
     }
 }
 
-type Latest = watch::Receiver<Arc<MeterNow>>;
-type Source = SingleFlight<Result<Shown, Problem>>;
+impl Streamed for FromRedis {
+    /// With at most one event a second, a listener lags by at most a second.
+    const EVERY: Duration = Duration::from_millis(200);
+
+    fn shows_the_same(one: &Shown, other: &Shown) -> bool {
+        one.now.shows_the_same(&other.now)
+    }
+
+    fn event(shown: &Shown) -> Bytes {
+        let json = serde_json::to_string(&*shown.now).expect("plain data is JSON");
+        Bytes::from(format!("event: meter\ndata: {json}\n\n"))
+    }
+
+    fn is_for(shown: &Shown, may_read: bool) -> bool {
+        shown.now.public || may_read
+    }
+}
 
 /// The meters with requests without a key, or with listeners. Each is read once for all of them.
 #[derive(Debug)]
 pub struct Meters {
-    operate: Operate,
-    /// Of existing jackpots.
-    sources: RwLock<HashMap<Id, Arc<Source>>>,
-    listened: Mutex<HashMap<Id, Latest>>,
+    readings: Arc<Readings<FromRedis>>,
 }
 
 impl Meters {
     #[must_use]
     pub fn new(operate: Operate) -> Self {
         Self {
-            operate,
-            sources: RwLock::default(),
-            listened: Mutex::default(),
+            readings: Arc::new(Readings::of(FromRedis { operate })),
         }
-    }
-
-    async fn read(&self, id: &Id) -> Result<MeterNow, PlayError> {
-        MeterNow::of(id, self.operate.views.snapshot(id).await?)
-    }
-
-    async fn read_for_all(&self, id: &Id) -> Result<Shown, Problem> {
-        let snapshot = self.operate.views.snapshot(id).await?;
-        let (mark, last_version) = (snapshot.mark, snapshot.last_version);
-        Ok(Shown::new(MeterNow::of(id, snapshot)?, mark, last_version))
     }
 
     /// The meter of an existing jackpot, at most `max_age` old, with everything that this instance has acknowledged.
-    async fn shown(&self, id: &Id, max_age: Duration) -> Result<Shown, Problem> {
-        let known = self.operate.views.registry.whole(id).map_err(PlayError::from)?;
-        let is_new = |shown: &Shown| shown.mark.packed() >= known.mark().packed();
-        let source = self.source(id);
-        let shown = source
-            .get(
-                PAUSE,
-                |last| last.begun.elapsed() < max_age && last.value.as_ref().is_ok_and(is_new),
-                || self.read_for_all(id),
-            )
-            .await;
-        shown.value.clone()
+    pub(super) async fn shown(&self, id: &Id, max_age: Duration) -> Result<Shown, Problem> {
+        self.readings.shown(id, max_age).await
     }
 
-    fn source(&self, id: &Id) -> Arc<Source> {
-        let sources = self.sources.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = sources.get(id) {
-            return Arc::clone(source);
-        }
-        drop(sources);
-        let mut sources = self.sources.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(sources.entry(id.clone()).or_default())
+    /// What an earlier reading needs beside its age, to be given out again.
+    pub(super) fn still_good(&self, id: &Id) -> Result<impl Fn(&Shown) -> bool + Send + Sync, Problem> {
+        self.readings.source.still_good(id)
+    }
+
+    /// Whether pages of this origin may read what is public of a jackpot.
+    pub(super) async fn is_open_to(&self, id: &Id, origin: &str) -> bool {
+        self.public(id).await.is_ok_and(|shown| shown.is_open_to(origin))
+    }
+
+    /// The current meter, read after this call.
+    async fn current(&self, id: &Id) -> Result<Shown, Problem> {
+        self.readings.source.read(id).await
+    }
+
+    /// The same by the last reading, however old it is. Asks nobody.
+    pub(super) fn was_open_to(&self, id: &Id, origin: &str) -> bool {
+        self.readings.last(id).is_some_and(|shown| shown.is_open_to(origin))
     }
 
     /// The meter for a caller without a key. A private jackpot and a missing one are both 401.
     pub(super) async fn public(&self, id: &Id) -> Result<Shown, Problem> {
-        let registry = &self.operate.views.registry;
+        let registry = &self.readings.source.operate.views.registry;
         if !registry.may_exist(id).await.map_err(PlayError::from)? {
             return Err(Problem::unauthorized());
         }
@@ -196,41 +211,18 @@ impl Meters {
         }
     }
 
-    /// Joins the reader of this meter, or starts one.
-    fn listen(self: &Arc<Self>, id: &Id, now: &Arc<MeterNow>) -> Latest {
-        let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader whose task has ended has dropped its sender.
-        if let Some(latest) = listened.get(id).filter(|latest| latest.has_changed().is_ok()) {
-            return latest.clone();
+    /// The same for any caller: with a key, a missing one is 404, and a private one needs the right to read. Returns
+    /// also whether the caller has that right.
+    pub(super) async fn for_caller(&self, caller: Anyone, id: &Id) -> Result<(Shown, bool), Problem> {
+        if !caller.has_key() {
+            return Ok((self.public(id).await?, false));
         }
-        let (sender, latest) = watch::channel(Arc::clone(now));
-        listened.insert(id.clone(), latest.clone());
-        tokio::spawn(self.clone().keep_reading(id.clone(), sender));
-        latest
-    }
-
-    async fn keep_reading(self: Arc<Self>, id: Id, sender: watch::Sender<Arc<MeterNow>>) {
-        loop {
-            sleep(READ_EVERY).await;
-            match self.shown(&id, READ_EVERY).await {
-                Ok(Shown { now, .. }) => {
-                    sender.send_if_modified(|last| {
-                        let changed = !last.shows_the_same(&now);
-                        if changed {
-                            *last = now;
-                        }
-                        changed
-                    });
-                }
-                Err(error) => debug!(jackpot_id = %id, %error, "the meter could not be read; its streams wait"),
-            }
-            let mut listened = self.listened.lock().unwrap_or_else(PoisonError::into_inner);
-            // The map itself has one receiver.
-            if sender.receiver_count() <= 1 {
-                listened.remove(&id);
-                return;
-            }
+        let shown = self.shown(id, SHOWN_FOR).await?;
+        let may_read = caller.require_read();
+        if !shown.now.public {
+            may_read.as_ref().map_err(Clone::clone)?;
         }
+        Ok((shown, may_read.is_ok()))
     }
 }
 
@@ -254,11 +246,11 @@ pub(crate) async fn get(
         let Shown { page, .. } = api.meters.public(&id).await?;
         return Ok(page.answer_without_key(&request, "application/json", MAX_AGE_S));
     }
-    let now = api.meters.read(&id).await?;
-    if !now.public {
+    let shown = api.meters.current(&id).await?;
+    if !shown.now.public {
         caller.require_read()?;
     }
-    Ok(cached::private(now))
+    Ok(cached::private(&*shown.now))
 }
 
 /// The meter as server-sent events. Sends `event: meter` at once, and after a change, at most once a second. The stream
@@ -274,56 +266,20 @@ pub(crate) async fn stream(
     api: Data<Api>,
     web: Data<Web>,
 ) -> Result<HttpResponse, Problem> {
-    let key_end = caller.end();
-    let has_key = caller.has_key();
+    let (key_end, has_key) = (caller.end(), caller.has_key());
     let now = if has_key {
-        Arc::new(api.meters.read(&id).await?)
+        api.meters.current(&id).await?
     } else {
-        api.meters.public(&id).await?.now
+        api.meters.public(&id).await?
     };
     let may_read = caller.require_read();
-    if !now.public {
+    if !now.is_public() {
         may_read.as_ref().map_err(Clone::clone)?;
     }
-    let may_read = may_read.is_ok();
-    let place = if has_key {
-        (None, web.open_stream()?)
-    } else {
-        web.open_public_stream(&peer)?
-    };
-    let mut latest = api.meters.listen(&id, &now);
-    let (stopping, meters) = (web.stopping.clone(), api.meters.clone());
-    let events = async_stream::stream! {
-        let _place = place;
-        let mut shown = now;
-        yield Ok::<_, Problem>(shown.event());
-        let mut next = Instant::now() + EVENT_EVERY;
-        loop {
-            tokio::select! {
-                () = stopping.wait() => return,
-                () = sleep_until(next) => {}
-            }
-            let found = tokio::select! {
-                () = stopping.wait() => return,
-                found = timeout(COMMENT_AFTER, latest.wait_for(|now| !now.shows_the_same(&shown))) => found.map(|now| now.map(|now| now.clone())),
-            };
-            match found {
-                Err(_silence) => yield Ok(Bytes::from_static(b":\n\n")),
-                Ok(Err(_ended)) => return,
-                Ok(Ok(now)) => {
-                    // The reader's value may be older than this event may be.
-                    shown = meters.shown(&id, READ_EVERY).await.map_or(now, |shown| shown.now);
-                    if !shown.public && !may_read {
-                        return;
-                    }
-                    next = Instant::now() + EVENT_EVERY;
-                    yield Ok(shown.event());
-                }
-            }
-        }
-    };
-    Ok(HttpResponse::Ok()
-        .content_type("text/event-stream")
-        .insert_header(("Cache-Control", "no-store"))
-        .streaming(Box::pin(events.take_until(key_end.wait()))))
+    let place = web.open_stream_for(has_key, &peer)?;
+    let caller = (may_read.is_ok(), key_end);
+    Ok(api
+        .meters
+        .readings
+        .stream(&id, now, caller, (web.stopping.clone(), place)))
 }

@@ -11,6 +11,7 @@ use super::operate::Operate;
 use super::play::Play;
 use crate::http::auth::operator;
 use crate::http::body::Described;
+use crate::http::cors::CrossOrigin;
 use crate::ledger::Ledger;
 use crate::sql::Sql;
 
@@ -19,14 +20,19 @@ mod batches;
 mod definitions;
 mod entries;
 mod fairness;
+mod history;
 mod meter;
 mod reasons;
 mod room_pass;
+mod shared;
 mod status;
+mod winners;
 
 pub use fairness::Epochs;
+pub use history::Histories;
 pub use meter::Meters;
 pub use reasons::Reasons;
+pub use winners::Winners;
 
 #[derive(Debug, Clone)]
 pub struct Api {
@@ -38,6 +44,10 @@ pub struct Api {
     pub named: Named,
     /// Serves meters.
     pub meters: Arc<Meters>,
+    /// Serves the histories of meters.
+    pub histories: Arc<Histories>,
+    /// Serves lists of winners.
+    pub winners: Arc<Winners>,
     /// Serves epochs.
     pub epochs: Arc<Epochs>,
     /// Explains why a jackpot takes no entries.
@@ -53,7 +63,8 @@ pub struct Api {
 #[openapi(
     paths(
         definitions::put, definitions::list, definitions::get, definitions::of_version, status::pause, status::resume, status::close,
-        adjustments::post, meter::get, meter::stream, fairness::get, fairness::rotate, entries::post, entries::get,
+        adjustments::post, meter::get, meter::stream, history::get, winners::get,
+        winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         batches::post,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
@@ -65,8 +76,32 @@ pub struct ApiDoc;
 pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
+        .app_data(Data::new(cross_origin(&api.meters)))
         .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
         .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
+}
+
+/// What pages of the definition's `origins` may read of a public jackpot.
+const OPEN_TO_PAGES: [&str; 7] = [
+    "/v1/jackpots/{id}/meter",
+    "/v1/jackpots/{id}/meter/stream",
+    "/v1/jackpots/{id}/meter/history",
+    "/v1/jackpots/{id}/winners",
+    "/v1/jackpots/{id}/winners/stream",
+    "/v1/jackpots/{id}/fairness",
+    "/v1/jackpots/{id}/definitions/{version}",
+];
+
+fn cross_origin(meters: &Arc<Meters>) -> CrossOrigin {
+    let (asked, known) = (Arc::clone(meters), Arc::clone(meters));
+    CrossOrigin {
+        routes: &OPEN_TO_PAGES,
+        allows: Arc::new(move |id, origin| {
+            let meters = Arc::clone(&asked);
+            Box::pin(async move { meters.is_open_to(&id, &origin).await })
+        }),
+        allowed: Arc::new(move |id, origin| known.was_open_to(id, origin)),
+    }
 }
 
 /// Mounts the other routes, one by one: a scope would keep other capabilities from adding routes below it.
@@ -85,6 +120,9 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
         .route("/v1/jackpots/{id}/meter", crate::http::get().to(meter::get))
         .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
+        .route("/v1/jackpots/{id}/meter/history", crate::http::get().to(history::get))
+        .route("/v1/jackpots/{id}/winners", crate::http::get().to(winners::get))
+        .route("/v1/jackpots/{id}/winners/stream", web::get().to(winners::stream))
         .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
         .route(
@@ -123,6 +161,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 15);
+        assert_eq!(count, 18);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against the books
 //! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
-//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger). With the database:
+//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`steps`] (of a meter's history). With the database:
 //! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
 //! [`event_page`], [`queries`], [`api`].
 
@@ -24,6 +24,7 @@ pub mod records;
 pub mod report;
 pub mod restore;
 pub mod sides;
+pub mod steps;
 pub mod stuck;
 
 use std::sync::Arc;

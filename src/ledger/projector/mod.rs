@@ -257,9 +257,9 @@ impl<K: Kind> Projector<K> {
             self.swept_at = Some(Instant::now());
         }
         self.commit(batches).await?;
-        K::Upkeep::follow(self, false).await?;
+        let follows = K::Upkeep::follow(self, false).await?;
         // A stream that rests now is looked at again by the next sweep.
-        self.goes_on = more || self.is_behind();
+        self.goes_on = more || follows || self.is_behind();
         Ok(more)
     }
 

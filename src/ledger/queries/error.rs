@@ -39,6 +39,9 @@ pub enum LedgerError {
          an entry can be read by its id for as long as it is remembered"
     )]
     EntryIndexOff,
+    /// The table of the history lacks events that the ledger has.
+    #[error("the history of jackpot '{0}' is being made from the ledger's events")]
+    NoHistory(String),
     /// No further export may run now.
     #[error("this instance serves its maximum number of exports")]
     TooManyExports,

@@ -4,12 +4,14 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, RETRY_AFTER,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
+use jackpot_ui::Words;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 use utoipa::{OpenApi, ToSchema};
@@ -23,6 +25,7 @@ use super::words::Notice;
 use crate::http::Web;
 use crate::http::auth;
 use crate::http::body::{Body, Described};
+use crate::http::html::Reader;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
 use crate::random;
@@ -143,17 +146,22 @@ pub(crate) async fn issue(
         (status = 410, description = "The join token has expired or was used, or the ticket has ended", content_type = "text/html", body = String),
         (status = 429, description = "The user has left the room too often; the page tries again after `Retry-After`", content_type = "text/html", body = String),
         (status = 503, description = "Redis does not answer, or the room takes no joins; the page tries again", content_type = "text/html", body = String)))]
-pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
+pub(crate) async fn wait(
+    id: Path<String>,
+    Reader(words): Reader,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> HttpResponse {
     let link = Link::of(&request);
     let answer = match (Id::parse(&id), link) {
         (Err(_), _) => Err(Refusal::from(Notice::NoRoom)),
         (_, None) => Err(Refusal::from(Notice::BadLink)),
         (Ok(room), Some(Link::Join(token))) => api.join(&room, &token).await,
-        (Ok(room), Some(Link::Place(token))) => api.place(&room, &token).await,
+        (Ok(room), Some(Link::Place(token))) => api.place(words, &room, &token).await,
     };
     match answer {
         Ok(page) => page,
-        Err(refusal) => api.refuse(&id, refusal).await,
+        Err(refusal) => api.refuse(words, &id, refusal).await,
     }
 }
 
@@ -166,20 +174,25 @@ pub(crate) async fn wait(id: Path<String>, request: HttpRequest, api: Data<Api>)
         (status = 503, description = "`too-many-streams`; a page where keys of other instances can't be read", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn events(
     id: Path<String>,
+    Reader(words): Reader,
     request: HttpRequest,
-    api: Data<Api>,
-    web: Data<Web>,
+    (api, web): (Data<Api>, Data<Web>),
 ) -> Result<HttpResponse, Problem> {
     let place = match api.place_of(&id, &request).await {
         Ok((place, _)) => place,
-        Err(refusal) => return Ok(api.refuse(&id, refusal).await),
+        Err(refusal) => return Ok(api.refuse_at(words, html::ROOT_OF_LEAVE, &id, refusal).await),
     };
     let listener = api
         .listeners
         .open(place.jti)
         .ok_or_else(|| Problem::too_many_streams("this place has as many open streams as it may"))?;
     let stream = web.open_stream()?;
-    let events = stream::events(api.rooms.clone(), place, web.stopping.clone(), (stream, listener));
+    let events = stream::events(
+        words,
+        (api.rooms.clone(), place),
+        web.stopping.clone(),
+        (stream, listener),
+    );
     Ok(with_headers(StatusCode::OK)
         .content_type("text/event-stream")
         .streaming(Box::pin(events)))
@@ -193,10 +206,16 @@ pub(crate) async fn events(
         (status = 404, description = "There is no such room", content_type = "text/html", body = String),
         (status = 410, description = "The ticket is no longer remembered", content_type = "text/html", body = String),
         (status = 503, description = "Redis does not answer; the page of the place is loaded again", content_type = "text/html", body = String)))]
-pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>) -> HttpResponse {
+pub(crate) async fn leave(
+    id: Path<String>,
+    Reader(words): Reader,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> HttpResponse {
+    let root = html::ROOT_OF_LEAVE;
     let (place, token) = match api.place_of(&id, &request).await {
         Ok(found) => found,
-        Err(refusal) => return api.refuse(&id, refusal).await,
+        Err(refusal) => return api.refuse_at(words, root, &id, refusal).await,
     };
     let page = format!("../wait?place={token}");
     match api.rooms.leave(&place.room, place.jti).await {
@@ -205,7 +224,7 @@ pub(crate) async fn leave(id: Path<String>, request: HttpRequest, api: Data<Api>
         Err(error) => {
             let refusal = Refusal::new(notice_of(error), place.return_to);
             let sign = api.sign_of(&id, &refusal).await;
-            refusal.page_at(&sign, &page)
+            refusal.page_at((words, root), &sign, &page)
         }
     }
 }
@@ -249,14 +268,15 @@ impl Api {
     }
 
     /// The page of a place.
-    async fn place(&self, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
+    async fn place(&self, words: Words, room: &Id, token: &str) -> Result<HttpResponse, Refusal> {
         let place = self.open_place(room, token).await?;
         let refused = |notice| Refusal::new(notice, place.return_to.clone());
-        match Sight::of(&self.rooms, &place).await {
+        match Sight::of(words, &self.rooms, &place).await {
             Ok(Sight::Waiting { texts, refresh_s, .. }) => {
                 let sign = self.sign(room, None).await;
-                let page = html::line(&texts, &sign, &format!("wait/leave?place={token}"), refresh_s);
-                Ok(html_page(StatusCode::OK).body(page))
+                let leave = format!("wait/leave?place={token}");
+                let page = html::line(words, &texts, &sign, &leave, refresh_s);
+                Ok(html_page(StatusCode::OK, words).body(page))
             }
             Ok(Sight::LetIn(address)) => Ok(see_other(&address)),
             Ok(Sight::Over(notice)) => Err(refused(notice)),
@@ -274,9 +294,14 @@ impl Api {
     }
 
     /// A refusal as a page. It names the room and links back, if these are known.
-    async fn refuse(&self, room: &str, refusal: Refusal) -> HttpResponse {
+    async fn refuse(&self, words: Words, room: &str, refusal: Refusal) -> HttpResponse {
+        self.refuse_at(words, html::ROOT, room, refusal).await
+    }
+
+    /// The same for an address from which this path leads to the root of the service.
+    async fn refuse_at(&self, words: Words, base: &str, room: &str, refusal: Refusal) -> HttpResponse {
         let sign = self.sign_of(room, &refusal).await;
-        refusal.page_at(&sign, "")
+        refusal.page_at((words, base), &sign, "")
     }
 
     async fn sign_of(&self, room: &str, refusal: &Refusal) -> Sign {
@@ -345,7 +370,7 @@ impl Refusal {
     }
 
     /// As a page. It is loaded again, from this address, if that can help.
-    fn page_at(self, sign: &Sign, address: &str) -> HttpResponse {
+    fn page_at(self, (words, root): (Words, &str), sign: &Sign, address: &str) -> HttpResponse {
         let (status, retry_s) = match self.notice {
             Notice::BadLink => (StatusCode::BAD_REQUEST, None),
             Notice::NotSent => (StatusCode::FORBIDDEN, None),
@@ -354,12 +379,12 @@ impl Refusal {
             Notice::TooOften { wait_s } => (StatusCode::TOO_MANY_REQUESTS, Some(wait_s)),
             Notice::Closed | Notice::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY_S)),
         };
-        let mut answer = html_page(status);
+        let mut answer = html_page(status, words);
         if let Some(seconds) = retry_s {
             answer.insert_header((RETRY_AFTER, seconds));
         }
         let refresh = retry_s.map(|seconds| Refresh { seconds, address });
-        answer.body(html::notice(self.notice, sign, refresh))
+        answer.body(html::notice(words, root, self.notice, sign, refresh))
     }
 }
 
@@ -391,16 +416,19 @@ impl From<TokenError> for Refusal {
 fn with_headers(status: StatusCode) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     answer
-        .insert_header((CONTENT_SECURITY_POLICY, html::POLICY.as_str()))
+        .insert_header((CONTENT_SECURITY_POLICY, html::POLICY))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
     answer
 }
 
-fn html_page(status: StatusCode) -> HttpResponseBuilder {
+fn html_page(status: StatusCode, words: Words) -> HttpResponseBuilder {
     let mut answer = with_headers(status);
-    answer.content_type("text/html; charset=utf-8");
+    answer
+        .content_type("text/html; charset=utf-8")
+        .insert_header((CONTENT_LANGUAGE, words.0.code()))
+        .insert_header((VARY, ACCEPT_LANGUAGE.as_str()));
     answer
 }
 

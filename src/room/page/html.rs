@@ -1,33 +1,26 @@
 //! The waiting page as HTML. Pure.
 //!
-//! Nothing comes from elsewhere: style and script are in the page, allowed only by their hashes.
+//! Style and script are files of the service. Their addresses are relative, so that the page works behind a proxy that
+//! serves it under another path.
 
-use std::sync::LazyLock;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+use jackpot_ui::frame::Frame;
+use jackpot_ui::{Asset, Words};
+use maud::{Markup, html};
 
 use super::words::{Notice, Texts};
 use crate::room::return_to::ReturnTo;
-use jackpot_core::html::escape;
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The script. The page works without it.
+pub static SCRIPT: Asset = Asset::new("wait", "js", include_str!("page.js"));
 
-/// The header `Content-Security-Policy` of every page. `connect-src` is for the page's own events.
-pub static POLICY: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'",
-        hash(STYLE),
-        hash(SCRIPT)
-    )
-});
+/// The header `Content-Security-Policy` of every page.
+pub const POLICY: &str =
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-fn hash(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
-}
+/// From `/rooms/{id}/wait` to the root of the service.
+pub const ROOT: &str = "../..";
+/// The same from `/rooms/{id}/wait/leave`.
+pub const ROOT_OF_LEAVE: &str = "../../..";
 
 /// What a page shows of its room, if it is known.
 #[derive(Debug, Clone, Default)]
@@ -39,50 +32,45 @@ pub struct Sign {
 }
 
 impl Sign {
-    fn name(&self) -> String {
-        let line = |name: &String| format!("<p class=\"room\">{}</p>\n", escape(name));
-        self.name.as_ref().map(line).unwrap_or_default()
+    fn name(&self) -> Markup {
+        html! { @if let Some(name) = &self.name { p class="room" { (name) } } }
     }
 
-    fn back(&self) -> String {
-        let link = |back: &ReturnTo| {
-            let (address, site) = (escape(back.as_str()), escape(&back.site()));
-            format!("<p><a href=\"{address}\">Back to {site}</a></p>\n")
-        };
-        self.back.as_ref().map(link).unwrap_or_default()
+    fn back(&self, words: Words) -> Markup {
+        html! { @if let Some(back) = &self.back {
+            p { a href=(back.as_str()) { (words.tv("wait-back", [("site", back.site().into())])) } }
+        } }
     }
 }
 
 /// The page of a place in the queue. `leave`: target of its form. `refresh_s`: when it is loaded again without scripts.
-pub fn line(texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
-    let Texts {
-        title,
-        heading,
-        place,
-        wait,
-        note,
-    } = texts;
-    let (title, place, wait, note) = (escape(title), escape(place), escape(wait), escape(note));
-    let leave = escape(leave);
+pub fn line(words: Words, texts: &Texts, sign: &Sign, leave: &str, refresh_s: u64) -> String {
     // Inside `noscript`, because a script cannot take back a refresh that the browser has read.
     let refresh = Refresh {
         seconds: refresh_s,
         address: "",
     };
-    let refresh = format!("<noscript>{}</noscript>", refresh.html());
-    let (name, back) = (sign.name(), sign.back());
-    let main = format!(
-        "{name}<h1 id=\"heading\">{heading}</h1>\n\
-         <div role=\"status\" aria-live=\"polite\" aria-atomic=\"true\">\n\
-         <dl>\n<dt>Your place in the line</dt>\n<dd id=\"place\">{place}</dd>\n\
-         <dt>Estimated time</dt>\n<dd id=\"wait\">{wait}</dd>\n</dl>\n\
-         <p id=\"note\">{note}</p>\n</div>\n\
-         <p class=\"hint\">Keep this page open: it goes on by itself when it is your turn. Closed, it loses your place after a while.</p>\n\
-         <form method=\"post\" action=\"{leave}\"><button>Leave the line</button></form>\n{back}"
-    );
+    let head = html! { noscript { (refresh.html()) } };
     // The script loads the page again after this time if no events arrive.
-    let script = format!("<script data-refresh=\"{refresh_s}\">{SCRIPT}</script>\n");
-    document(&title, &refresh, &main, &script)
+    let content = html! {
+        main data-refresh=(refresh_s) {
+            (sign.name())
+            h1 id="heading" { (texts.heading) }
+            div role="status" aria-live="polite" aria-atomic="true" {
+                dl.place {
+                    dt { (words.t("wait-place")) }
+                    dd.now id="place" { (texts.place) }
+                    dt { (words.t("wait-time")) }
+                    dd id="wait" { (texts.wait) }
+                }
+                p id="note" { (texts.note) }
+            }
+            p.hint { (words.t("wait-open")) }
+            form method="post" action=(leave) { button { (words.t("wait-leave")) } }
+            (sign.back(words))
+        }
+    };
+    document(words, &texts.title, (ROOT, &[&SCRIPT]), &head, &content)
 }
 
 /// When a page is loaded again.
@@ -95,40 +83,52 @@ pub struct Refresh<'a> {
 }
 
 impl Refresh<'_> {
-    fn html(self) -> String {
+    fn html(self) -> Markup {
         let Self { seconds, address } = self;
-        let address = match address {
-            "" => String::new(),
-            address => format!(";url={}", escape(address)),
+        let content = match address {
+            "" => seconds.to_string(),
+            address => format!("{seconds};url={address}"),
         };
-        format!("<meta http-equiv=\"refresh\" content=\"{seconds}{address}\">")
+        html! { meta http-equiv="refresh" content=(content); }
     }
 }
 
-/// A page with a message.
-pub fn notice(notice: Notice, sign: &Sign, refresh: Option<Refresh<'_>>) -> String {
-    let (heading, text) = (notice.heading(), notice.text());
-    let (name, back) = (sign.name(), sign.back());
-    let main = format!("{name}<h1>{heading}</h1>\n<p role=\"status\">{text}</p>\n{back}");
-    let head = refresh.map_or_else(String::new, Refresh::html);
-    document(heading, &head, &main, "")
+/// A page with a message. `root`: from its address to the root of the service.
+pub fn notice(words: Words, root: &str, notice: Notice, sign: &Sign, refresh: Option<Refresh<'_>>) -> String {
+    let heading = notice.heading(words);
+    let head = html! { @if let Some(refresh) = refresh { (refresh.html()) } };
+    let content = html! {
+        main {
+            (sign.name())
+            h1 { (heading) }
+            p role="status" { (notice.text(words)) }
+            (sign.back(words))
+        }
+    };
+    document(words, &heading, (root, &[]), &head, &content)
 }
 
-/// The whole page; the parts are HTML already.
-fn document(title: &str, refresh: &str, main: &str, script: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"robots\" content=\"noindex\">\n<title id=\"title\">{title}</title>\n{refresh}\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n{main}</main>\n{script}</body>\n</html>\n"
-    )
+fn document(words: Words, title: &str, (root, scripts): (&str, &[&Asset]), head: &Markup, content: &Markup) -> String {
+    let frame = Frame {
+        language: words.0,
+        title,
+        class: "single",
+        scripts,
+        head: Some(head),
+        listed: false,
+    };
+    frame.around_at(root, content).into_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use jackpot_ui::Language;
+
     use super::*;
     use crate::room::page::words::{Motion, ShownPosition};
     use crate::room::scripts::End;
+
+    const EN: Words = Words(Language::En);
 
     fn sign() -> Sign {
         Sign {
@@ -143,7 +143,7 @@ mod tests {
             eta_s: Some(200),
             motion: Motion::Moves,
         };
-        super::line(&line.texts(), &sign(), "/rooms/lobby/wait/leave?place=a.b&x=<", 3)
+        super::line(EN, &line.texts(EN), &sign(), "/rooms/lobby/wait/leave?place=a.b&x=<", 3)
     }
 
     /// The one text between two others.
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_place_is_shown_and_the_page_comes_again_without_scripts() {
         let page = waiting();
-        assert_eq!(between(&page, "<dd id=\"place\">", "</dd>"), "7");
+        assert_eq!(between(&page, "id=\"place\">", "</dd>"), "7");
         assert_eq!(between(&page, "<dd id=\"wait\">", "</dd>"), "about 4 minutes");
         let refresh = between(&page, "<noscript>", "</noscript>");
         assert_eq!(refresh, "<meta http-equiv=\"refresh\" content=\"3\">");
@@ -173,12 +173,13 @@ mod tests {
         );
         assert_eq!(page.matches("<a href=\"https://shop.example/p?").count(), 1);
         let bare = super::line(
+            EN,
             &ShownPosition {
                 position: 1,
                 eta_s: None,
                 motion: Motion::Moves,
             }
-            .texts(),
+            .texts(EN),
             &Sign::default(),
             "",
             3,
@@ -194,37 +195,57 @@ mod tests {
                 eta_s: None,
                 motion: Motion::Stands,
             }
-            .texts(),
+            .texts(EN),
         )
         .unwrap();
         let page = waiting();
         for id in texts.as_object().unwrap().keys() {
-            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
+            // The title is that of the document.
+            let count = usize::from(id != "title");
+            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), count, "{id}");
         }
     }
 
     #[test]
     fn only_what_the_policy_allows_is_in_the_page() {
         let page = waiting();
-        for (name, directive) in [("style", "style-src"), ("script", "script-src")] {
-            let element = between(&page, &format!("<{name}"), &format!("</{name}>"));
-            let (_, text) = element.split_once('>').unwrap();
-            let allowed = format!("{directive} '{}'", hash(text));
-            assert!(POLICY.contains(&allowed), "{allowed} in {}", *POLICY);
-            assert_eq!(page.matches(&format!("<{name}")).count(), 1);
+        assert!(!POLICY.contains("unsafe") && !page.contains("<style"));
+        // No handler or style in an attribute, no script in the page, nothing from elsewhere.
+        let script = between(&page, "<script", "</script>");
+        assert_eq!(script, format!(" src=\"../..{}\" defer>", SCRIPT.path()));
+        assert_eq!(page.matches("<script").count(), 1);
+        for wrong in [
+            " on",
+            " style=",
+            " src=\"h",
+            " src=\"/",
+            "<link rel=\"stylesheet\" href=\"h",
+        ] {
+            let inside = |part: &str| {
+                part.split('>')
+                    .next()
+                    .is_some_and(|tag| format!("<{tag}").contains(wrong))
+            };
+            assert!(!page.split('<').skip(1).any(inside), "{wrong}");
         }
-        // No handler or style in an attribute, nothing from elsewhere.
-        for wrong in [" on", " style=", " src=", "@import", "url("] {
-            let markup = page.replace(STYLE, "").replace(SCRIPT, "");
-            let inside = |part: &str| part.split('>').next().is_some_and(|tag| tag.contains(wrong));
-            assert!(!markup.split('<').skip(1).any(inside), "{wrong}");
-        }
-        assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    }
+
+    #[test]
+    fn a_page_says_its_language_and_finds_its_files_from_where_it_is() {
+        let page = notice(Language::Ko.words(), ROOT_OF_LEAVE, Notice::Closed, &sign(), None);
+        assert!(
+            page.contains("<html lang=\"ko\">") && page.contains("지금은 줄을 설 수 없습니다"),
+            "{page}"
+        );
+        assert!(
+            page.contains("href=\"../../../assets/style-") && page.contains("shop.example(으)로"),
+            "{page}"
+        );
     }
 
     #[test]
     fn a_notice_shows_the_way_back_and_comes_again_only_where_that_helps() {
-        let page = notice(Notice::Ended(End::Abandoned), &sign(), None);
+        let page = notice(EN, ROOT, Notice::Ended(End::Abandoned), &sign(), None);
         assert!(page.contains("<p class=\"room\">Spring &amp; &lt;lobby&gt;</p>"));
         assert!(page.contains("<h1>Your place was given up</h1>"));
         let link = between(&page, "<a href=\"", "</a>");
@@ -235,13 +256,13 @@ mod tests {
         assert!(!page.contains("http-equiv") && !page.contains("<script"));
         let again = |address| {
             let refresh = Refresh { seconds: 5, address };
-            let page = notice(Notice::Unavailable, &Sign::default(), Some(refresh));
+            let page = notice(EN, ROOT, Notice::Unavailable, &Sign::default(), Some(refresh));
             assert!(!page.contains("<noscript"));
             between(&page, "<meta http-equiv=\"refresh\" content=\"", "\"").to_owned()
         };
         assert_eq!(again(""), "5");
         assert_eq!(again("../wait?place=a.b&\"x"), "5;url=../wait?place=a.b&amp;&quot;x");
-        let page = notice(Notice::Unavailable, &Sign::default(), None);
+        let page = notice(EN, ROOT, Notice::Unavailable, &Sign::default(), None);
         assert!(!page.contains("<a "));
     }
 }

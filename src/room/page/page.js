@@ -1,7 +1,7 @@
 "use strict";
 // The texts of the page come ready made; here they are only put into their elements. When there is anything but a place
 // to show, the page is loaded again: the service says where to go.
-const pause = Number(document.currentScript.dataset.refresh) * 1000;
+const pause = Number(document.querySelector("main").dataset.refresh) * 1000;
 
 // Not by loading the page at once: while the service is away that would leave the browser's own error page, which never
 // comes back.
@@ -28,7 +28,7 @@ const leave = () => {
 events.addEventListener("place", (event) => {
   listen();
   for (const [id, text] of Object.entries(JSON.parse(event.data))) {
-    const element = document.getElementById(id);
+    const element = document.getElementById(id) ?? document.querySelector(id);
     // What is the same is not said again by a screen reader.
     if (element && element.textContent !== text) element.textContent = text;
   }

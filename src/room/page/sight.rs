@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jackpot_ui::Words;
+
 use super::claims::PlaceClaims;
 use super::words::{Motion, Notice, ShownPosition, Texts};
 use crate::http::problem::Problem;
@@ -33,7 +35,7 @@ impl Sight {
     /// Looks, which keeps the place alive.
     ///
     /// It does not look at a place whose user can be sent nowhere. That place ends like one whose user stops polling.
-    pub(super) async fn of(rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
+    pub(super) async fn of(words: Words, rooms: &Rooms, place: &PlaceClaims) -> Result<Self, RoomError> {
         if !rooms.sends_to(&place.room, &place.return_to).await? {
             return Ok(Self::Over(Notice::NotSent));
         }
@@ -48,7 +50,7 @@ impl Sight {
                     motion: motion(&room, &now),
                 };
                 Self::Waiting {
-                    texts: line.texts(),
+                    texts: line.texts(words),
                     poll_after_s: now.poll_after_s,
                     refresh_s: refresh_s(now.poll_after_s, lost_ms),
                 }

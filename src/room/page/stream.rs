@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::web::Bytes;
 use futures_util::Stream;
+use jackpot_ui::Words;
 use serde::Serialize;
 use tokio::time::sleep;
 use tracing::debug;
@@ -26,15 +27,15 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// without a change, so that proxies keep the connection and the page notices a dead one. Sends `moved` and ends when
 /// there is no place to show any more. A listener counts as present: each look keeps the place alive.
 pub(super) fn events(
-    rooms: Rooms,
-    place: PlaceClaims,
+    words: Words,
+    (rooms, place): (Rooms, PlaceClaims),
     stopping: Stopping,
     open: (GaugeGuard, Listener),
 ) -> impl Stream<Item = Result<Bytes, Problem>> {
     async_stream::stream! {
         let _open = open;
         loop {
-            let pause = match Sight::of(&rooms, &place).await {
+            let pause = match Sight::of(words, &rooms, &place).await {
                 Ok(Sight::Waiting {
                     texts, poll_after_s, ..
                 }) => {

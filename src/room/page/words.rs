@@ -1,5 +1,7 @@
-//! The words of the waiting page. Pure.
+//! The words of the waiting page, by its reader's language. Pure.
 
+use jackpot_ui::Words;
+use jackpot_ui::money::grouped;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -44,7 +46,7 @@ pub struct Texts {
     /// The tab's title.
     pub title: String,
     /// The heading.
-    pub heading: &'static str,
+    pub heading: String,
     /// The place in the queue.
     pub place: String,
     /// The estimate.
@@ -56,41 +58,39 @@ pub struct Texts {
 impl ShownPosition {
     /// The texts.
     #[must_use]
-    pub fn texts(&self) -> Texts {
-        let place = self.position.to_string();
-        let title = format!("Place {place} in the line");
-        let unknown = || "not known yet".to_owned();
+    pub fn texts(&self, words: Words) -> Texts {
+        let place = grouped(self.position.into());
+        let title = words.tv("wait-title", [("place", self.position.into())]);
+        let unknown = || words.t("value-unknown");
+        let part = |name: &str, seconds: u64| words.tv(name, [("time", about(words, seconds).into())]);
         match self.motion {
             Motion::Moves => Texts {
                 title,
-                heading: "You are in the line",
+                heading: words.t("wait-moves"),
                 place,
-                wait: self.eta_s.map_or_else(unknown, about),
+                wait: self.eta_s.map_or_else(unknown, |seconds| about(words, seconds)),
                 note: String::new(),
             },
             Motion::OpensAt { opens_ms, now_ms } => Texts {
-                title: "Not open yet".to_owned(),
-                heading: "The room is not open yet",
-                place: "drawn by lot".to_owned(),
-                wait: format!("{} until the opening", about(seconds(opens_ms.saturating_sub(now_ms)))),
-                note: format!(
-                    "It opens on {}. Everybody who is here before has the same chance of a place at the front.",
-                    date(opens_ms)
-                ),
+                title: words.t("wait-early-title"),
+                heading: words.t("wait-early"),
+                place: words.t("wait-early-place"),
+                wait: part("wait-early-time", seconds(opens_ms.saturating_sub(now_ms))),
+                note: words.tv("wait-early-note", [("date", date(words, opens_ms).into())]),
             },
             Motion::HeldFor { ms } => Texts {
                 title,
-                heading: "The line stands still for a while",
+                heading: words.t("wait-held"),
                 place,
-                wait: format!("{} at least", about(seconds(ms))),
-                note: "Nobody is let in for now. Your place is kept.".to_owned(),
+                wait: part("wait-held-time", seconds(ms)),
+                note: words.t("wait-kept"),
             },
             Motion::Stands => Texts {
                 title,
-                heading: "The line stands still",
+                heading: words.t("wait-stands"),
                 place,
                 wait: unknown(),
-                note: "Nobody is let in for now. Your place is kept.".to_owned(),
+                note: words.t("wait-kept"),
             },
         }
     }
@@ -127,70 +127,64 @@ pub enum Notice {
 impl Notice {
     /// The heading, and the tab's title.
     #[must_use]
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::BadLink => "This link is not valid",
-            Self::LinkExpired => "This link has expired",
-            Self::LinkUsed => "This link has been used",
-            Self::TooOften { .. } => "You have left the line too often",
-            Self::NotSent => "This link leads to a site that is not known here",
-            Self::NoRoom => "There is no such room",
-            Self::Forgotten => "Your visit is over",
-            Self::Ended(End::Expired) => "Your time is up",
-            Self::Ended(End::Abandoned) => "Your place was given up",
-            Self::Ended(End::Left) => "You have left the line",
-            Self::Closed => "Nobody can join for now",
-            Self::Unavailable => "The line can't be reached for now",
-        }
+    pub fn heading(self, words: Words) -> String {
+        words.t(self.name())
     }
 
     /// What is wrong, and what to do.
     #[must_use]
-    pub fn text(self) -> &'static str {
+    pub fn text(self, words: Words) -> String {
+        words.t(&format!("{}-text", self.name()))
+    }
+
+    /// Of its texts.
+    fn name(self) -> &'static str {
         match self {
-            Self::BadLink => "It is incomplete, or was made for something else. Go back to where it came from.",
-            Self::LinkExpired => "It opens the line for a few minutes only. Go back to get a new one.",
-            Self::LinkUsed => "You have joined the line with it, and your visit is over. Go back to get a new one.",
-            Self::TooOften { .. } => "You can join again in less than a minute. This page tries again by itself.",
-            Self::NotSent => "Nobody is sent there from this line. Go back to where you came from.",
-            Self::NoRoom => "The line that you want to join is not there. Go back to where you came from.",
-            Self::Forgotten => "Your place is no longer known here. To come in, go back and join the line again.",
-            Self::Ended(End::Expired) => {
-                "Your time in the room has ended. To come in once more, go back and join the line again."
-            }
-            Self::Ended(End::Abandoned) => {
-                "This page was closed or offline for too long. To come in, go back and join the line again, at its end."
-            }
-            Self::Ended(End::Left) => "Your place is free for others. To come in, go back and join the line again.",
-            Self::Closed => "This page tries again by itself.",
-            Self::Unavailable => "If you had a place, it is kept for a while. This page tries again by itself.",
+            Self::BadLink => "wait-bad-link",
+            Self::LinkExpired => "wait-link-expired",
+            Self::LinkUsed => "wait-link-used",
+            Self::TooOften { .. } => "wait-too-often",
+            Self::NotSent => "wait-not-sent",
+            Self::NoRoom => "wait-no-room",
+            Self::Forgotten => "wait-forgotten",
+            Self::Ended(End::Expired) => "wait-expired",
+            Self::Ended(End::Abandoned) => "wait-abandoned",
+            Self::Ended(End::Left) => "wait-left",
+            Self::Closed => "wait-closed",
+            Self::Unavailable => "wait-unavailable",
         }
     }
 }
 
 /// Seconds in words, rounded up.
 #[must_use]
-fn about(seconds: u64) -> String {
-    match seconds {
-        0..=60 => "less than a minute".to_owned(),
-        61..=7_200 => format!("about {} minutes", seconds.div_ceil(60)),
-        7_201..=172_800 => format!("about {} hours", seconds.div_ceil(3_600)),
-        _ => format!("about {} days", seconds.div_ceil(86_400)),
-    }
+fn about(words: Words, seconds: u64) -> String {
+    let (name, count) = match seconds {
+        0..=60 => return words.t("wait-soon"),
+        61..=7_200 => ("wait-minutes", seconds.div_ceil(60)),
+        7_201..=172_800 => ("wait-hours", seconds.div_ceil(3_600)),
+        _ => ("wait-days", seconds.div_ceil(86_400)),
+    };
+    words.tv(name, [("count", count.into())])
 }
 
 fn seconds(ms: i64) -> u64 {
     u64::try_from(ms).unwrap_or(0).div_ceil(1_000)
 }
 
-fn date(ms: i64) -> String {
+fn date(words: Words, ms: i64) -> String {
     let at = Timestamp::from_millisecond(ms).unwrap_or_default();
-    at.strftime("%-d %B %Y at %H:%M UTC").to_string()
+    at.strftime(&words.t("wait-date")).to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use jackpot_ui::Language;
+
     use super::*;
+
+    const EN: Words = Words(Language::En);
+    const KO: Words = Words(Language::Ko);
 
     fn texts(eta_s: Option<u64>, motion: Motion) -> Texts {
         let line = ShownPosition {
@@ -198,7 +192,7 @@ mod tests {
             eta_s,
             motion,
         };
-        line.texts()
+        line.texts(EN)
     }
 
     #[test]
@@ -213,7 +207,7 @@ mod tests {
             (172_800, "about 48 hours"),
             (172_801, "about 3 days"),
         ] {
-            assert_eq!(about(seconds), text);
+            assert_eq!(about(EN, seconds), text);
         }
     }
 
@@ -253,6 +247,36 @@ mod tests {
         for text in [held, texts(None, Motion::Stands)] {
             assert_eq!(text.place, "12");
             assert!(text.note.ends_with("Your place is kept."));
+        }
+    }
+
+    #[test]
+    fn korean_readers_read_korean() {
+        let opens_ms = 1_763_719_200_000;
+        let line = ShownPosition {
+            position: 1_012,
+            eta_s: Some(90),
+            motion: Motion::Moves,
+        };
+        let moves = line.texts(KO);
+        assert_eq!((moves.place.as_str(), moves.wait.as_str()), ("1,012", "약 2분"));
+        let early = ShownPosition {
+            motion: Motion::OpensAt {
+                opens_ms,
+                now_ms: opens_ms - 90_000,
+            },
+            ..line
+        };
+        let early = early.texts(KO);
+        assert!(early.note.contains("2025년 11월 21일 10:00 UTC"), "{}", early.note);
+        assert!(early.wait.contains("약 2분"), "{}", early.wait);
+        for notice in [
+            Notice::BadLink,
+            Notice::Ended(End::Left),
+            Notice::TooOften { wait_s: 3 },
+        ] {
+            let is_korean = |text: String| text.chars().any(|c| ('가'..='힣').contains(&c));
+            assert!(is_korean(notice.heading(KO)) && is_korean(notice.text(KO)));
         }
     }
 }

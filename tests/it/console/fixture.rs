@@ -2,6 +2,7 @@
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
@@ -16,6 +17,14 @@ pub struct Page {
 }
 
 impl Page {
+    async fn of(answer: reqwest::Response) -> Self {
+        Self {
+            status: answer.status(),
+            headers: answer.headers().clone(),
+            html: answer.text().await.expect("a page"),
+        }
+    }
+
     /// Where it leads; empty without that.
     pub fn location(&self) -> &str {
         self.headers
@@ -164,6 +173,43 @@ impl Operator {
         self.request(Method::POST, path, Some(body), headers).await
     }
 
+    /// Sends the form of a page with a file, as a browser does: the file last, with its name and content.
+    pub async fn upload(
+        &self,
+        page: &Page,
+        path: &str,
+        fields: &[(&str, &str)],
+        (field, name, content): (&str, &str, &str),
+        headers: &[(&str, &str)],
+    ) -> Page {
+        const BOUNDARY: &str = "of-this-form";
+        let given = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let hidden = page.hidden();
+        let texts = hidden.into_iter().chain(given);
+        let mut body: String = texts
+            .map(|(name, value)| {
+                format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+            })
+            .collect();
+        body.push_str(&format!(
+            "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
+             content-type: application/octet-stream\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n"
+        ));
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let mut request = self
+            .client
+            .post(format!("{}{path}", self.base))
+            .header(COOKIE, &self.cookie)
+            .header(CONTENT_TYPE, kind)
+            .body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Page::of(request.send().await.expect("the service answers")).await
+    }
+
     async fn request(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Page {
         let mut request = self.client.request(method, format!("{}{path}", self.base));
         if !self.cookie.is_empty() {
@@ -177,12 +223,7 @@ impl Operator {
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body);
         }
-        let answer = request.send().await.expect("the service answers");
-        Page {
-            status: answer.status(),
-            headers: answer.headers().clone(),
-            html: answer.text().await.expect("a page"),
-        }
+        Page::of(request.send().await.expect("the service answers")).await
     }
 }
 
@@ -195,15 +236,15 @@ fn without_redirects() -> reqwest::Client {
 
 /// A new key with this role and name, once the service honours it.
 pub async fn key(service: &Service, role: &str) -> String {
-    made(service, &["--role", role, "--name", role]).await
+    honoured(service, &["--role", role, "--name", role]).await
 }
 
-/// The same, bound to a subject such as `jackpot:spring`.
+/// A new key with this role that may name one subject only.
 pub async fn bound_key(service: &Service, role: &str, only: &str) -> String {
-    made(service, &["--role", role, "--name", "bound", "--only", only]).await
+    honoured(service, &["--role", role, "--name", "bound", "--only", only]).await
 }
 
-async fn made(service: &Service, options: &[&str]) -> String {
+async fn honoured(service: &Service, options: &[&str]) -> String {
     let made = service.command(&[&["key", "new"], options].concat());
     assert!(made.status.success(), "{}", output_text(&made));
     let key = String::from_utf8(made.stdout).expect("a key is text").trim().to_owned();
@@ -231,4 +272,41 @@ pub fn revoke(service: &Service, name: &str) {
 pub fn session_cookie(page: &Page) -> String {
     let set = page.headers.get(SET_COOKIE).expect("a cookie").to_str().expect("text");
     set.split(';').next().expect("a pair").to_owned()
+}
+
+/// Puts something on every page: a jackpot with payouts, a coupon with issues, a room with users inside and waiting.
+pub async fn populated(service: &Service) {
+    let jackpot = json!({
+        "id": "spring", "name": "Spring wheel", "currency": "EUR", "contribution": {"fixed": 100}, "public_meter": true,
+        "tiers": [{"tier": "grand", "share_ppm": 600_000, "min_payout": 100, "reserve_ppm": 100_000},
+                  {"tier": "mini", "share_ppm": 400_000, "min_payout": 1}],
+        "odds": {"total": 4, "ranks": [
+            {"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 2, "weight": 2, "prize": {"fixed": {"tier": "mini", "amount": 30}}}]},
+    });
+    let coupon = json!({"name": "Coffee", "stock": 5, "per_user": 1, "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"});
+    let room = json!({"capacity": 2, "session_s": 600, "waiting_timeout_s": 600, "name": "The spring lobby",
+        "back": "https://shop.example/", "return_origins": ["https://shop.example"]});
+    let launch = json!({"capacity": 1_000, "session_s": 300, "waiting_timeout_s": 60, "admissions_per_minute": 600,
+        "opens_at": "2100-01-01T00:00:00Z"});
+    for (path, body) in [
+        ("jackpots/spring", jackpot),
+        ("coupons/coffee", coupon),
+        ("rooms/lobby", room),
+        ("rooms/launch", launch),
+    ] {
+        let put = service.put(&format!("/v1/{path}"), body).await;
+        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    }
+    for number in 0..12 {
+        let entry = json!({"entry_id": format!("e{number}"), "player_id": format!("player-{number}"), "stake": 100});
+        service.post("/v1/jackpots/spring/entries", entry).await;
+    }
+    for number in 0..3 {
+        let issue = json!({"request_id": format!("r{number}"), "user_id": format!("user-{number}")});
+        service.post("/v1/coupons/coffee/issues", issue).await;
+        service
+            .post("/v1/rooms/lobby/tickets", json!({"user_id": format!("user-{number}")}))
+            .await;
+    }
 }

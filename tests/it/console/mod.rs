@@ -1,8 +1,13 @@
 //! The operators' console.
 
 mod commands;
+mod coupons;
+mod define;
 pub mod fixture;
+mod instances;
 mod ledger;
 mod money;
+pub mod pages;
+mod rooms;
 mod service;
 mod sessions;

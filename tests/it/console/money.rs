@@ -5,7 +5,7 @@ use reqwest::header::ACCEPT;
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 
-use super::fixture::{Operator, Page, between, bound_key, key};
+use super::fixture::{Operator, Page, bound_key, key};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
 use crate::support::http_client;

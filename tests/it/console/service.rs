@@ -183,7 +183,7 @@ async fn instances_are_known_to_one_another() {
     let name = between(&text, "Name in the ledger ", " ").to_owned();
     let mut other = service_on(redis.url(), &[db.environment()]).await;
     won(&other, "autumn", 1).await;
-    // The session holds there too, once it has the first one's draw secret and keys: each instance has its own here.
+    // Its data directory has keys of its own.
     let there = Operator::sign_in(&other).await;
     eventually(PATIENCE, "the other instance sees the first", async || {
         let text = there.page("/console/instances").await.text();

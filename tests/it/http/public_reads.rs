@@ -223,7 +223,7 @@ async fn an_answer_that_a_client_has_is_not_sent_again() {
     fund(&service, "a1").await;
     let changed = stranger.send(Method::GET, "/v1/jackpots/shown/meter", Some(&tag)).await;
     assert_eq!(changed.status(), StatusCode::OK);
-    assert_eq!(header(&changed, "vary"), "Authorization");
+    assert_eq!(header(&changed, "vary"), "Authorization, Origin");
     let keyed = service.get("/v1/jackpots/shown/meter").await;
     assert_eq!(keyed.headers["cache-control"], "no-store");
 }

@@ -12,7 +12,12 @@ use crate::support::service::output_text;
 const COUPONS: Scenario = Scenario {
     option: "--coupons",
     rules: 13,
-    shown: &["Units out over time", "once per user", "Definition of the coupon"],
+    shown: &[
+        "<title>Simulation of a coupon</title>",
+        "Units known to be out",
+        "once per user",
+        "Definition of the coupon",
+    ],
 };
 
 #[test]

@@ -1,5 +1,6 @@
 //! `jackpot simulate`.
 
 pub mod coupons;
+mod report;
 pub mod room;
 mod support;

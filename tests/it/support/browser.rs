@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use base64::Engine as _;
 use reqwest::Method;
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use serde_json::{Value, json};
@@ -188,9 +189,80 @@ impl Browser {
 
     /// Gives its pages the width of a small phone, 320 pixels.
     pub async fn narrow(&self) {
-        let screen = json!({"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true});
-        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": screen});
-        self.done(Method::POST, "/goog/cdp/execute", command).await;
+        self.screen(320, 640).await;
+    }
+
+    /// Gives its pages a size in pixels; below 600 as on a phone.
+    pub async fn screen(&self, width: u32, height: u32) {
+        let screen = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.devtools("Emulation.setDeviceMetricsOverride", screen).await;
+    }
+
+    /// Sets the colours that the reader prefers: `light` or `dark`.
+    pub async fn scheme(&self, scheme: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// The whole page as it looks, as PNG.
+    pub async fn picture(&self) -> Vec<u8> {
+        let size = self
+            .ask("return [innerWidth, document.documentElement.scrollHeight]")
+            .await;
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
+        let wish = json!({"captureBeyondViewport": true, "clip": clip});
+        let taken = self.devtools("Page.captureScreenshot", wish).await;
+        let text = taken["data"].as_str().expect("a picture");
+        base64::engine::general_purpose::STANDARD.decode(text).expect("Base64")
+    }
+
+    async fn devtools(&self, command: &str, parameters: Value) -> Value {
+        let command = json!({"cmd": command, "params": parameters});
+        self.done(Method::POST, "/goog/cdp/execute", command).await
+    }
+
+    /// Writes a text into a field in place of the one that is there.
+    pub async fn fill(&self, css: &str, text: &str) {
+        let path = self.wait_for(css).await;
+        self.done(Method::POST, &format!("{path}/clear"), json!({})).await;
+        self.done(Method::POST, &format!("{path}/value"), json!({"text": text}))
+            .await;
+    }
+
+    /// Chooses a value of a list.
+    pub async fn choose(&self, css: &str, value: &str) {
+        self.click(&format!("{css} > option[value=\"{value}\"]")).await;
+    }
+
+    /// Presses the button, or follows the link, that has this text; and waits until the page that it leads to is there.
+    pub async fn press(&self, text: &str) {
+        let path = format!("//button[normalize-space()='{text}'] | //a[normalize-space()='{text}']");
+        let selector = json!({"using": "xpath", "value": path});
+        self.done(
+            Method::POST,
+            "/execute/sync",
+            json!({"script": "window.before = true", "args": []}),
+        )
+        .await;
+        eventually(CLICK_DEADLINE, text, async || {
+            let found = self.command(Method::POST, "/element", selector.clone()).await.ok()?;
+            let click = format!("/element/{}/click", found[ELEMENT].as_str()?);
+            self.command(Method::POST, &click, json!({})).await.ok()
+        })
+        .await;
+        eventually(CLICK_DEADLINE, "the next page", async || {
+            let is_new = "return !window.before && document.readyState === 'complete'";
+            let asked = self
+                .command(Method::POST, "/execute/sync", json!({"script": is_new, "args": []}))
+                .await;
+            (asked.ok()? == json!(true)).then_some(())
+        })
+        .await;
+    }
+
+    /// The path of the first element that fits, once there is one.
+    async fn wait_for(&self, css: &str) -> String {
+        eventually(CLICK_DEADLINE, css, async || self.element(css).await).await
     }
 }
 

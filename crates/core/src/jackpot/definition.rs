@@ -11,6 +11,7 @@ pub use crate::violation::{MAX_NAME_CHARS, Violation};
 
 use super::document::{Contribution, Document, Prize, Take, Tier};
 use super::odds::{InvalidOdds, Odds};
+use super::origin;
 use super::split::split_of;
 
 /// Most tiers of a jackpot: each costs every call a key and nine meters.
@@ -19,6 +20,9 @@ pub const MAX_TIERS: usize = 8;
 pub const MAX_RANKS: usize = 1_000;
 /// Most redraws: a bound on the work of one entry.
 pub const MAX_REDRAWS: u32 = 100;
+
+/// Most web origins that may read a jackpot: an answer to each of their pages is compared with all of them.
+pub const MAX_ORIGINS: usize = 32;
 
 /// A checked definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +59,7 @@ impl Definition {
         let mut wrong = Vec::new();
         check_contribution(&document, &mut wrong);
         check_limits(&document, &mut wrong);
+        check_origins(&document.origins, &mut wrong);
         match Self::stored(document) {
             Ok(definition) if wrong.is_empty() => Ok(definition),
             Ok(_) => Err(wrong),
@@ -165,16 +170,19 @@ impl Definition {
     }
 }
 
+/// What is wrong with a currency.
+#[must_use]
+pub fn check_currency(currency: &str) -> Option<Violation> {
+    let bytes = currency.as_bytes();
+    let is_right = bytes.first().is_some_and(u8::is_ascii_uppercase)
+        && (3..=8).contains(&bytes.len())
+        && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    (!is_right).then(|| Violation::new("currency", "must match [A-Z][A-Z0-9]{2,7}"))
+}
+
 fn check_head(document: &Document, wrong: &mut Vec<Violation>) {
     wrong.extend(check_name(&document.name));
-    let currency = document.currency.as_bytes();
-    let capital = currency.first().is_some_and(u8::is_ascii_uppercase);
-    if !capital
-        || !(3..=8).contains(&currency.len())
-        || !currency.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-    {
-        wrong.push(Violation::new("currency", "must match [A-Z][A-Z0-9]{2,7}"));
-    }
+    wrong.extend(check_currency(&document.currency));
     if document.max_redraws > MAX_REDRAWS {
         wrong.push(Violation::new(
             "max_redraws",
@@ -296,6 +304,24 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
     if document.min_stake() == Minor::ZERO && matches!(document.contribution, Contribution::RatePpm(_)) {
         let rule = "must be at least 1 where the contribution is a rate: stake 0 would add nothing";
         wrong.push(Violation::new("min_stake", rule));
+    }
+}
+
+fn check_origins(origins: &[String], wrong: &mut Vec<Violation>) {
+    if origins.len() > MAX_ORIGINS {
+        wrong.push(Violation::new(
+            "origins",
+            format!("must be at most {MAX_ORIGINS} origins"),
+        ));
+    }
+    let mut seen = BTreeSet::new();
+    for (i, text) in origins.iter().enumerate() {
+        let rule = match origin::wrong(text) {
+            None if seen.insert(text) => continue,
+            None => format!("'{text}' is there twice"),
+            Some(rule) => rule.to_owned(),
+        };
+        wrong.push(Violation::new(format!("origins[{i}]"), rule));
     }
 }
 
@@ -460,6 +486,44 @@ mod tests {
     }
 
     #[test]
+    fn origins_are_checked_one_by_one() {
+        assert_eq!(broken(|v| v["origins"] = json!(["*"])), ["origins[0]"]);
+        let good = "https://games.example";
+        assert_eq!(
+            broken(|v| v["origins"] = json!([good, "x", good])),
+            ["origins[1]", "origins[2]"]
+        );
+        let many: Vec<_> = (0..=MAX_ORIGINS).map(|i| format!("http://h{i}.example")).collect();
+        assert_eq!(broken(|v| v["origins"] = json!(many)), ["origins"]);
+    }
+
+    #[test]
+    fn what_is_as_by_default_is_stored_as_before_there_was_a_field_for_it() {
+        let stored = |change: &dyn Fn(&mut Value)| {
+            let mut value = good();
+            change(&mut value);
+            let document = serde_json::from_value(value).expect("well formed");
+            let definition = Definition::check(document).expect("valid");
+            serde_json::to_value(definition.document()).expect("JSON")
+        };
+        let by_default = stored(&|v| {
+            v["origins"] = json!([]);
+            v["winners"] = json!("masked");
+        });
+        assert_eq!(by_default, stored(&|_| {}));
+        assert_eq!(
+            (&by_default["origins"], &by_default["winners"]),
+            (&Value::Null, &Value::Null)
+        );
+        let other = stored(&|v| {
+            v["origins"] = json!(["http://localhost:3000"]);
+            v["winners"] = json!("full");
+        });
+        assert_eq!(other["origins"], json!(["http://localhost:3000"]));
+        assert_eq!(other["winners"], "full");
+    }
+
+    #[test]
     fn a_definition_that_was_taken_before_it_was_refused_is_read_all_the_same() {
         let mut value = good();
         value["contribution"] = json!({"rate_ppm": 0});
@@ -493,6 +557,8 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
         assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
         assert_eq!(as_is, digest(&|v| v["min_stake"] = json!(7)));
+        assert_eq!(as_is, digest(&|v| v["winners"] = json!("off")));
+        assert_eq!(as_is, digest(&|v| v["origins"] = json!(["https://games.example"])));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
         assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(9_000_000)));
     }

@@ -53,6 +53,16 @@ pub struct Document {
     #[serde(default)]
     #[schema(default = false)]
     pub public_meter: bool,
+    /// Web origins whose pages may read what is public (CORS), at most 32, each once: `scheme://host[:port]` as a browser
+    /// sends it, with `http` or `https`, small letters, and no port that is the scheme's own.
+    // Stored only where it says something: a definition without it has the text that it had before the field was there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(default = json!([]), max_items = 32, example = json!(["https://games.example"]))]
+    pub origins: Vec<String>,
+    /// How the public list of winners shows players.
+    #[serde(default, skip_serializing_if = "Winners::is_default")]
+    #[schema(default = "masked")]
+    pub winners: Winners,
     /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
     /// none.
     #[serde(default)]
@@ -102,6 +112,26 @@ pub enum PutStatus {
     Suspended,
     /// Accepted in a change, where it has no effect. A jackpot is not created closed.
     Closed,
+}
+
+/// What the public list of winners shows of a player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Winners {
+    /// There is no list.
+    Off,
+    /// The first third of the player's characters, at most 4, and `…`.
+    #[default]
+    Masked,
+    /// The whole id.
+    Full,
+}
+
+impl Winners {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What an entry adds to the tiers, before their shares.

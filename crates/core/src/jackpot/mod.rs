@@ -3,6 +3,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`document`], [`definition`] | a definition as JSON; checked |
+//! | [`origin`] | a web origin as browsers send it |
 //! | [`odds`], [`draw`], [`epoch`] | the odds table, the draw onto it, and the periods of its seeds |
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
@@ -21,6 +22,7 @@ pub mod document;
 pub mod draw;
 pub mod epoch;
 pub mod odds;
+pub mod origin;
 pub mod record;
 pub mod split;
 pub mod steps;

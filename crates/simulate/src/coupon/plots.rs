@@ -22,18 +22,24 @@ pub fn all(played: &Played<Plan>) -> Result<Vec<Plot>, SimulateError> {
     ])
 }
 
-/// Units that users hold, by their answers and what the operator took back.
+/// Units that are known to be out. A unit is out for certain from the answer that gave it to the moment at which a void
+/// of it was sent: between that and its answer another user may have got the unit. So the line is never above the truth,
+/// and a line above the stock is a violation.
 #[expect(clippy::cast_precision_loss, reason = "a position on a plot")]
 fn out(played: &Played<Plan>) -> Result<Plot, SimulateError> {
     let (evidence, end_s) = (&played.evidence, played.numbers.elapsed_s);
-    let given = evidence.issues().into_iter();
-    let given = given.map(|issue| (issue.request.decided_us, 1.0));
-    let voided = evidence.voids.iter().map(|void| (void.answered_us, -1.0));
+    let mut changes = Vec::new();
+    for issue in evidence.issues() {
+        let known_us = issue.request.decided_us;
+        changes.push((known_us, 1.0));
+        // A void that was sent before the answer came takes back what the line never showed.
+        changes.extend(issue.void.map(|void| (void.sent_us.max(known_us), -1.0)));
+    }
     over_time::plot(&OverTime {
-        title: "Units out over time",
-        caption: "Issued and not taken back, by the time of the answer; of queued requests by the time of the look.",
+        title: "Units known to be out",
+        caption: "At least so many units are out: from the answer of an issue, or the look at a queued request, until a void is sent.",
         size: WIDE,
-        series: vec![Series::count("units out", TEAL, given.chain(voided).collect(), end_s)],
+        series: vec![Series::count("known to be out", TEAL, changes, end_s)],
         level: Some((evidence.plan.options.stock as f64, "stock")),
         collisions: &[],
         kills_us: &played.kills_us,

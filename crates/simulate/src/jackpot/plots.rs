@@ -8,12 +8,13 @@ use super::plan::Plan;
 use crate::SimulateError;
 use crate::report::plots::over_time::{self, OverTime, Series};
 use crate::report::plots::{
-    AMBER, BLUE, HALF, Plot, RED, TEAL, WIDE, css, float, grid, latency, seconds, short, svg, ticks,
+    AMBER, BLUE, HALF, Plot, RED, TEAL, VIOLET, WIDE, css, float, grid, labels_across, latency, scale, seconds, short,
+    svg, ticks,
 };
 use crate::run::Played;
 
 /// One for each tier.
-const TIERS: [RGBColor; 4] = [TEAL, BLUE, AMBER, RGBColor(126, 72, 176)];
+const TIERS: [RGBColor; 4] = [TEAL, BLUE, AMBER, VIOLET];
 /// Columns of the refusals.
 const COLUMNS: usize = 80;
 const COLUMNS_F: f64 = 80.0;
@@ -118,11 +119,13 @@ fn claims(played: &Played<Plan>) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(52)
             .build_cartesian_2d(0.0..end, 0.0..most)?;
+        let across = labels_across(area);
+        let (time, count) = (scale(end, across), scale(most, 3));
         grid!(chart)
-            .x_labels(6)
+            .x_labels(across)
             .y_labels(3)
-            .x_label_formatter(&|x| format!("{} s", short(*x)))
-            .y_label_formatter(&|y| short(*y))
+            .x_label_formatter(&|x| format!("{} s", time(*x)))
+            .y_label_formatter(&|y| count(*y))
             .draw()?;
         let width = end / COLUMNS_F;
         chart.draw_series(

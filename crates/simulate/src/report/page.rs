@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 
 use jackpot_core::html::escape;
+use plotters::style::RGBColor;
 
-use super::plots::Plot;
+use super::plots::{self, Plot};
 use crate::Verdict;
 use crate::finding::{self, Finding, Judged};
 use crate::overview::Overview;
 
+/// What reports need beside the stylesheet of all pages.
 const STYLE: &str = include_str!("style.css");
 
-/// The whole page.
+/// The whole page. It is one file, so the stylesheets are in it.
 pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String {
     let body = [
         header(overview, at),
@@ -24,8 +26,27 @@ pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String 
     .concat();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Jackpot simulation</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}{STYLE}{}</style>\n</head>\n<body class=\"report\">\n<main>\n{body}</main>\n</body>\n</html>\n",
+        title(overview),
+        jackpot_ui::STYLE,
+        colours()
     )
+}
+
+/// Plots have their colours as attributes, which every style overrides.
+fn colours() -> String {
+    let rule = |(colour, name): &(RGBColor, &str)| {
+        let colour = plots::attribute(*colour);
+        format!(
+            "svg [fill=\"{colour}\"] {{ fill: var(--{name}); }} svg [stroke=\"{colour}\"] {{ stroke: var(--{name}); }}\n"
+        )
+    };
+    plots::COLOURS.iter().map(rule).collect()
+}
+
+/// By the kind of what was played.
+fn title(overview: &Overview) -> String {
+    format!("Simulation of a {}", overview.definition.0)
 }
 
 fn header(overview: &Overview, at: jiff::Timestamp) -> String {
@@ -38,7 +59,8 @@ fn header(overview: &Overview, at: jiff::Timestamp) -> String {
         machine.processor, machine.cores, machine.system, machine.version
     );
     format!(
-        "<header><h1>Jackpot simulation</h1><p>{}{}</p></header>\n",
+        "<header><h1>{}</h1><p class=\"muted\">{}{}</p></header>\n",
+        title(overview),
         at.strftime("%Y-%m-%d %H:%M UTC"),
         escape(&machine)
     )
@@ -61,7 +83,7 @@ fn verdict(findings: &[Finding]) -> String {
         Verdict::Violated { rule, detail } => (" bad", "Violated", format!("{rule}: {detail}")),
     };
     format!(
-        "<section class=\"verdict{class}\"><strong>{word}</strong><span>{}</span></section>\n",
+        "<section class=\"panel verdict{class}\"><strong>{word}</strong><span>{}</span></section>\n",
         escape(&text)
     )
 }
@@ -90,10 +112,10 @@ fn plotted(plots: &[Plot]) -> String {
         } else {
             format!("<ul class=\"legend\">{legend}</ul>\n")
         };
-        let class = if plot.wide { " class=\"wide\"" } else { "" };
+        let class = if plot.wide { " wide" } else { "" };
         let _infallible = writeln!(
             html,
-            "<section{class}><h2>{}</h2><p class=\"caption\">{}</p>\n{legend}{}</section>",
+            "<section class=\"panel{class}\"><h2>{}</h2><p class=\"hint\">{}</p>\n{legend}{}</section>",
             plot.title,
             escape(&plot.caption),
             plot.svg
@@ -111,10 +133,10 @@ fn checks(overview: &Overview) -> String {
             let (mark, class, seen) = match &finding.judged {
                 Judged::Held(seen) => ("✓", "good", seen),
                 Judged::Violated(seen) => ("✗", "bad", seen),
-                Judged::NotChecked(seen) => ("–", "wait", seen),
+                Judged::NotChecked(seen) => ("–", "warn", seen),
             };
             format!(
-                "<tr><td class=\"mark {class}\">{mark}</td><td class=\"rule\">{}</td><td>{}<div class=\"seen\">{}</div></td></tr>\n",
+                "<tr><td class=\"mark {class}\">{mark}</td><th scope=\"row\">{}</th><td>{}<div class=\"muted\">{}</div></td></tr>\n",
                 finding.rule,
                 escape(finding.demand),
                 escape(seen)
@@ -123,8 +145,8 @@ fn checks(overview: &Overview) -> String {
         .collect::<Vec<_>>()
         .concat();
     format!(
-        "<section><h2>Checks</h2><p class=\"caption\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
-         <table>\n{rows}</table></section>\n",
+        "<section class=\"panel\"><h2>Checks</h2><p class=\"hint\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
+         <table class=\"checks\">\n{rows}</table></section>\n",
         overview.shown
     )
 }
@@ -133,7 +155,13 @@ fn details(overview: &Overview) -> String {
     let pairs = |rows: &[(String, String)]| -> String {
         let rows = rows
             .iter()
-            .map(|(name, value)| format!("<tr><td>{}</td><td>{}</td></tr>\n", escape(name), escape(value)))
+            .map(|(name, value)| {
+                format!(
+                    "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                    escape(name),
+                    escape(value)
+                )
+            })
             .collect::<Vec<_>>()
             .concat();
         format!("<table>\n{rows}</table>")
@@ -147,12 +175,12 @@ fn details(overview: &Overview) -> String {
     let notes = if notes.is_empty() {
         notes
     } else {
-        format!("<ul class=\"notes\">{notes}</ul>")
+        format!("<ul class=\"notes muted small\">{notes}</ul>")
     };
     let (what, definition) = &overview.definition;
     format!(
-        "<section><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
-         <details><summary class=\"caption\">Definition of the {what}</summary><pre>{}</pre></details></section>\n",
+        "<section class=\"panel\"><h2>Numbers and parameters</h2><div class=\"columns\">{}{}</div>{notes}\n\
+         <details><summary>Definition of the {what}</summary><pre>{}</pre></details></section>\n",
         pairs(&overview.rows),
         pairs(&overview.parameters),
         escape(&format!("{definition:#}"))

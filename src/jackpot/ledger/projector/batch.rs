@@ -15,6 +15,7 @@ use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
+use crate::jackpot::ledger::steps;
 use crate::ledger::events::FoldError;
 use crate::ledger::projector::batch::{self, Raw, Stop};
 
@@ -26,6 +27,11 @@ impl Batch {
     pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
         let event = Event::parse(&raw.fields)?;
         let before = Before::of(&event, &self.books);
+        if self.rows.in_step {
+            let last = (self.books.n, self.books.at_ms);
+            let pools = || steps::text(&steps::pools(&self.books));
+            self.rows.steps.follow(last, event.at_ms, pools);
+        }
         self.books.apply(&event)?;
         if let Some(books) = &before.books {
             let put = self.definitions.last().map(|row| row.json.as_str());

@@ -5,6 +5,7 @@ pub mod index;
 mod many;
 pub mod rows;
 mod seeds;
+mod steps;
 mod write;
 
 use std::collections::BTreeSet;
@@ -57,6 +58,8 @@ pub struct JackpotTables {
     pub for_index: IndexRows,
     /// Closed epochs whose seed is not published.
     pub unpublished: BTreeSet<u64>,
+    /// How far the history of the meter is.
+    pub history: steps::History,
 }
 
 impl Folded for Books {
@@ -174,6 +177,7 @@ impl Tables<Jackpots> for JackpotTables {
         Rows {
             indexed_n: self.indexed_n,
             index_entries: with.index_entries,
+            in_step: self.history.is_in_step(),
             ..Rows::default()
         }
     }
@@ -188,6 +192,7 @@ impl Tables<Jackpots> for JackpotTables {
 
     fn advance(&mut self, batch: &mut Batch<Jackpots>) {
         self.indexed_n = batch.indexed_to();
+        self.history.advance(&batch.rows.steps);
         self.for_index.append(std::mem::take(&mut batch.rows.index));
         if let Some(row) = batch.definitions.pop() {
             self.last_definition = row.json;
@@ -218,7 +223,7 @@ impl Compares for Jackpots {
     }
 }
 
-/// The seeds of closed epochs and the index of entries, which are written after the events.
+/// The seeds of closed epochs, the index of entries and missing steps of meters, which are written after the events.
 #[derive(Debug, Default)]
 pub struct AfterCommits {
     /// The last write of the index.
@@ -240,10 +245,12 @@ impl Upkeep<Jackpots> for AfterCommits {
         Ok(())
     }
 
-    async fn follow(projector: &mut Projector<Jackpots>, at_once: bool) -> Result<(), sqlx::Error> {
+    async fn follow(projector: &mut Projector<Jackpots>, at_once: bool) -> Result<bool, sqlx::Error> {
         projector.publish_seeds().await?;
         projector.index(at_once).await?;
-        projector.expire_index().await
+        projector.expire_index().await?;
+        // A stop does not wait for a history: the next holder goes on.
+        Ok(!at_once && projector.follow_meters().await?)
     }
 }
 

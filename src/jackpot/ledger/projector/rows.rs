@@ -5,6 +5,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
 use crate::jackpot::ledger::event::Entered;
+use crate::jackpot::ledger::steps;
 
 /// A unit of a coupon that an entry won.
 #[derive(Debug)]
@@ -116,6 +117,10 @@ pub struct Rows {
     pub closed_epochs: Vec<(u64, u64, i64)>,
     /// Adjustments: id, event, time, digest.
     pub adjustments: Vec<(String, u64, i64, String)>,
+    /// Whether the history of the meter has all events before the batch. Otherwise it gets no rows now.
+    pub in_step: bool,
+    /// Steps of the meter's history that its events ended.
+    pub steps: steps::Rows,
     /// Rows for the index of entries, which is written later.
     pub index: IndexRows,
 }

@@ -2,6 +2,7 @@
 
 use super::Jackpots;
 use super::rows::Rows;
+use super::steps;
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
@@ -12,6 +13,8 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     coupons(tx, batches).await?;
     epochs(tx, batches).await?;
     adjustments(tx, batches).await?;
+    let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
+    steps::write(tx, ended).await?;
     changes(tx, batches).await
 }
 

@@ -3,5 +3,7 @@
 mod days;
 pub mod entries;
 pub mod head;
+pub mod history;
 pub mod payouts;
 pub mod postings;
+pub mod winners;

@@ -2,6 +2,7 @@
 
 mod entry_index;
 pub mod fixture;
+mod history;
 mod index_cursor;
 mod prizes;
 pub mod projector;

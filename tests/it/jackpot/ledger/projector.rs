@@ -242,6 +242,11 @@ async fn without_index_days_there_is_no_index(db: LedgerDb) {
 /// Projects what is in the stream in batches of these sizes, with a new holder of the lease for each, which dies before
 /// it writes the index.
 pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
+    project_after(fixture, 0, sizes).await;
+}
+
+/// The same for what Redis has after event `n`. Its holder knows nothing of the history of meters, and writes none.
+pub async fn project_after(fixture: &JackpotLedger, n: usize, sizes: &[usize]) {
     let keys = &fixture.operate.views.registry.known(&fixture.id).keys;
     let mut all = redis::cmd("XRANGE");
     let raw = fixture.raw(all.arg(&keys.events).arg("-").arg("+")).await;
@@ -252,7 +257,7 @@ pub async fn project_in(fixture: &JackpotLedger, sizes: &[usize]) {
         .collect();
     let leases = Leases::of(JACKPOT, fixture.ledger.sql.clone(), "a test".to_owned(), 60_000);
     leases.add(std::slice::from_ref(&fixture.id)).await.expect("added");
-    let (mut rest, mut token, mut sizes) = (&raw[..], 0, sizes.iter().cycle());
+    let (mut rest, mut token, mut sizes) = (&raw[n..], 0, sizes.iter().cycle());
     while !rest.is_empty() {
         let (now, later) = rest.split_at((*sizes.next().expect("endless")).min(rest.len()));
         rest = later;

@@ -117,6 +117,15 @@ impl Page {
 
 /// One request of a browser: no key, no redirect followed. `address`: an address, or a path of the service.
 pub async fn browse(service: &Service, method: Method, address: &str) -> Page {
+    browse_in(service, method, address, None).await
+}
+
+/// Opens an address in the browser of a reader of these languages.
+pub async fn open_in(service: &Service, address: &str, languages: &str) -> Page {
+    browse_in(service, Method::GET, address, Some(languages)).await
+}
+
+async fn browse_in(service: &Service, method: Method, address: &str, languages: Option<&str>) -> Page {
     // TLS is compiled in, so that the client needs a provider.
     drop(http_client());
     let client = reqwest::Client::builder()
@@ -128,7 +137,11 @@ pub async fn browse(service: &Service, method: Method, address: &str) -> Page {
     } else {
         address.to_owned()
     };
-    let answer = client.request(method, url).send().await.expect("an answer");
+    let mut request = client.request(method, url);
+    if let Some(languages) = languages {
+        request = request.header("accept-language", languages);
+    }
+    let answer = request.send().await.expect("an answer");
     Page {
         status: answer.status(),
         headers: answer.headers().clone(),

@@ -4,7 +4,7 @@ use plotters::prelude::{BindKeyPoints, ChartBuilder, Circle, IntoLogRange, LineS
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{BLUE, HALF, INK, Plot, float, label, seconds, svg, ticks};
+use super::{BLUE, HALF, INK, Plot, float, label, labels_across, scale, seconds, svg, ticks};
 use crate::SimulateError;
 use crate::numbers;
 use crate::table::{duration, grouped};
@@ -44,13 +44,16 @@ pub fn percentiles(latencies_us: &[u64], whose: &str) -> Result<Plot, SimulateEr
         chart.draw_series(LineSeries::new(points.iter().copied(), BLUE.stroke_width(2)))?;
         let named = NAMED.map(|(quantile, name)| (nines(quantile), at(quantile), name));
         chart.draw_series(named.iter().map(|&(x, y, _)| Circle::new((x, y), 4, BLUE.filled())))?;
-        let style = label().color(&INK).pos(Pos::new(HPos::Left, VPos::Top));
-        chart.draw_series(named.iter().map(|&(x, y, name)| {
-            Text::new(
-                format!("{name} {}", milliseconds(y)),
-                (x + 0.06, y / 1.03),
-                style.clone(),
-            )
+        let label = label().color(&INK);
+        chart.draw_series(named.iter().enumerate().map(|(index, &(x, y, name))| {
+            // The last one above the line, where it meets neither the others nor the edge.
+            let is_last = index + 1 == NAMED.len();
+            let (at, side) = if is_last {
+                ((x + 0.1, y * 1.04), Pos::new(HPos::Right, VPos::Bottom))
+            } else {
+                ((x + 0.06, y / 1.03), Pos::new(HPos::Left, VPos::Top))
+            };
+            Text::new(format!("{name} {}", milliseconds(y)), at, label.clone().pos(side))
         }))?;
         Ok(())
     })?;
@@ -70,6 +73,7 @@ pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Resu
     let left = bars.iter().map(|bar| bar.0).fold(f64::MAX, f64::min) / 1.2;
     let right = bars.iter().map(|bar| bar.1).fold(f64::MIN, f64::max) * 1.2;
     let top = bars.iter().map(|bar| bar.2).fold(1.0, f64::max) * 1.08;
+    let count = scale(top, 6);
     let svg = svg(HALF, title, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
@@ -78,10 +82,10 @@ pub fn histogram(title: &'static str, latencies_us: &[u64], units: &str) -> Resu
             .y_label_area_size(52)
             .build_cartesian_2d((left..right).log_scale().with_key_points(ticks(left, right)), 0.0..top)?;
         grid!(chart)
-            .x_labels(6)
+            .x_labels(labels_across(area))
             .y_labels(6)
             .x_label_formatter(&|x| milliseconds(*x))
-            .y_label_formatter(&|y| super::short(*y))
+            .y_label_formatter(&|y| count(*y))
             .draw()?;
         chart.draw_series(bars.iter().map(|&(from, to, count)| {
             // A hairline between bars, on a logarithmic axis.

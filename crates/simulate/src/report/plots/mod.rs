@@ -22,6 +22,8 @@ pub(crate) use grid;
 use std::error::Error;
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::Ranged;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, RGBColor, SVGBackend, TextStyle, WHITE};
 use plotters::style::Color;
 
@@ -34,12 +36,29 @@ pub const TEAL: RGBColor = RGBColor(13, 128, 118);
 pub const AMBER: RGBColor = RGBColor(217, 119, 6);
 pub const RED: RGBColor = RGBColor(200, 48, 48);
 pub const BLUE: RGBColor = RGBColor(46, 98, 196);
+pub const VIOLET: RGBColor = RGBColor(126, 72, 176);
+
+/// The colours of plots, and the names of the page's colours in their place, which differ in dark mode.
+pub const COLOURS: [(RGBColor, &str); 8] = [
+    (INK, "ink"),
+    (MUTED, "muted"),
+    (GRID, "line"),
+    (TEAL, "teal"),
+    (AMBER, "amber"),
+    (RED, "red"),
+    (BLUE, "blue"),
+    (VIOLET, "violet"),
+];
 
 pub const WIDE: (u32, u32) = (1_120, 320);
 pub const HALF: (u32, u32) = (550, 320);
+/// On a phone, where the others would have labels too small to read.
+const PHONE: (u32, u32) = (380, 320);
 const LABEL_PX: i32 = 13;
+/// Least distance of two labels of a horizontal axis.
+const APART_PX: u32 = 75;
 
-type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+pub type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// One plot of the page.
@@ -55,8 +74,17 @@ pub struct Plot {
     pub wide: bool,
 }
 
-/// Draws into a text. The page sets its width.
-pub fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
+/// Draws two texts: at this size, and for a phone. The page shows the one that fits.
+pub fn svg(size: (u32, u32), title: &str, draw: impl Fn(&Area<'_>) -> Drawn) -> Result<String, SimulateError> {
+    Ok(one(size, "at-desk", title, &draw)? + &one(PHONE, "at-phone", title, &draw)?)
+}
+
+fn one(
+    size: (u32, u32),
+    class: &str,
+    title: &str,
+    draw: &impl Fn(&Area<'_>) -> Drawn,
+) -> Result<String, SimulateError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -69,15 +97,28 @@ pub fn svg(size: (u32, u32), title: &str, draw: impl FnOnce(&Area<'_>) -> Drawn)
             .map_err(|error| SimulateError::Report(error.to_string()))?;
     }
     let fixed = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
-    Ok(text.replacen(&fixed, &format!("<svg role=\"img\" aria-label=\"{title}\""), 1))
+    let named = format!("<svg class=\"{class}\" role=\"img\" aria-label=\"{title}\"");
+    Ok(text.replacen(&fixed, &named, 1))
+}
+
+/// How many labels a horizontal axis has room for.
+pub fn labels_across(area: &Area<'_>) -> usize {
+    (area.dim_in_pixel().0 / APART_PX) as usize
 }
 
 pub fn label() -> TextStyle<'static> {
     ("sans-serif", LABEL_PX).into_font().color(&MUTED)
 }
 
+/// The colour as an attribute of an SVG has it.
+pub fn attribute(colour: RGBColor) -> String {
+    format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
+}
+
+/// The colour as the page has it.
 pub fn css(colour: RGBColor) -> String {
-    format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2)
+    let named = COLOURS.iter().find(|(known, _)| *known == colour);
+    named.map_or_else(|| attribute(colour), |(_, name)| format!("var(--{name})"))
 }
 
 /// Seconds of the run.
@@ -102,6 +143,31 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// Labels of an axis from 0 to `most` with at most `count` of them: short numbers in one unit, with as many digits as they
+/// need to differ.
+pub fn scale(most: f64, count: usize) -> impl Fn(f64) -> String {
+    let (unit, name) = match most {
+        1e6.. => (1e6, "M"),
+        1e3.. => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    // The axis says where its labels are.
+    let points = RangedCoordf64::from(0.0..most).key_points(count);
+    let step = points.windows(2).map(|pair| pair[1] - pair[0]).fold(most, f64::min);
+    let digits = digits_of(step / unit);
+    move |value| {
+        let name = if value == 0.0 { "" } else { name };
+        format!("{:.digits$}{name}", value / unit)
+    }
+}
+
+/// Digits after the point of numbers that are at least this far apart.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few digits")]
+fn digits_of(step: f64) -> usize {
+    // A step of 1 may be a little less in binary.
+    (-step.log10() - 1e-6).ceil().clamp(0.0, 6.0) as usize
+}
+
 /// The ticks 1, 2 and 5 of every decade of a logarithmic axis; of a long one the decades alone.
 pub fn ticks(low: f64, high: f64) -> Vec<f64> {
     let steps: &[f64] = if high / low > 2e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -112,7 +178,42 @@ pub fn ticks(low: f64, high: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{short, ticks};
+    use std::collections::BTreeSet;
+
+    use plotters::coord::ranged1d::Ranged;
+    use plotters::coord::types::RangedCoordf64;
+
+    use super::{BLUE, COLOURS, attribute, css, scale, short, ticks};
+
+    #[test]
+    fn the_labels_of_an_axis_differ() {
+        for most in [
+            0.004, 0.3, 0.97, 1.08, 3.2, 7.5, 12.0, 99.0, 540.0, 1_100.0, 54_321.0, 2.4e6, 9.9e9,
+        ] {
+            for count in [3, 4, 5, 6, 7, 11, 14] {
+                let axis: RangedCoordf64 = (0.0..most).into();
+                let points = axis.key_points(count);
+                let label = scale(most, count);
+                let labels: BTreeSet<_> = points.iter().map(|point| label(*point)).collect();
+                assert_eq!(
+                    labels.len(),
+                    points.len(),
+                    "{count} to {most}: {points:?} as {labels:?}"
+                );
+            }
+        }
+        assert_eq!([0.0, 500.0, 1_000.0].map(scale(3_000.0, 6)), ["0.0", "0.5k", "1.0k"]);
+    }
+
+    #[test]
+    fn a_colour_is_the_pages_by_its_name() {
+        assert_eq!(
+            (attribute(BLUE).as_str(), css(BLUE).as_str()),
+            ("#2E62C4", "var(--blue)")
+        );
+        let names: BTreeSet<_> = COLOURS.iter().map(|(_, name)| name).collect();
+        assert_eq!(names.len(), COLOURS.len());
+    }
 
     #[test]
     fn a_logarithmic_axis_has_ticks_inside_its_range() {

@@ -3,11 +3,13 @@
 use plotters::prelude::{AreaSeries, ChartBuilder, LineSeries, PathElement, RGBColor};
 use plotters::style::Color;
 
-use super::{HALF, MUTED, Plot, RED, TEAL, WIDE, css, seconds, short, svg};
+use super::{HALF, MUTED, Plot, RED, TEAL, WIDE, css, labels_across, scale, seconds, svg};
 use crate::SimulateError;
 
 /// Columns of a line: each shows the last count of its time, or the lowest and the highest value.
 pub const COLUMNS: f64 = 900.0;
+/// Labels of the vertical axis.
+const UP: usize = 6;
 /// Columns of a rate.
 const RATE_COLUMNS: usize = 80;
 
@@ -64,11 +66,13 @@ pub fn plot(what: &OverTime<'_>) -> Result<Plot, SimulateError> {
             .x_label_area_size(28)
             .y_label_area_size(52)
             .build_cartesian_2d(0.0..end, 0.0..top)?;
+        let across = labels_across(area);
+        let (time, value) = (scale(end, across), scale(top, UP));
         grid!(chart)
-            .x_labels(if size == WIDE { 11 } else { 6 })
-            .y_labels(6)
-            .x_label_formatter(&|x| format!("{} s", short(*x)))
-            .y_label_formatter(&|y| short(*y))
+            .x_labels(across)
+            .y_labels(UP)
+            .x_label_formatter(&|x| format!("{} s", time(*x)))
+            .y_label_formatter(&|y| value(*y))
             .draw()?;
         if let Some((level, _)) = level {
             let across = [(0.0, level), (end, level)];

@@ -1,0 +1,88 @@
+//! A definition as a list of its parts in words, so that two can be compared line by line.
+
+use jackpot_core::jackpot::document::{Contribution, Document, Prize, Take};
+use jackpot_core::money::Minor;
+use jackpot_ui::Words;
+use jackpot_ui::money::{grouped, money, percent};
+
+use super::fields;
+
+/// What it is, and what it says.
+pub type Part = (String, String);
+
+/// The parts, in the order of the form.
+#[must_use]
+pub fn of(words: Words, document: &Document) -> Vec<Part> {
+    let amount = |amount: Minor| money(words.0, i128::from(u64::from(amount)), &document.currency);
+    let or_none = |found: Option<Minor>| found.map_or_else(|| words.t("none"), amount);
+    let share = |ppm: u32| format!("{} %", percent(ppm));
+    let contribution = match document.contribution {
+        Contribution::Fixed(fixed) => words.tv("part-fixed", [("amount", amount(fixed).into())]),
+        Contribution::RatePpm(rate) => words.tv("part-rate", [("share", share(rate.get()).into())]),
+    };
+    let mut parts = vec![
+        (words.t("define-name"), document.name.clone()),
+        (words.t("define-currency"), document.currency.clone()),
+        (words.t("define-contribution"), contribution),
+    ];
+    for tier in &document.tiers {
+        let what = |name: &str| format!("{} · {}", tier.tier, words.t(name));
+        parts.push((what("define-share"), share(tier.share_ppm.get())));
+        parts.push((what("define-min-payout"), amount(tier.min_payout)));
+        parts.push((what("define-seed"), amount(tier.seed)));
+        parts.push((what("define-reserve"), share(tier.reserve_ppm.get())));
+        parts.push((what("define-cap"), or_none(tier.cap)));
+    }
+    for rank in &document.odds.ranks {
+        let what = words.tv("part-rank", [("rank", u64::from(rank.rank).into())]);
+        let chance = [("weight", rank.weight.into()), ("total", document.odds.total.into())];
+        let chance = words.tv("part-chance", chance);
+        let prize = prize(words, &rank.prize, &amount, &share);
+        parts.push((what, format!("{chance}: {prize}")));
+    }
+    parts.push((words.t("define-total"), grouped(u128::from(document.odds.total))));
+    parts.push((words.t("define-redraws"), document.max_redraws.to_string()));
+    parts.push((words.t("define-min-stake"), amount(document.min_stake())));
+    parts.push((words.t("define-max-stake"), or_none(document.max_stake)));
+    parts.push((
+        words.t("define-room"),
+        document
+            .room
+            .as_ref()
+            .map_or_else(|| words.t("none"), ToString::to_string),
+    ));
+    let public = if document.public_meter { "yes" } else { "no" };
+    parts.push((words.t("define-public-meter"), words.t(public)));
+    parts.push((
+        words.t("define-winners"),
+        words.t(&format!("winners-{}", fields::winners(document.winners))),
+    ));
+    let origins = if document.origins.is_empty() {
+        words.t("none")
+    } else {
+        document.origins.join(", ")
+    };
+    parts.push((words.t("define-origins"), origins));
+    parts
+}
+
+/// A prize in words.
+pub fn prize(words: Words, prize: &Prize, amount: &dyn Fn(Minor) -> String, share: &dyn Fn(u32) -> String) -> String {
+    match prize {
+        Prize::Pool(pool) => match pool.take {
+            Take::All => words.tv("part-all", [("tier", pool.tier.as_str().into())]),
+            Take::SharePpm(ppm) => words.tv(
+                "part-share",
+                [("share", share(ppm.get()).into()), ("tier", pool.tier.as_str().into())],
+            ),
+        },
+        Prize::Fixed(fixed) => words.tv(
+            "part-amount",
+            [
+                ("amount", amount(fixed.amount).into()),
+                ("tier", fixed.tier.as_str().into()),
+            ],
+        ),
+        Prize::Coupon(coupon) => words.tv("part-coupon", [("coupon", coupon.coupon_id.as_str().into())]),
+    }
+}

@@ -1,0 +1,248 @@
+//! A definition from a form, or from an answer of the API. A wrong field has the name that the API has for it.
+
+use jackpot_core::jackpot::definition::{Definition, Violation, check_currency};
+use jackpot_core::violation::{check_new_name, name_and_rest};
+use jackpot_ui::Words;
+use jackpot_ui::money::{minor_digits, parse, parse_percent};
+use serde_json::{Map, Value, json};
+
+use super::fields::{rank_field, ranks, tier_field, tiers};
+use crate::console::form::Form;
+
+/// The fields of a jackpot's answer that are no part of its definition.
+const OF_THE_JACKPOT: [&str; 4] = ["status", "version", "pending", "meters"];
+
+/// The definition that the next one replaces: the waiting one, or the one in force.
+#[must_use]
+pub fn of_answer(answer: &Value) -> Option<Definition> {
+    match &answer["pending"] {
+        Value::Null => in_force(answer),
+        pending => Definition::stored(serde_json::from_value(pending.clone()).ok()?).ok(),
+    }
+}
+
+/// The definition in force.
+#[must_use]
+pub fn in_force(answer: &Value) -> Option<Definition> {
+    let mut fields = answer.as_object()?.clone();
+    fields.retain(|name, _| !OF_THE_JACKPOT.contains(&name.as_str()));
+    Definition::stored(serde_json::from_value(Value::Object(fields)).ok()?).ok()
+}
+
+/// The definition in a form, checked as the API checks it.
+///
+/// # Errors
+/// Every field that is wrong.
+pub fn of_form(words: Words, form: &Form) -> Result<Definition, Vec<Violation>> {
+    let mut reader = Reader {
+        words,
+        form,
+        wrong: Vec::new(),
+    };
+    let body = reader.body();
+    // Without it no amount can be read.
+    reader.wrong.extend(check_currency(form.get("currency")));
+    if !reader.wrong.is_empty() {
+        return Err(reader.wrong);
+    }
+    let document: jackpot_core::jackpot::document::Document =
+        serde_json::from_value(body).map_err(|error| vec![Violation::new("", error.to_string())])?;
+    let name = check_new_name(&document.name);
+    name_and_rest(name, Definition::check(document))
+}
+
+struct Reader<'a> {
+    words: Words,
+    form: &'a Form,
+    wrong: Vec<Violation>,
+}
+
+impl Reader<'_> {
+    fn refuse(&mut self, name: &str, rule: String) -> Value {
+        self.wrong.push(Violation::new(name, rule));
+        Value::Null
+    }
+
+    fn id(&mut self, name: &str) -> Value {
+        match jackpot_core::ids::Id::parse(self.form.get(name)) {
+            Ok(id) => json!(id),
+            Err(error) => self.refuse(name, error.to_string()),
+        }
+    }
+
+    fn amount(&mut self, name: &str) -> Value {
+        let currency = self.form.get("currency");
+        match parse(self.form.get(name), currency).and_then(|amount| u64::try_from(amount).ok()) {
+            Some(amount) => json!(amount),
+            None => {
+                let digits = u64::from(minor_digits(currency));
+                self.refuse(name, self.words.tv("form-amount", [("digits", digits.into())]))
+            }
+        }
+    }
+
+    /// An amount, or what an empty field stands for.
+    fn amount_or(&mut self, name: &str, empty: Value) -> Value {
+        if self.form.get(name).is_empty() {
+            empty
+        } else {
+            self.amount(name)
+        }
+    }
+
+    fn percent(&mut self, name: &str) -> Value {
+        match parse_percent(self.form.get(name)) {
+            Some(ppm) => json!(ppm),
+            None => self.refuse(name, self.words.t("form-percent")),
+        }
+    }
+
+    fn number(&mut self, name: &str) -> Value {
+        match self.form.get(name).replace(',', "").parse::<u64>() {
+            Ok(number) => json!(number),
+            Err(_) => self.refuse(name, self.words.t("form-number")),
+        }
+    }
+
+    fn body(&mut self) -> Value {
+        let form = self.form;
+        let mut body = Map::new();
+        let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
+        set("id", self.id("id"));
+        set("name", json!(form.get("name")));
+        set("currency", json!(form.get("currency")));
+        set(
+            "contribution",
+            match form.get("contribution.kind") {
+                "rate" => json!({ "rate_ppm": self.percent("contribution") }),
+                _ => json!({ "fixed": self.amount("contribution") }),
+            },
+        );
+        set("tiers", (0..tiers(form)).map(|index| self.tier(index)).collect());
+        let ranks: Value = (0..ranks(form)).map(|index| self.rank(index)).collect();
+        set("odds", json!({ "total": self.number("odds.total"), "ranks": ranks }));
+        set("max_redraws", self.number("max_redraws"));
+        if !form.get("min_stake").is_empty() {
+            set("min_stake", self.amount("min_stake"));
+        }
+        set("max_stake", self.amount_or("max_stake", Value::Null));
+        set("public_meter", json!(form.get("public_meter") == "true"));
+        set("winners", json!(form.get("winners")));
+        let origins = form
+            .get("origins")
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
+        set("origins", origins.collect());
+        let room = if form.get("room").is_empty() {
+            Value::Null
+        } else {
+            self.id("room")
+        };
+        set("room", room);
+        Value::Object(body)
+    }
+
+    fn tier(&mut self, index: usize) -> Value {
+        let name = |field: &str| tier_field(index, field);
+        let reserve = if self.form.get(&name("reserve_ppm")).is_empty() {
+            json!(0)
+        } else {
+            self.percent(&name("reserve_ppm"))
+        };
+        json!({
+            "tier": self.id(&name("tier")),
+            "share_ppm": self.percent(&name("share_ppm")),
+            "min_payout": self.amount(&name("min_payout")),
+            "seed": self.amount_or(&name("seed"), json!(0)),
+            "reserve_ppm": reserve,
+            "cap": self.amount_or(&name("cap"), Value::Null),
+        })
+    }
+
+    fn rank(&mut self, index: usize) -> Value {
+        let name = |field: &str| rank_field(index, field);
+        let prize = match self.form.get(&name("prize")) {
+            "coupon" => json!({ "coupon": { "coupon_id": self.id(&name("coupon_id")) } }),
+            "fixed" => json!({ "fixed": { "tier": self.id(&name("tier")), "amount": self.amount(&name("value")) } }),
+            "share" => {
+                let share = self.percent(&name("value"));
+                json!({ "pool": { "tier": self.id(&name("tier")), "take": { "share_ppm": share } } })
+            }
+            _ => json!({ "pool": { "tier": self.id(&name("tier")), "take": "all" } }),
+        };
+        json!({ "rank": self.number(&name("rank")), "weight": self.number(&name("weight")), "prize": prize })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jackpot_ui::Language;
+
+    use super::*;
+    use crate::console::define::{fields, templates};
+
+    fn form(template: &str) -> Form {
+        let mut form = Form::default();
+        fields::fill(&mut form, &templates::document(template));
+        form.set("id", "spring");
+        form
+    }
+
+    #[test]
+    fn a_form_says_what_the_definition_said() {
+        for template in templates::NAMES {
+            let mut document = templates::document(template);
+            document.id = jackpot_core::ids::Id::parse("spring").unwrap();
+            let read = of_form(Language::En.words(), &form(template)).unwrap();
+            assert_eq!(read.document().tiers, document.tiers, "{template}");
+            assert_eq!(read.document().odds, document.odds);
+            assert_eq!(read.document().contribution, document.contribution);
+        }
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_as_the_form_has_it() {
+        let mut form = form("single");
+        form.set("contribution", "1.234");
+        form.set("tiers[0].share_ppm", "101");
+        form.set("odds.total", "many");
+        form.set("id", "a:b");
+        let wrong = of_form(Language::En.words(), &form).unwrap_err();
+        let names: Vec<_> = wrong.iter().map(|wrong| wrong.field.as_str()).collect();
+        assert_eq!(names, ["id", "contribution", "tiers[0].share_ppm", "odds.total"]);
+        assert!(names.iter().all(|name| form.has(name)));
+    }
+
+    #[test]
+    fn rows_come_and_go_and_the_others_stay() {
+        let mut form = form("tiers");
+        let before = of_form(Language::En.words(), &form).unwrap();
+        fields::change_rows(&mut form, "add-rank");
+        assert_eq!(fields::ranks(&form), before.document().odds.ranks.len() + 1);
+        let last = format!("remove-rank-{}", fields::ranks(&form) - 1);
+        fields::change_rows(&mut form, &last);
+        assert_eq!(
+            of_form(Language::En.words(), &form).unwrap().document().odds,
+            before.document().odds
+        );
+        fields::change_rows(&mut form, "remove-rank-0");
+        let after = of_form(Language::En.words(), &form).unwrap();
+        assert_eq!(after.document().odds.ranks, before.document().odds.ranks[1..]);
+        fields::change_rows(&mut form, "remove-rank-99");
+        assert_eq!(fields::ranks(&form), before.document().odds.ranks.len() - 1);
+    }
+
+    #[test]
+    fn an_error_of_the_api_finds_its_field() {
+        let form = form("tiers");
+        let of = |field: &str| fields::name_of(&form, field);
+        assert_eq!(of("tiers[1].cap"), "tiers[1].cap");
+        assert_eq!(of("odds.ranks[0].prize.pool.tier"), "odds.ranks[0].tier");
+        assert_eq!(of("odds.ranks[0].prize.fixed.amount"), "odds.ranks[0].value");
+        assert_eq!(of("odds.ranks[0].prize"), "odds.ranks[0].prize");
+        assert_eq!(of("contribution.fixed"), "contribution");
+        assert_eq!(of("odds.ranks"), "odds.total");
+        assert_eq!(of("origins[0]"), "origins");
+    }
+}

@@ -1,0 +1,275 @@
+//! One jackpot: its meters and their history, its definition and the waiting one, its winners, its epochs, and what an
+//! operator can do with it.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Path, ServiceConfig};
+use jackpot_ui::money::money;
+use jackpot_ui::plot::{Plot, Point};
+use jackpot_ui::time::time;
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answer::{Jackpot, List, Meter};
+use super::define::{changes, parts, read};
+use super::desk::{Desk, Page, Section};
+use super::failure::Failure;
+use super::list::{status, wide};
+use super::{action, jackpots, links};
+
+pub fn routes(config: &mut ServiceConfig) {
+    config.route("/console/jackpots/{id}", crate::http::get().to(show));
+}
+
+/// The steps of a meter's history.
+const STEPS: [&str; 3] = ["minute", "hour", "day"];
+
+/// Payouts of the page.
+const PAYOUTS: &str = "10";
+
+#[derive(Debug, Deserialize)]
+struct History {
+    points: Vec<HistoryPoint>,
+}
+
+#[derive(Debug, Deserialize)]
+struct HistoryPoint {
+    at: Timestamp,
+    pool: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payout {
+    payout_id: String,
+    player_id: String,
+    tier: String,
+    amount: u64,
+    paid_at: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Fairness {
+    epochs: Vec<Epoch>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Epoch {
+    epoch: u64,
+    commitment: String,
+    opened_at: String,
+    closed_at: Option<String>,
+    seed: Option<String>,
+}
+
+async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let answer: Value = desk.get(&links::jackpot_api(&id)).await?;
+    let jackpot: Jackpot = desk.parsed(&answer)?;
+    let words = desk.words;
+    let page = Page {
+        section: Section::Jackpots,
+        title: &jackpot.name,
+        trail: &[jackpots::trail(&desk)],
+        side: Some(actions(&desk, &jackpot)),
+    };
+    let content = html! {
+        p.row { (status(&desk, &jackpot.status)) span.id.muted { (jackpot.id) }
+            span.muted { (words.tv("jackpot-version", [("version", jackpot.version.into())])) } }
+        section.panel {
+            h2 { (words.t("meters")) }
+            div id="meters" data-live="2000" { (meters(&desk, &jackpot)) }
+        }
+        @if !desk.is_live { (histories(&desk, &jackpot).await) }
+        (waiting(&desk, &answer, &jackpot))
+        section.panel {
+            h2 { (words.t("jackpot-winners")) }
+            div id="winners" data-live="2000" { (payouts(&desk, &jackpot).await) }
+        }
+        @if !desk.is_live { (definition(&desk, &answer)) (epochs(&desk, &jackpot).await) }
+    };
+    Ok(desk.page(&page, &content))
+}
+
+/// What an operator can do with a jackpot now.
+fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let at = |action: &str| format!("{}/{action}", links::jackpot(&jackpot.id));
+    let is = |status: &str| jackpot.status == status;
+    html! {
+        @if desk.may_operate() && !is("closed") {
+            div.row {
+                @if is("open") { a.button href=(at("pause")) { (words.t("pause")) } }
+                @if is("paused") || is("suspended") { a.button href=(at("resume")) { (words.t("resume")) } }
+                a.button href=(at("define")) { (words.t("define")) }
+                a.button href=(at("adjust")) { (words.t("adjust")) }
+                a.button href=(at("rotate")) { (words.t("rotate")) }
+                a.button.danger href=(at("close")) { (words.t("close")) }
+            }
+        }
+    }
+}
+
+fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let shown = |amount: i128| money(words.0, amount, &jackpot.currency);
+    let table = html! { table {
+        thead { tr {
+            th scope="col" { (words.t("tier")) }
+            @for column in ["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"] {
+                th.number scope="col" { (words.t(column)) }
+            }
+        } }
+        tbody { @for meter in &jackpot.meters { (meter_row(meter, &shown)) } }
+    } };
+    wide(&words.t("meters"), &table)
+}
+
+fn meter_row(meter: &Meter, shown: &dyn Fn(i128) -> String) -> Markup {
+    let plus = |amount: u64| shown(i128::from(amount));
+    html! {
+        tr {
+            th.id scope="row" { (meter.tier) }
+            td.number { strong { (plus(meter.pool)) } }
+            td.number { (plus(meter.reserve)) }
+            td.number { (plus(meter.overflow)) }
+            td.number { (plus(meter.contributed)) }
+            td.number { (shown(i128::from(meter.funded))) }
+            td.number { (plus(meter.paid)) }
+            td.number { (meter.wins) }
+        }
+    }
+}
+
+/// A plot of each tier's pool.
+async fn histories(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let wanted = desk.query("step");
+    let step = STEPS.into_iter().find(|step| *step == wanted).unwrap_or(STEPS[0]);
+    let mut plots = Vec::new();
+    for meter in &jackpot.meters {
+        plots.push((meter, history(desk, jackpot, meter, step).await));
+    }
+    html! {
+        ul.tabs id="history" { @for of in STEPS { li {
+            a href=(format!("{}?step={of}#history", links::jackpot(&jackpot.id))) aria-current=[(of == step).then_some("true")] { (words.t(&format!("jackpot-history-{of}"))) }
+        } } }
+        div.panels { @for (meter, plot) in plots {
+            figure.panel { figcaption { h2 { (words.tv("jackpot-history", [("tier", (&meter.tier).into())])) } } (plot) }
+        } }
+    }
+}
+
+async fn history(desk: &Desk, jackpot: &Jackpot, meter: &Meter, step: &str) -> Markup {
+    let words = desk.words;
+    let path = format!("{}/meter/history", links::jackpot_api(&jackpot.id));
+    let path = links::with_query(&path, &[("tier", &meter.tier), ("step", step)]);
+    let history: History = match desk.ask(&path).await {
+        Ok(history) => history,
+        Err(problem) => {
+            return html! { p.note.warn { (words.tv("jackpot-history-away", [("detail", (&problem.detail).into())])) } };
+        }
+    };
+    let points: Vec<_> = history
+        .points
+        .iter()
+        .map(|point| Point {
+            at_ms: point.at.as_millisecond(),
+            value: point.pool,
+        })
+        .collect();
+    Plot {
+        label: &words.tv("jackpot-history", [("tier", (&meter.tier).into())]),
+        points: &points,
+        value: &|value| money(words.0, i128::from(value), &jackpot.currency),
+        time: &|at| moment(at, step),
+    }
+    .svg()
+}
+
+/// A time at the axis, in UTC.
+fn moment(at_ms: i64, step: &str) -> String {
+    let at = Timestamp::from_millisecond(at_ms)
+        .map(|at| at.to_string())
+        .unwrap_or_default();
+    let (date, time) = at.split_once('T').unwrap_or((&at, ""));
+    match step {
+        "minute" => time.get(..5).unwrap_or_default().to_owned(),
+        "hour" => format!(
+            "{} {}",
+            date.get(5..).unwrap_or_default(),
+            time.get(..5).unwrap_or_default()
+        ),
+        _ => date.to_owned(),
+    }
+}
+
+/// The definition that waits, beside the one in force.
+fn waiting(desk: &Desk, answer: &Value, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let waiting = jackpot.pending.as_ref().and_then(|_| read::of_answer(answer));
+    let in_force = read::in_force(answer);
+    html! {
+        @if let (Some(waiting), Some(in_force)) = (waiting, in_force) {
+            section.panel.stack {
+                h2 { span.badge.warn { (words.t("jackpot-waiting")) } }
+                p { (words.t("jackpot-waiting-text")) }
+                (action::changes(desk, &changes(words, &parts::of(words, in_force.document()), &parts::of(words, waiting.document()))))
+            }
+        }
+    }
+}
+
+fn definition(desk: &Desk, answer: &Value) -> Markup {
+    let words = desk.words;
+    html! {
+        @if let Some(in_force) = read::in_force(answer) {
+            section.panel {
+                h2 { (words.t("jackpot-definition")) }
+                dl.facts { @for (what, text) in parts::of(words, in_force.document()) { dt { (what) } dd { (text) } } }
+            }
+        }
+    }
+}
+
+async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let path = links::with_query("/v1/payouts", &[("jackpot_id", &jackpot.id), ("limit", PAYOUTS)]);
+    let list: List<Payout> = match desk.ask(&path).await {
+        Ok(list) => list,
+        Err(problem) => return html! { p.note.warn { (problem.detail) } },
+    };
+    if list.items.is_empty() {
+        return html! { p.empty { (words.t("jackpot-winners-none")) } };
+    }
+    let table = html! { table {
+        thead { tr { th scope="col" { (words.t("when")) } th scope="col" { (words.t("player")) } th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("amount")) } } }
+        tbody { @for payout in &list.items { tr {
+            td.nowrap { a href=(links::payout(&payout.payout_id)) { (time(&payout.paid_at)) } }
+            td { (payout.player_id) }
+            td.id { (payout.tier) }
+            td.number { strong { (money(words.0, i128::from(payout.amount), &jackpot.currency)) } }
+        } } }
+    } };
+    wide(&words.t("jackpot-winners"), &table)
+}
+
+async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let words = desk.words;
+    let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
+    let fairness: Fairness = match desk.ask(&path).await {
+        Ok(fairness) => fairness,
+        Err(problem) => return html! { p.note.warn { (problem.detail) } },
+    };
+    let table = html! { table {
+        thead { tr { th.number scope="col" { (words.t("jackpot-epoch")) } th scope="col" { (words.t("jackpot-opened")) } th scope="col" { (words.t("jackpot-closed")) }
+            th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        tbody { @for epoch in fairness.epochs.iter().rev() { tr {
+            td.number { (epoch.epoch) }
+            td { (time(&epoch.opened_at)) }
+            td { @if let Some(at) = &epoch.closed_at { (time(at)) } @else { (words.t("nothing")) } }
+            td.mono { (epoch.commitment) }
+            td.mono { @if let Some(seed) = &epoch.seed { (seed) } @else { (words.t("nothing")) } }
+        } } }
+    } };
+    html! { section.panel { h2 { (words.t("jackpot-epochs")) } (wide(&words.t("jackpot-epochs"), &table)) } }
+}

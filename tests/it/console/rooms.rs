@@ -1,0 +1,357 @@
+//! The pages of rooms.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::fixture::{Operator, Page, between, bound_key, key};
+use crate::fault::support::{PATIENCE, own_redis, service_on};
+use crate::support::eventually;
+use crate::support::service::Service;
+
+const NEW: &str = "/console/new-room";
+const DEFINED: [(&str, &str); 8] = [
+    ("id", "lobby"),
+    ("name", "The <spring> lobby"),
+    ("capacity", "1,000"),
+    ("admissions_per_minute", "600"),
+    ("session_s", "300"),
+    ("waiting_timeout_s", "60"),
+    ("back", "https://shop.example/"),
+    ("return_origins", "https://shop.example\nhttp://localhost:3000"),
+];
+
+async fn room(service: &Service, id: &str) -> Value {
+    service.get(&format!("/v1/rooms/{id}")).await.body
+}
+
+async fn define(service: &Service, id: &str, change: &Value) {
+    let mut room = json!({"capacity": 2, "session_s": 600, "waiting_timeout_s": 600});
+    for (field, value) in change.as_object().expect("an object") {
+        room[field] = value.clone();
+    }
+    let answer = service.put(&format!("/v1/rooms/{id}"), room).await;
+    assert!(answer.status.is_success(), "{}", answer.text);
+}
+
+async fn join(service: &Service, id: &str, users: usize) {
+    for i in 0..users {
+        let path = format!("/v1/rooms/{id}/tickets");
+        let answer = service.post(&path, json!({"user_id": format!("u{i}")})).await;
+        assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+    }
+}
+
+fn is_wrong(page: &Page, field: &str) {
+    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", page.text());
+    assert!(
+        page.html.contains(&format!("id=\"f-{field}-error\"")),
+        "{field}: {}",
+        page.html
+    );
+}
+
+#[tokio::test]
+async fn a_room_is_defined_with_every_field_and_shown() {
+    let service = Service::start().await;
+    let operator = Operator::sign_in(&service).await;
+    assert!(
+        operator
+            .page("/console/rooms")
+            .await
+            .text()
+            .contains("There is no waiting room yet.")
+    );
+    for (field, value) in [
+        ("capacity", "many"),
+        ("capacity", "1000001"),
+        ("session_s", "0"),
+        ("admissions_per_minute", "0"),
+        ("opens_at", "soon"),
+        ("back", "http://shop.example"),
+        ("return_origins", "https://shop.example/path"),
+        ("id", "-"),
+    ] {
+        let others = DEFINED.into_iter().filter(|(of, _)| *of != field);
+        let fields: Vec<_> = others.chain([(field, value)]).collect();
+        is_wrong(&operator.submit(NEW, &fields).await, field);
+    }
+    let preview = operator.submit(NEW, &DEFINED).await;
+    let text = preview.text();
+    for part in [
+        "At most 1,000 users are in at once.",
+        "at most 600 users in any 60 s.",
+        "https://shop.example, http://localhost:3000",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(room(&service, "lobby").await["code"], "room-not-found");
+    is_wrong(&operator.submit_on(&preview, NEW, &[("reason", "")]).await, "reason");
+    let done = operator.submit_on(&preview, NEW, &[("reason", "launch")]).await;
+    assert_eq!(
+        done.location(),
+        "/console/rooms/lobby?done=done-room-new",
+        "{}",
+        done.text()
+    );
+    let defined = room(&service, "lobby").await;
+    assert_eq!(
+        [
+            &defined["capacity"],
+            &defined["admissions_per_minute"],
+            &defined["opens_at"],
+            &defined["return_origins"]
+        ],
+        [
+            &json!(1000),
+            &json!(600),
+            &json!(null),
+            &json!(["https://shop.example", "http://localhost:3000"])
+        ]
+    );
+    let page = operator.page(done.location()).await;
+    assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
+    assert!(page.text().contains("0 / 1,000 Inside"), "{}", page.text());
+    let audit = eventually(PATIENCE, "it is in the audit trail", async || {
+        let rows = service.get("/v1/audit?room_id=lobby").await.body["items"].take();
+        rows.as_array().filter(|rows| !rows.is_empty()).cloned()
+    })
+    .await;
+    assert_eq!(audit[0]["who"], "operator");
+}
+
+#[tokio::test]
+async fn a_room_is_throttled_after_a_look_at_what_that_means() {
+    let service = Service::start().await;
+    let fields = json!({"name": "Lobby", "back": "https://shop.example/", "return_origins": ["https://shop.example"], "capacity": 4});
+    define(&service, "lobby", &fields).await;
+    join(&service, "lobby", 9).await;
+    let operator = Operator::sign_in(&service).await;
+    let page = operator.page("/console/rooms/lobby").await;
+    assert!(page.text().contains("4 / 4 Inside 5 Waiting"), "{}", page.text());
+    let path = "/console/rooms/lobby/throttle";
+    let form = operator.page(path).await;
+    assert!(!form.html.contains("name=\"session_s\"") && form.html.contains("name=\"capacity\""));
+    let preview = operator
+        .submit_on(&form, path, &[("capacity", "2"), ("admissions_per_minute", "1")])
+        .await;
+    let text = preview.text();
+    for part in [
+        "The 4 users who are in stay.",
+        "The room admits at most 1 user in any 60 s.",
+        "the last of the 5 users who wait now waits at least 4 minutes.",
+        "Capacity 4 2",
+        "Admissions per minute none 1",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(room(&service, "lobby").await["capacity"], 4);
+    // Another operator changes it meanwhile.
+    define(&service, "lobby", &{
+        let mut other = fields.clone();
+        other["capacity"] = json!(3);
+        other["session_s"] = json!(500);
+        other
+    })
+    .await;
+    let again = operator.submit_on(&preview, path, &[("reason", "too fast")]).await;
+    assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        again.text().contains("Someone changed it meanwhile") && again.text().contains("Capacity 3 2"),
+        "{}",
+        again.text()
+    );
+    let done = operator.submit_on(&again, path, &[("reason", "too fast")]).await;
+    assert_eq!(
+        done.location(),
+        "/console/rooms/lobby?done=done-room-throttle",
+        "{}",
+        done.text()
+    );
+    let throttled = room(&service, "lobby").await;
+    assert_eq!(
+        [
+            &throttled["capacity"],
+            &throttled["admissions_per_minute"],
+            &throttled["session_s"],
+            &throttled["name"],
+            &throttled["version"]
+        ],
+        [&json!(2), &json!(1), &json!(500), &json!("Lobby"), &json!(3)],
+        "what the form does not ask for stays"
+    );
+    assert_eq!(
+        [&throttled["active"], &throttled["waiting"]],
+        [4, 5],
+        "nobody loses a place"
+    );
+    // The same form again changes nothing.
+    operator.submit_on(&again, path, &[("reason", "too fast")]).await;
+    assert_eq!(room(&service, "lobby").await["version"], 3);
+}
+
+#[tokio::test]
+async fn an_opening_shows_its_commitment_and_later_the_list() {
+    let service = Service::start().await;
+    define(&service, "launch", &json!({"opens_at": "2999-01-01T00:00:00Z"})).await;
+    join(&service, "launch", 3).await;
+    let operator = Operator::sign_in(&service).await;
+    let page = operator.page("/console/rooms/launch").await;
+    let commitment = room(&service, "launch").await["commitment"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        page.html.contains(&commitment) && page.text().contains("Seed shown after the opening"),
+        "{}",
+        page.text()
+    );
+    assert!(page.text().contains("not open yet") && !page.html.contains("pre-queue.ndjson"));
+    // An opening at once: the time is that of the clock that the room goes by.
+    let path = "/console/rooms/launch/change";
+    let form = operator.page(path).await;
+    let now = service.get("/v1/rooms/launch/status").await.body["at"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let soon = now.trim_end_matches('Z');
+    let fields = [
+        ("name", ""),
+        ("capacity", "2"),
+        ("session_s", "600"),
+        ("waiting_timeout_s", "600"),
+        ("opens_at", soon),
+    ];
+    let preview = operator.submit_on(&form, path, &fields).await;
+    assert!(
+        preview.text().contains("by lot, under a new commitment"),
+        "{}",
+        preview.text()
+    );
+    let done = operator.submit_on(&preview, path, &[("reason", "now")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    let page = eventually(PATIENCE, "the list is there", async || {
+        let page = operator.page("/console/rooms/launch").await;
+        page.html.contains("pre-queue.ndjson\" download").then_some(page)
+    })
+    .await;
+    assert!(
+        page.text().contains("Joined before it 3")
+            && page.text().contains("jackpot verify room-launch-pre-queue.ndjson")
+    );
+    let file = operator.page("/console/rooms/launch/pre-queue.ndjson").await;
+    assert_eq!(
+        file.headers["content-disposition"],
+        "attachment; filename=\"room-launch-pre-queue.ndjson\""
+    );
+    assert_eq!(file.html.lines().count(), 4, "{}", file.html);
+}
+
+#[tokio::test]
+async fn a_link_opens_the_waiting_page_for_one_user() {
+    let service = Service::start().await;
+    define(&service, "lobby", &json!({})).await;
+    let operator = Operator::sign_in(&service).await;
+    let path = "/console/rooms/lobby/link";
+    assert!(
+        operator
+            .page(path)
+            .await
+            .text()
+            .contains("The room sends users nowhere yet.")
+    );
+    define(&service, "lobby", &json!({"return_origins": ["https://shop.example"]})).await;
+    is_wrong(
+        &operator
+            .submit(path, &[("user_id", "a b"), ("return_to", "https://shop.example/")])
+            .await,
+        "user_id",
+    );
+    is_wrong(
+        &operator
+            .submit(path, &[("user_id", "ann"), ("return_to", "https://evil.example/")])
+            .await,
+        "return_to",
+    );
+    let made = operator
+        .submit(path, &[("user_id", "ann"), ("return_to", "https://shop.example/")])
+        .await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.text());
+    let link = between(&made.html, "href=\"/rooms/lobby/wait?token=", "\"");
+    assert_eq!(room(&service, "lobby").await["active"], 0, "a link joins nobody");
+    let opened = operator.get(&format!("/rooms/lobby/wait?token={link}")).await;
+    assert!(opened.location().starts_with("?place="), "{}", opened.text());
+    assert_eq!(room(&service, "lobby").await["active"], 1);
+}
+
+#[tokio::test]
+async fn a_reader_sees_all_and_does_nothing_and_a_bound_key_sees_its_own() {
+    let service = Service::start().await;
+    define(
+        &service,
+        "mine",
+        &json!({"name": "Mine", "return_origins": ["https://shop.example"]}),
+    )
+    .await;
+    define(&service, "other", &json!({"name": "Other"})).await;
+    let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
+    for path in ["/console/rooms", "/console/rooms/mine"] {
+        let page = reader.page(path).await;
+        for action in ["new-room", "/change", "/throttle", "/link"] {
+            assert!(!page.html.contains(&format!("{action}\"")), "{action} on {path}");
+        }
+    }
+    let throttle = "/console/rooms/mine/throttle";
+    let fields = [("capacity", "1"), ("confirmed", "yes"), ("reason", "curious")];
+    let refused = reader.submit(throttle, &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text());
+    let link = [("user_id", "ann"), ("return_to", "https://shop.example/")];
+    let refused = reader.submit("/console/rooms/mine/link", &link).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text());
+    assert_eq!(room(&service, "mine").await["version"], 1);
+    let bound = Operator::sign_in_with(&service, &bound_key(&service, "operate", "room:mine").await).await;
+    let list = bound.page("/console/rooms").await;
+    assert!(list.text().contains("Mine") && !list.text().contains("Other"));
+    assert_eq!(bound.get("/console/rooms/other").await.status, StatusCode::FORBIDDEN);
+    let preview = bound.submit(throttle, &[("capacity", "1")]).await;
+    let done = bound.submit_on(&preview, throttle, &[("reason", "mine")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+}
+
+#[tokio::test]
+async fn rooms_page_by_the_cursor_and_what_is_not_there_is_a_page() {
+    let service = Service::start().await;
+    for i in 0..52 {
+        define(&service, &format!("room-{i:02}"), &json!({})).await;
+    }
+    let operator = Operator::sign_in(&service).await;
+    let first = operator.page("/console/rooms").await;
+    assert!(first.html.contains("room-49\"") && !first.html.contains("room-50\""));
+    let second = operator.page("/console/rooms?cursor=room-49").await;
+    assert!(first.html.contains("/console/rooms?cursor=room-49\""), "{}", first.html);
+    assert!(second.html.contains("room-51\"") && !second.html.contains("rel=\"next\""));
+    for path in [
+        "/console/rooms/gone",
+        "/console/rooms/gone/change",
+        "/console/rooms/gone/throttle",
+        "/console/rooms/gone/link",
+        "/console/rooms/gone/pre-queue.ndjson",
+        "/console/rooms/room-01/pre-queue.ndjson",
+    ] {
+        let page = operator.get(path).await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}: {}", page.text());
+        assert!(page.html.contains("<h1>"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn heavy_pages_of_rooms_say_when_redis_is_away() {
+    let mut redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    define(&service, "away", &json!({})).await;
+    let operator = Operator::sign_in(&service).await;
+    redis.kill9();
+    for path in ["/console/rooms", "/console/rooms/away", "/console/rooms/away/throttle"] {
+        let page = operator.get(path).await;
+        assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", page.text());
+    }
+}
