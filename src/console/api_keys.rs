@@ -89,7 +89,7 @@ fn row(desk: &Desk, key: &Key, now: Timestamp) -> Markup {
     let words = desk.words;
     let at = |at: Timestamp| time(&rfc3339(at.as_millisecond()));
     html! { tr {
-        th.id scope="row" { (key.name.as_str()) @if key.name.as_str() == desk.session.caller.name() { " " span.badge { (words.t("key-yours")) } } }
+        th.nowrap scope="row" { span.id { (key.name.as_str()) } @if key.name.as_str() == desk.session.caller.name() { " " span.badge { (words.t("key-yours")) } } }
         td { (key.role) }
         td { @match &key.only { Some(only) => span.id title=(only.in_full()) { (only) }, None => (words.t("key-all")) } }
         td { @if key.sees_codes() { (words.t("key-yes")) } @else { (words.t("key-no")) } }
@@ -122,8 +122,8 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
             (form, Some(line))
         }
         Err(wrong) => {
-            for (name, rule) in wrong {
-                form.refuse(name, rule);
+            for (name, why) in wrong {
+                form.refuse(name, why);
             }
             (form, None)
         }
@@ -134,8 +134,8 @@ fn wish(desk: &Desk) -> (Form, Option<String>) {
 fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, String)>> {
     let words = desk.words;
     let mut wrong = Vec::new();
-    if let Err(rule) = form.get("name").parse::<KeyName>() {
-        wrong.push(("name", rule));
+    if let Err(why) = form.get("name").parse::<KeyName>() {
+        wrong.push(("name", why));
     } else if desk
         .console
         .keys
@@ -152,7 +152,7 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     let only: Vec<_> = form.get("only").split_whitespace().collect();
     let subjects: Result<Vec<Subject>, String> = only.iter().map(|text| text.parse()).collect();
     match subjects {
-        Err(rule) => wrong.push(("only", rule)),
+        Err(why) => wrong.push(("only", why)),
         Ok(all) if all.len() > MAX_SUBJECTS => {
             wrong.push(("only", words.tv("key-only-many", [("most", MAX_SUBJECTS.into())])));
         }
@@ -160,9 +160,9 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     }
     let expires = form.get("expires");
     if !expires.is_empty()
-        && let Err(rule) = expires.parse::<Expiry>().and_then(|end| end.at(Timestamp::now()))
+        && let Err(why) = expires.parse::<Expiry>().and_then(|end| end.at(Timestamp::now()))
     {
-        wrong.push(("expires", rule));
+        wrong.push(("expires", why));
     }
     let codes = form.get("codes") == "true";
     if codes && form.get("role") != "read" {
@@ -195,13 +195,13 @@ fn new_key(desk: &Desk, form: &Form, made: Option<&str>) -> Markup {
         section.panel.stack id="new" {
             h2 { (words.t("key-new")) }
             p { (words.t("key-new-about")) }
-            (form.summary(words))
+            (form.summary_under(words, "key-refused"))
             form.stack method="get" action="/console/keys#new" {
                 div.fields {
                     (Field::new("name", &words.t("key-name"), Kind::Text).hint(&name_hint).of(form))
-                    (Field::new("role", &words.t("key-role"), Kind::Choice(&roles)).of(form))
                     (Field::new("expires", &words.t("key-expires"), Kind::Text).hint(&expires_hint).optional().of(form))
                 }
+                (Field::new("role", &words.t("key-role"), Kind::Choice(&roles)).of(form))
                 (Field::new("only", &words.t("key-only"), Kind::Lines).hint(&only_hint).optional().of(form))
                 (Field::new("codes", &words.t("key-codes-field"), Kind::Check).optional().of(form))
                 div.row { button.primary { (words.t("key-command")) } }

@@ -74,7 +74,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
-            section.panel { div id="audit" data-live=[listing.live(&desk)] { (table(&desk, &listing, list)) } }
+            section.panel { div id="audit" data-live=[desk.live()] { (table(&desk, &listing, list)) } }
             (listing.pages(&desk, list))
         }
     };
@@ -114,7 +114,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Row>) -> Markup {
             td.id { (row.who) }
             th.nowrap scope="row" { (action_name(desk, &row.action)) }
             td.id { (row.target) }
-            td.stack-small { (change(desk, row)) }
+            td.stack-small.text.anywhere { (change(desk, row)) }
             td { @if row.reason.is_empty() { span.muted { (words.t("audit-no-reason")) } } @else { (row.reason) } }
         } } }
     } };
@@ -124,12 +124,18 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Row>) -> Markup {
 /// What an action changed: each value before and after, and all of it for who opens it.
 fn change(desk: &Desk, row: &Row) -> Markup {
     let words = desk.words;
-    let changes = changes(&row.before, &row.after);
+    let is_new = row.before.is_null() && row.after.is_object();
+    let changes = if is_new {
+        Vec::new()
+    } else {
+        changes(&row.before, &row.after)
+    };
     let whole = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     html! {
+        @if is_new { p { (words.t("audit-new")) } }
         ul.plain { @for (name, before, after) in changes.iter().take(MAX_SHOWN) {
             li {
-                @if !name.is_empty() { span.muted.id { (name) } " " }
+                @if !name.is_empty() { span.muted.mono { (name.strip_prefix("definition.").unwrap_or(name)) } " " }
                 @if let Some(before) = before { (short(before)) " → " }
                 @match after { Some(after) => strong { (short(after)) }, None => em { (words.t("audit-gone")) } }
             }

@@ -23,7 +23,9 @@ pub fn routes(config: &mut ServiceConfig) {
 /// The text of a command of this program, with the settings of this instance, as a shell takes it.
 #[must_use]
 pub fn line(desk: &Desk, arguments: &[&str]) -> String {
-    let file = desk.console.instance.settings_file.as_ref();
+    // An export is verified anywhere.
+    let is_offline = arguments.first() == Some(&"verify") && !arguments.contains(&"--ledger");
+    let file = desk.console.instance.settings_file.as_ref().filter(|_| !is_offline);
     let file = file.map(|path| path.display().to_string());
     let config = file.iter().flat_map(|path| ["--config", path.as_str()]);
     let words = ["jackpot"].into_iter().chain(arguments.iter().copied()).chain(config);
@@ -133,7 +135,7 @@ async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
 }
 
 /// A command, what it does, and what changes.
-fn command(desk: &Desk, name: &str, arguments: &[&str], when: Option<&str>) -> Markup {
+fn command(desk: &Desk, name: &str, arguments: &[&str], when: Option<&str>, file: Option<&str>) -> Markup {
     let words = desk.words;
     html! {
         section.panel.stack-small {
@@ -142,6 +144,7 @@ fn command(desk: &Desk, name: &str, arguments: &[&str], when: Option<&str>) -> M
             @if let Some(when) = when { p.note.warn { (words.t(when)) } }
             (shown(desk, arguments))
             p.hint { (words.t(&format!("command-{name}-effect"))) }
+            @if let Some(file) = file { div.row { a.button href=(file) { (words.t("export")) } } }
         }
     }
 }
@@ -151,11 +154,10 @@ fn of_jackpot(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let file = format!("{id}.ndjson");
     let export = format!("/console/files/ndjson/jackpots/{}/ledger/export", links::part(id));
     html! {
-        (command(desk, "export", &["export", id, "--output", &file], None))
-        div.row { a.button href=(export) { (desk.words.t("export")) } }
-        (command(desk, "verify", &["verify", &file], None))
-        (command(desk, "reconcile", &["reconcile", "--jackpot", id], None))
-        @if desk.may_operate() { (command(desk, "restore", &["restore", "--jackpot", id], Some(beside(desk)))) }
+        (command(desk, "export", &["export", id, "--output", &file], None, Some(&export)))
+        (command(desk, "verify", &["verify", &file], None, None))
+        (command(desk, "reconcile", &["reconcile", "--jackpot", id], None, None))
+        @if desk.may_operate() { (command(desk, "restore", &["restore", "--jackpot", id], Some(beside(desk)), None)) }
     }
 }
 
@@ -163,10 +165,10 @@ fn of_service(desk: &Desk) -> Markup {
     html! {
         @if desk.may_operate() && !desk.is_bound() {
             h2 { (desk.words.t("commands-service")) }
-            (command(desk, "backup", &["backup", "/var/backups/jackpot/DATE"], None))
-            (command(desk, "restore-all", &["restore"], Some(beside(desk))))
-            (command(desk, "verify-ledger", &["verify", "--ledger"], None))
-            (command(desk, "doctor", &["doctor"], None))
+            (command(desk, "backup", &["backup", "/var/backups/jackpot/DATE"], None, None))
+            (command(desk, "restore-all", &["restore"], Some(beside(desk)), None))
+            (command(desk, "verify-ledger", &["verify", "--ledger"], None, None))
+            (command(desk, "doctor", &["doctor"], None, None))
         }
     }
 }

@@ -260,7 +260,7 @@ fn state(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> M
             @if let Some(lag) = last.lag { span.muted { (words.t("lag")) ": " (words.tv("n-events", [("count", lag.into())])) } }
         }
         @if let Some(why) = &last.stopped { p.note.bad role="alert" { strong { (words.t("verdict-stopped")) } ": " (why) } }
-        @if let Some(refused) = refused { p.note.bad role="alert" { strong { (reason(desk, &refused.reason)) } ": " (refused.detail) } }
+        @if let Some(refused) = refused { p.note.bad role="alert" { strong { (reason(desk, &refused.reason)) } ": " (why_refused(desk, refused)) } }
     }
 }
 
@@ -271,6 +271,14 @@ pub fn reason(desk: &Desk, reason: &str) -> String {
         desk.words.t(&name)
     } else {
         reason.to_owned()
+    }
+}
+
+/// Details of it; the page of a suspended subject shows them itself.
+pub fn why_refused(desk: &Desk, refused: &Refused) -> String {
+    match refused.reason.as_str() {
+        "suspended" => desk.words.t("refused-suspended-text"),
+        _ => refused.detail.clone(),
     }
 }
 
@@ -366,7 +374,12 @@ fn answer(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> 
     let words = desk.words;
     let is_stopped = one.last.stopped.is_some();
     if !one.is_wrong() && refused.is_none() && now.status != "suspended" {
-        return html! { p.muted { (words.t("answer-nothing")) } };
+        let text = if one.last.clean.is_none() {
+            "answer-soon"
+        } else {
+            "answer-nothing"
+        };
+        return html! { p.muted { (words.t(text)) } };
     }
     let option = format!("--{}", one.kind);
     let audit = links::with_query("/console/audit", &[(&one.kind.id_field(), &one.id)]);

@@ -119,7 +119,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
-            section.panel { div id="entries" data-live=[listing.live(&desk)] { (table(&desk, list)) } }
+            section.panel { div id="entries" data-live=[desk.live()] { (table(&desk, list)) } }
             (listing.pages(&desk, list))
         }
         (one_form(&desk))
@@ -271,10 +271,10 @@ fn contributions(desk: &Desk, jackpot: &Jackpot, entry: &Entry) -> Markup {
 fn draw(desk: &Desk, draw: &Draw) -> Markup {
     let words = desk.words;
     let rows = html! { table {
-        thead { tr { th.number scope="col" { (words.t("attempt")) } th.number scope="col" { (words.t("rank")) }
+        thead { tr { th scope="col" { (words.t("attempt")) } th scope="col" { (words.t("rank")) }
             th scope="col" { (words.t("result")) } } }
         tbody { @for one in &draw.attempts {
-            tr { td.number { (one.attempt) } td.number { (one.rank) } td { (word(words, "drawn", &one.result)) } }
+            tr { td { (one.attempt) } td { (one.rank) } td { (word(words, "drawn", &one.result)) } }
         } }
     } };
     html! {

@@ -88,10 +88,16 @@ impl Form {
     /// At the top of a refused form: how many fields are wrong, with links to them, and what concerns no field.
     #[must_use]
     pub fn summary(&self, words: Words) -> Markup {
+        self.summary_under(words, "form-refused")
+    }
+
+    /// The same under another heading, for a form that changes nothing.
+    #[must_use]
+    pub fn summary_under(&self, words: Words, heading: &str) -> Markup {
         html! {
             @if self.is_refused() {
                 div.note.bad role="alert" tabindex="-1" id="errors" {
-                    p { strong { (words.t("form-refused")) } }
+                    p { strong { (words.t(heading)) } }
                     @if let Some(problem) = &self.problem { p { (problem) } }
                     ul { @for (name, rule) in self.wrong.iter().filter(|(name, _)| self.has(name)) {
                         li { a href=(format!("#f-{name}")) { (rule) } }

@@ -1,5 +1,6 @@
 //! Instances: this one, its Redis and its database, and the others that SQL knows.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpResponse;
@@ -11,12 +12,13 @@ use jackpot_ui::money::grouped;
 use jackpot_ui::time::time;
 use jiff::Timestamp;
 use maud::{Markup, html};
+use tokio::time::Instant;
 
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::list::wide;
 use crate::settings::{Durability, RedisMode};
-use crate::single_flight::SingleFlight;
+use crate::single_flight::{Read, SingleFlight};
 use crate::sql::{About, Holder};
 use crate::store::Node;
 
@@ -121,7 +123,7 @@ async fn sql(desk: &Desk) -> Markup {
                         dt { (words.t("version")) } dd { (about.version) }
                         dt { (words.t("size")) } dd { (size(about.size_bytes)) }
                     }
-                    Err(error) => { dt { (words.t("version")) } dd.bad { (error) } }
+                    Err(error) => @if desk.console.sql.down().is_none() { dt { (words.t("version")) } dd.bad { (error) } }
                 }
                 @if let Some(ledger) = lag { dt { (words.t("overview-lag")) } dd { (words.tv("n-events", [("count", ledger.lag_events.into())])) } }
                 dt { (words.t("ledger-id")) } dd.id { (desk.console.sql.ledger_id()) }
@@ -131,8 +133,13 @@ async fn sql(desk: &Desk) -> Markup {
     }
 }
 
-async fn looked(desk: &Desk) -> std::sync::Arc<crate::single_flight::Read<Result<(About, Vec<Holder>), String>>> {
+async fn looked(desk: &Desk) -> Arc<Read<Result<(About, Vec<Holder>), String>>> {
     let sql = &desk.console.sql;
+    if let Some(cause) = sql.down() {
+        // It would take seconds to say so itself. The projector notices when it is back.
+        let (begun, value) = (Instant::now(), Err(cause));
+        return Arc::new(Read { begun, value });
+    }
     let look = || async {
         let both = tokio::try_join!(sql.about(), sql.holders());
         both.map_err(|error| error.to_string())
@@ -233,12 +240,12 @@ async fn others(desk: &Desk) -> Markup {
             p.hint { (words.t("holders-about")) }
             @let rows = html! { table {
                 thead { tr {
-                    th scope="col" { (words.t("instance-name")) }
+                    th scope="col" { (words.t("holder")) }
                     th scope="col" { (words.t("holder-reads")) }
                     th scope="col" { (words.t("holder-until")) }
                 } }
                 tbody { @for holder in holders { tr {
-                    th.id scope="row" { (holder.name) @if holder.name == desk.console.instance.name { " " span.badge { (words.t("overview-instance")) } } }
+                    th.nowrap scope="row" { span.id { (holder.name) } @if holder.name == desk.console.instance.name { " " span.badge { (words.t("overview-instance")) } } }
                     td { (super::compared::kind_name(desk, &holder.kind)) }
                     td { (time(&rfc3339(holder.until_ms))) @if holder.until_ms < about.now_ms { " " span.badge.bad { (words.t("holder-gone")) } } }
                 } } }

@@ -66,7 +66,7 @@ fn filter_form(desk: &Desk, filters: &[Filter<'_>]) -> Form {
 fn filters_of(desk: &Desk, path: &str, filters: &[Filter<'_>], form: &Form) -> Markup {
     let words = desk.words;
     html! {
-        (form.summary(words))
+        (form.summary_under(words, "filter-refused"))
         form.panel.stack method="get" action=(path) role="search" {
             div.fields { @for (name, label, kind) in filters { (Field::new(name, label, *kind).optional().of(form)) } }
             div.row { button.primary { (words.t("filter")) } a.button href=(path) { (words.t("filter-none")) } }
@@ -111,6 +111,14 @@ impl<T> Found<T> {
     }
 }
 
+impl Desk {
+    /// How often the first page of a list is read anew, in ms; a later one stays as it is.
+    #[must_use]
+    pub fn live(&self) -> Option<&'static str> {
+        self.query("cursor").is_empty().then_some("2000")
+    }
+}
+
 impl Listing<'_> {
     /// The rows. What is wrong with a filter is said beside it.
     pub async fn read<T: DeserializeOwned>(&self, desk: &Desk) -> Result<Found<T>, Failure> {
@@ -148,11 +156,6 @@ impl Listing<'_> {
         self.filters
             .iter()
             .any(|(name, ..)| !desk.query(name).trim().is_empty())
-    }
-
-    /// How often its first page is read anew, in ms; a later one stays as it is.
-    pub fn live(&self, desk: &Desk) -> Option<&'static str> {
-        desk.query("cursor").is_empty().then_some("2000")
     }
 
     /// All of its rows as files, with the same filters.

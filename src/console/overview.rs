@@ -5,12 +5,13 @@ use actix_web::http::header::LOCATION;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::ApiProblem;
+use super::answer::{ApiProblem, WrongField};
 use super::compared::{self, Compared};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::shared::Readiness;
 use super::{api_keys, jackpots, links};
+use crate::subject::kinds;
 
 /// Alarms of one sort: after a total loss there may be a thousand.
 const MAX_ALARMS: usize = 20;
@@ -58,19 +59,22 @@ fn away(problem: &ApiProblem) -> Markup {
 /// Whether this instance is ready, and everything that needs an operator.
 async fn health(desk: &Desk) -> Markup {
     let words = desk.words;
-    let (readiness, compared) = (desk.readiness().await, desk.older_comparisons().await);
+    let readiness = desk.readiness().await;
     let state = match &readiness.value {
         Ok(state) => state,
         Err(problem) => return away(problem),
     };
     let is_ready = state.errors.is_empty();
-    let wrong = compared
-        .value
-        .as_deref()
-        .unwrap_or_default()
-        .iter()
-        .filter(|one| one.is_wrong());
-    let wrong: Vec<_> = wrong.collect();
+    // Comparisons are in the ledger's database, which takes seconds to say that it is away.
+    let is_up = state.ledger.as_ref().is_some_and(|ledger| ledger.up);
+    let told = if is_up {
+        Some(desk.older_comparisons().await)
+    } else {
+        None
+    };
+    let compared = told.as_ref().map(|told| told.value.as_ref());
+    let all = compared.and_then(Result::ok).map(Vec::as_slice).unwrap_or_default();
+    let wrong: Vec<_> = all.iter().filter(|one| one.is_wrong()).collect();
     html! {
         div.cards {
             div.card { b.good[is_ready].bad[!is_ready] { @if is_ready { (words.t("overview-ready")) } @else { (words.t("overview-not-ready")) } }
@@ -84,7 +88,7 @@ async fn health(desk: &Desk) -> Markup {
             div.card { b.bad[!state.refused_subjects.is_empty()] { (state.refused_subjects.len()) } span { (words.t("overview-refused")) } }
         }
         (alarms(desk, state, &wrong))
-        @if let Err(problem) = &compared.value { (away(problem)) }
+        @if let Some(Err(problem)) = compared { (away(problem)) }
     }
 }
 
@@ -106,9 +110,9 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
     let count = state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
     html! {
         @if count == 0 { p.note.good { (words.t("overview-well")) } }
-        @for cause in &state.errors { p.note.bad role="alert" { code { (cause.field) } ": " (cause.message) } }
+        @for cause in &state.errors { p.note.bad role="alert" { (self::cause(desk, cause)) } }
         @for refused in state.refused_subjects.iter().take(MAX_ALARMS) {
-            p.note.bad { (subject(desk, &refused.kind, &refused.id)) " · " strong { (compared::reason(desk, &refused.reason)) } ": " (refused.detail) }
+            p.note.bad { (subject(desk, &refused.kind, &refused.id)) " · " strong { (compared::reason(desk, &refused.reason)) } ": " (compared::why_refused(desk, refused)) }
         }
         @for one in others.iter().take(MAX_ALARMS) {
             p.note.bad { (subject(desk, one.kind.as_str(), &one.id)) " · " strong { (words.t("verdict-mismatch")) } }
@@ -117,6 +121,15 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
             p.note.warn { (words.tv("overview-key-ends", [("name", known.key.name.as_str().into())])) " " a href="/console/keys" { (words.t("keys")) } }
         }
         @if count > MAX_ALARMS { p.hint { a href="/console/ledger" { (words.t("overview-more")) } } }
+    }
+}
+
+/// Why this instance is not ready. The refused subjects themselves come after it.
+fn cause(desk: &Desk, cause: &WrongField) -> Markup {
+    let is_of_subjects = kinds::all().any(|kind| kind.plural == cause.field);
+    html! {
+        @if is_of_subjects { (desk.words.t("overview-none-playable")) }
+        @else { code { (cause.field) } ": " (cause.message) }
     }
 }
 

@@ -57,7 +57,7 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let content = html! {
         (listing.filters(&desk, &found))
         @if let Some(list) = &found.list {
-            section.panel { div id="payouts" data-live=[listing.live(&desk)] { (table(&desk, &listing, list)) } }
+            section.panel { div id="payouts" data-live=[desk.live()] { (table(&desk, &listing, list)) } }
             (listing.pages(&desk, list))
         }
     };
@@ -140,11 +140,11 @@ fn facts(desk: &Desk, receipt: &Receipt) -> Markup {
     let words = desk.words;
     let amount = |minor: u64| {
         let shown = money(words.0, i128::from(minor), &receipt.currency);
-        html! { (shown) " " span.muted { (words.tv("minor-units", [("count", minor.into())])) } }
+        html! { strong { (shown) } " " span.muted { (words.tv("minor-units", [("count", minor.into())])) } }
     };
     let (jackpot, player) = (receipt.jackpot_id.as_str(), receipt.player_id.as_str());
     html! { dl.facts {
-        dt { (words.t("amount")) } dd { strong { (amount(receipt.amount.get())) } }
+        dt { (words.t("amount")) } dd { (amount(receipt.amount.get())) }
         dt { (words.t("paid-at")) } dd { (time(&receipt.paid_at)) }
         dt { (words.t("jackpot")) } dd { a.id href=(links::jackpot(jackpot)) { (jackpot) } }
         dt { (words.t("tier")) } dd.id { (receipt.tier) }

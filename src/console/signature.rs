@@ -20,7 +20,6 @@ impl Signed<'_> {
     pub async fn checked(&self, desk: &Desk, verify: impl Fn(&Jwks) -> Result<(), VerifyError>) -> Markup {
         let words = desk.words;
         let keys: Result<Jwks, _> = desk.ask("/v1/keys").await;
-        let key = [("key", self.key_id.into())];
         html! {
             section.panel.stack {
                 h2 { (words.t("signature")) }
@@ -29,8 +28,8 @@ impl Signed<'_> {
                     Ok(keys) => @match verify(keys) {
                         Ok(()) => p.note.good {
                             strong { (words.t("signature-valid")) } " "
-                            @if keys.keys().first().is_some_and(|first| first.id() == self.key_id) { (words.tv("signature-by-current", key)) }
-                            @else { (words.tv("signature-by-earlier", key)) }
+                            @if keys.keys().first().is_some_and(|first| first.id() == self.key_id) { (words.t("signature-by-current")) }
+                            @else { (words.t("signature-by-earlier")) }
                         },
                         Err(error) => p.note.bad role="alert" { strong { (words.t("signature-wrong")) } " " (error) },
                     },

@@ -8,13 +8,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sqlx::Row;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::session::Token;
 use crate::sql::Sql;
 
 /// Largest age of the list. An ended session is refused everywhere within this and the time of a query.
 const READ_EVERY: Duration = Duration::from_secs(1);
+
+/// Longest wait for it. Without a limit, each page would wait for a database that is away.
+const READ_LIMIT: Duration = Duration::from_secs(1);
 
 /// The ended sessions.
 #[derive(Clone)]
@@ -45,7 +48,10 @@ impl SignedOut {
         {
             return Arc::clone(list);
         }
-        let list = match self.read().await {
+        let list = match timeout(READ_LIMIT, self.read())
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
+        {
             Ok(list) => Arc::new(list),
             Err(error) => {
                 tracing::warn!(%error, "sessions that were signed out can't be read; the last list counts");

@@ -46,6 +46,14 @@ impl Page {
         fields
     }
 
+    /// Where the first link leads whose tag or text has this.
+    pub fn link(&self, what: &str) -> String {
+        let mut links = self.html.split("<a ").skip(1);
+        let of = links.find(|link| link.split("</a>").next().is_some_and(|link| link.contains(what)));
+        let of = of.unwrap_or_else(|| panic!("a link with {what} in {}", self.text()));
+        unescaped(between(of, "href=\"", "\""))
+    }
+
     /// Its text without tags.
     pub fn text(&self) -> String {
         let parts = self

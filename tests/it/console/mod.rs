@@ -1,10 +1,14 @@
 //! The operators' console.
 
+mod commands;
 mod coupons;
 mod day;
 mod define;
 pub mod fixture;
 mod instances;
+mod ledger;
+mod money;
 pub mod pages;
 mod rooms;
+mod service;
 mod sessions;
