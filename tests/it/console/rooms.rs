@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::fixture::{Operator, Page, between, bound_key, key};
+use super::fixture::{Operator, Page, audited, between, bound_key, key};
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -111,12 +111,7 @@ async fn a_room_is_defined_with_every_field_and_shown() {
     let page = operator.page(done.location()).await;
     assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
     assert!(page.text().contains("0 / 1,000 Inside"), "{}", page.text());
-    let audit = eventually(PATIENCE, "it is in the audit trail", async || {
-        let rows = service.get("/v1/audit?room_id=lobby").await.body["items"].take();
-        rows.as_array().filter(|rows| !rows.is_empty()).cloned()
-    })
-    .await;
-    assert_eq!(audit[0]["who"], "operator");
+    audited(&service, "room_id=lobby", "operator", "launch").await;
 }
 
 #[tokio::test]
@@ -184,6 +179,7 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
         [4, 5],
         "nobody loses a place"
     );
+    audited(&service, "room_id=lobby", "operator", "too fast").await;
     // The same form again changes nothing.
     operator.submit_on(&again, path, &[("reason", "too fast")]).await;
     assert_eq!(room(&service, "lobby").await["version"], 3);
