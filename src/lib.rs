@@ -19,7 +19,7 @@
 //! | [`coupon`] | limited stock, first come, first served: definition, codes, records (pure), the queue before it; `ledger` | `capability`, `combiner`, `http`, `ledger`, `settings`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, the order and times of admission; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys that sign receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
-//! | [`console`] | the operators' pages, which call the API in this process with the key of a session | `http`, `keys`, `settings`, `sql`, `telemetry` |
+//! | [`console`] | the operators' pages, which call the API in this process with the key of a session; of keys and instances, which the API does not have, it asks their rooms | `http`, `keys`, `settings`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |

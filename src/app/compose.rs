@@ -64,7 +64,8 @@ pub(super) async fn compose(
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
     kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;
-    let mut projector = projector(settings, ledger, store, &kinds, &metrics)?;
+    let instance = hex::encode(random::bytes::<16>()?);
+    let mut projector = projector(settings, (ledger, store), &kinds, &metrics, &instance);
     // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
     projector.catch_up().await;
     for capability in &capabilities {
@@ -77,8 +78,10 @@ pub(super) async fn compose(
     for capability in &capabilities {
         workers.extend(capability.workers().map_err(AppError::Capability)?);
     }
+    let keys = Arc::clone(&web.keys);
+    let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
     Ok(Parts {
-        routes: routes(settings, &secrets, (ledger, &web.keys), kinds, &capabilities),
+        routes: routes(settings, &secrets, ledger, (kinds, &capabilities), console),
         web,
         workers,
         projector,
@@ -105,12 +108,11 @@ async fn claim(ledger: &Ledger, store: &Store) -> Result<(), LedgerOpenError> {
 
 fn projector(
     settings: &Settings,
-    ledger: &Ledger,
-    store: &Store,
+    (ledger, store): (&Ledger, &Store),
     kinds: &Kinds,
     metrics: &Arc<Metrics>,
-) -> Result<Projectors, AppError> {
-    let instance = hex::encode(random::bytes::<16>()?);
+    instance: &str,
+) -> Projectors {
     let auto_restore = match settings.ledger.auto_restore {
         AutoRestore::On => true,
         AutoRestore::Off => false,
@@ -121,23 +123,22 @@ fn projector(
         store,
         metrics,
         settings: &settings.ledger,
-        instance: &instance,
+        instance,
         auto_restore,
     };
-    Ok(Projectors::new(kinds, &from))
+    Projectors::new(kinds, &from)
 }
 
 /// One `mount` for the routes of all capabilities, of the ledger, its proof and the signing keys, and one document.
 fn routes(
     settings: &Settings,
     secrets: &Secrets,
-    (ledger, api_keys): (&Ledger, &Arc<KeyStore>),
-    kinds: Kinds,
-    capabilities: &[Box<dyn Capability>],
+    ledger: &Ledger,
+    (kinds, capabilities): (Kinds, &[Box<dyn Capability>]),
+    console: Console,
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds);
-    let console = Console::new(settings, secrets, Arc::clone(api_keys), ledger.sql.clone());
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
     let secrets = secrets.clone();
     let own = [

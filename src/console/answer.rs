@@ -54,18 +54,3 @@ pub struct Meter {
     pub paid: u64,
     pub wins: u64,
 }
-
-/// Whether the instance can serve, and what is refused.
-#[derive(Debug, Deserialize)]
-pub struct Readiness {
-    pub status: String,
-    pub ledger: LedgerState,
-    #[serde(default)]
-    pub causes: Vec<WrongField>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct LedgerState {
-    pub up: bool,
-    pub lag_events: u64,
-}

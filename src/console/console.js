@@ -6,7 +6,8 @@ const parts = [...document.querySelectorAll("[data-live]")];
 
 function replace(part, fresh) {
   // A reader who is inside it, or has opened something in it, keeps it.
-  if (!fresh || part.contains(document.activeElement) || part.innerHTML === fresh.innerHTML) return;
+  const isUsed = part.contains(document.activeElement) || part.querySelector("details[open]");
+  if (!fresh || isUsed || part.innerHTML === fresh.innerHTML) return;
   part.replaceChildren(...fresh.childNodes);
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, to_bytes_limited};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN};
+use actix_web::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, HOST, HeaderName, HeaderValue, ORIGIN,
+};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
@@ -226,14 +228,28 @@ pub enum Section {
     Jackpots,
     Coupons,
     Rooms,
+    Payouts,
+    Entries,
+    Ledger,
+    Audit,
+    Keys,
+    Instances,
+    Commands,
 }
 
 impl Section {
     /// The groups of the side bar: the texts of their names, and their sections.
-    const GROUPS: &[(&str, &[Self])] = &[(
-        "nav-play",
-        &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
-    )];
+    const GROUPS: &[(&str, &[Self])] = &[
+        (
+            "nav-play",
+            &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
+        ),
+        ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
+        (
+            "nav-service",
+            &[Self::Audit, Self::Keys, Self::Instances, Self::Commands],
+        ),
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -242,6 +258,13 @@ impl Section {
             Self::Jackpots => "nav-jackpots",
             Self::Coupons => "nav-coupons",
             Self::Rooms => "nav-rooms",
+            Self::Payouts => "nav-payouts",
+            Self::Entries => "nav-entries",
+            Self::Ledger => "nav-ledger",
+            Self::Audit => "nav-audit",
+            Self::Keys => "nav-keys",
+            Self::Instances => "nav-instances",
+            Self::Commands => "nav-commands",
         }
     }
 
@@ -252,6 +275,13 @@ impl Section {
             Self::Jackpots => "/console/jackpots",
             Self::Coupons => "/console/coupons",
             Self::Rooms => "/console/rooms",
+            Self::Payouts => "/console/payouts",
+            Self::Entries => "/console/entries",
+            Self::Ledger => "/console/ledger",
+            Self::Audit => "/console/audit",
+            Self::Keys => "/console/keys",
+            Self::Instances => "/console/instances",
+            Self::Commands => "/console/commands",
         }
     }
 }
@@ -261,6 +291,12 @@ impl Desk {
     #[must_use]
     pub fn query(&self, name: &str) -> &str {
         self.query.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether the key may name only some jackpots, coupons and rooms.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.session.caller.own_of_all_kinds().is_some()
     }
 
     /// Whether the operator may act, or only look.
@@ -299,6 +335,34 @@ impl Desk {
     ) -> Result<T, ApiProblem> {
         let content = body.map(|body| Bytes::from(body.to_string()));
         read(path, self.answer(method, path, content, Vec::new()).await?).await
+    }
+
+    /// Asks the API for something that it tells even with a problem of this status.
+    ///
+    /// # Errors
+    /// Another refusal.
+    pub async fn ask_also<T: DeserializeOwned>(&self, path: &str, also: StatusCode) -> Result<T, ApiProblem> {
+        let mut answer = self.answer(Method::GET, path, None, Vec::new()).await?;
+        if answer.status() == also {
+            *answer.status_mut() = StatusCode::OK;
+        }
+        read(path, answer).await
+    }
+
+    /// Asks the API for a file, to be passed on as it comes.
+    ///
+    /// # Errors
+    /// The page that says why not.
+    pub async fn file(&self, path: &str, accept: &'static str) -> Result<HttpResponse, Failure> {
+        let wish = vec![(ACCEPT, HeaderValue::from_static(accept))];
+        let failed = |problem| Failure::of_api(self.words, problem);
+        let answer = self.answer(Method::GET, path, None, wish).await.map_err(failed)?;
+        if answer.status() == StatusCode::OK {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let problem = read::<Value>(path, answer).await.err();
+        Err(failed(problem.unwrap_or_else(|| unreadable(status))))
     }
 
     /// The same under a precondition.
@@ -526,16 +590,26 @@ pub async fn live(desk: Desk, path: web::Path<String>) -> Result<HttpResponse, F
         told.insert_header((CONTENT_TYPE, kind));
     }
     let (_, body) = answer.into_parts();
-    let body = until_signed_out(&desk, body);
+    let body = until_signed_out(&desk, body, Early::Ends);
     Ok(told.insert_header((CACHE_CONTROL, "no-store")).body(body))
 }
 
-/// A body that ends with the session.
-pub fn until_signed_out(desk: &Desk, body: BoxBody) -> BoxBody {
+/// What becomes of a long answer whose session ends before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Early {
+    /// It ends: a stream of events.
+    Ends,
+    /// It breaks off: a file that ends early must not look whole.
+    Breaks,
+}
+
+/// A body that does not outlive the session.
+pub fn until_signed_out(desk: &Desk, body: BoxBody, early: Early) -> BoxBody {
     let ended = signed_out(desk.console.clone(), desk.session.token.clone());
     BoxBody::new(UntilSignedOut {
         body,
         ended: Box::pin(ended),
+        early,
     })
 }
 
@@ -555,6 +629,7 @@ async fn signed_out(console: Data<Console>, token: Token) {
 struct UntilSignedOut {
     body: BoxBody,
     ended: Pin<Box<dyn Future<Output = ()>>>,
+    early: Early,
 }
 
 impl MessageBody for UntilSignedOut {
@@ -567,7 +642,10 @@ impl MessageBody for UntilSignedOut {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
         if this.ended.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
+            return Poll::Ready(match this.early {
+                Early::Ends => None,
+                Early::Breaks => Some(Err("the session has ended".into())),
+            });
         }
         Pin::new(&mut this.body).poll_next(context)
     }

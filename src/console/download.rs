@@ -5,7 +5,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 
-use super::desk::{Desk, until_signed_out};
+use super::desk::{Desk, Early, until_signed_out};
 use super::failure::Failure;
 
 /// The media type of a file by the end of its name.
@@ -33,5 +33,5 @@ pub async fn file(desk: &Desk, path: &str, format: &str, name: &str) -> Result<H
         .insert_header((CONTENT_TYPE, kind.unwrap_or_else(|| media_type(format))))
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
         .insert_header((CACHE_CONTROL, "no-store"))
-        .body(until_signed_out(desk, body)))
+        .body(until_signed_out(desk, body, Early::Breaks)))
 }

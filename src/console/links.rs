@@ -37,15 +37,37 @@ pub fn jackpot(id: &str) -> String {
     format!("/console/jackpots/{}", part(id))
 }
 
+/// The jackpot in the API.
+#[must_use]
+pub fn jackpot_api(id: &str) -> String {
+    format!("/v1/jackpots/{}", part(id))
+}
+
 #[must_use]
 pub fn payout(id: &str) -> String {
     format!("/console/payouts/{}", part(id))
 }
 
-/// The jackpot in the API.
 #[must_use]
-pub fn jackpot_api(id: &str) -> String {
-    format!("/v1/jackpots/{}", part(id))
+pub fn entry(jackpot: &str, entry: &str) -> String {
+    format!("{}/entries/{}", self::jackpot(jackpot), part(entry))
+}
+
+/// The entries of a player.
+#[must_use]
+pub fn entries_of(player: &str) -> String {
+    with_query("/console/entries", &[("player_id", player)])
+}
+
+#[must_use]
+pub fn coupon(id: &str) -> String {
+    format!("/console/coupons/{}", part(id))
+}
+
+/// The page that compares Redis with the ledger. `kind`: `jackpot`, `coupon` or `room`.
+#[must_use]
+pub fn compared(kind: &str, id: &str) -> String {
+    format!("/console/ledger/{}/{}", part(kind), part(id))
 }
 
 #[cfg(test)]

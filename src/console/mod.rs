@@ -7,29 +7,41 @@
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
 //! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
 //! - [`define`]: the definition of a jackpot as a form.
-//! - [`reasons`]: reasons of actions whose events have none.
+//! - [`reasons`]: reasons of actions whose events have none. [`files`]: lists as files. [`shared`]: what all open consoles
+//!   read together.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;
 mod adjust;
 mod answer;
+mod api_keys;
+mod audit;
+mod commands;
+mod compared;
 mod coupons;
 mod define;
 mod desk;
 mod document;
 mod download;
+mod entries;
 mod failure;
+mod files;
 mod form;
 mod guide;
+mod instances;
 mod jackpot;
 mod jackpots;
+mod ledger;
 mod links;
 mod list;
 mod overview;
+mod payouts;
 mod reasons;
 mod rooms;
 mod session;
+mod shared;
 mod sign_in;
+mod signature;
 mod signed_out;
 mod state;
 mod status;
@@ -75,5 +87,15 @@ fn routes(config: &mut ServiceConfig) {
         .configure(rooms::routes)
         .configure(define::routes)
         .configure(jackpot::routes)
+        .configure(payouts::routes)
+        .configure(entries::routes)
+        // Before the comparison, whose path takes any kind.
+        .configure(ledger::routes)
+        .configure(compared::routes)
+        .configure(audit::routes)
+        .configure(api_keys::routes)
+        .configure(instances::routes)
+        .configure(commands::routes)
+        .configure(files::routes)
         .route("/console/{rest:.*}", web::to(failure::no_page));
 }

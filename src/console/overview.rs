@@ -1,13 +1,19 @@
-//! The first page: whether the service is well, and every pool.
+//! The first page: whether the service is well, what needs an operator, and every pool.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
+use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{Jackpot, List, Readiness};
+use super::answer::ApiProblem;
+use super::compared::{self, Compared};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
-use super::jackpots;
+use super::shared::Readiness;
+use super::{api_keys, jackpots, links};
+
+/// Alarms of one sort: after a total loss there may be a thousand.
+const MAX_ALARMS: usize = 20;
 
 /// `/console` without its end.
 pub async fn to_overview() -> HttpResponse {
@@ -18,7 +24,6 @@ pub async fn to_overview() -> HttpResponse {
 
 pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let list: List<Jackpot> = desk.get("/v1/jackpots?limit=100").await?;
     let title = words.t("overview");
     let page = Page {
         section: Section::Overview,
@@ -27,31 +32,95 @@ pub async fn get(desk: Desk) -> Result<HttpResponse, Failure> {
         side: None,
     };
     let content = html! {
-        div id="health" data-live="2000" { (health(&desk).await) }
+        div.stack id="health" data-live="2000" { (health(&desk).await) }
         section.panel {
             h2 { (words.t("jackpots")) }
-            div id="jackpots" data-live="2000" { (jackpots::table(&desk, &list)) }
+            div id="jackpots" data-live="2000" { (jackpots(&desk).await) }
         }
     };
     Ok(desk.page(&page, &content))
 }
 
-/// Whether this instance is ready, and what it refuses.
+async fn jackpots(desk: &Desk) -> Markup {
+    match &desk.jackpots().await.value {
+        Ok(list) => html! {
+            (jackpots::table(desk, list))
+            @if list.next_cursor.is_some() { p { a href="/console/jackpots" { (desk.words.t("jackpots-all")) } } }
+        },
+        Err(problem) => away(problem),
+    }
+}
+
+fn away(problem: &ApiProblem) -> Markup {
+    html! { p.note.bad role="alert" { (problem.title) ": " (problem.detail) } }
+}
+
+/// Whether this instance is ready, and everything that needs an operator.
 async fn health(desk: &Desk) -> Markup {
     let words = desk.words;
-    let state: Readiness = match desk.ask("/readyz").await {
+    let (readiness, compared) = (desk.readiness().await, desk.older_comparisons().await);
+    let state = match &readiness.value {
         Ok(state) => state,
-        Err(problem) => return html! { p.note.bad role="alert" { (problem.title) ": " (problem.detail) } },
+        Err(problem) => return away(problem),
     };
-    let is_ready = state.status == "ready" && state.causes.is_empty();
+    let is_ready = state.errors.is_empty();
+    let wrong = compared
+        .value
+        .as_deref()
+        .unwrap_or_default()
+        .iter()
+        .filter(|one| one.is_wrong());
+    let wrong: Vec<_> = wrong.collect();
     html! {
         div.cards {
             div.card { b.good[is_ready].bad[!is_ready] { @if is_ready { (words.t("overview-ready")) } @else { (words.t("overview-not-ready")) } }
                 span { (words.t("overview-instance")) } }
-            div.card { b.bad[!state.ledger.up] { @if state.ledger.up { (words.t("overview-ledger-up")) } @else { (words.t("overview-ledger-down")) } }
-                span { (words.t("overview-ledger")) } }
-            div.card { b { (words.tv("n-events", [("count", state.ledger.lag_events.into())])) } span { (words.t("overview-lag")) } }
+            @if let Some(ledger) = &state.ledger {
+                div.card { b.bad[!ledger.up] { @if ledger.up { (words.t("overview-ledger-up")) } @else { (words.t("overview-ledger-down")) } }
+                    span { (words.t("overview-ledger")) } }
+                div.card { b { (words.tv("n-events", [("count", ledger.lag_events.into())])) } span { (words.t("overview-lag")) } }
+            }
+            div.card { b.bad[!wrong.is_empty()] { (wrong.len()) } span { (words.t("overview-mismatches")) } }
+            div.card { b.bad[!state.refused_subjects.is_empty()] { (state.refused_subjects.len()) } span { (words.t("overview-refused")) } }
         }
-        @for cause in &state.causes { p.note.bad { code { (cause.field) } ": " (cause.message) } }
+        (alarms(desk, state, &wrong))
+        @if let Err(problem) = &compared.value { (away(problem)) }
     }
+}
+
+/// What needs an operator, the worst first.
+fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
+    let words = desk.words;
+    let now = Timestamp::now();
+    let is_refused = |one: &&&Compared| {
+        state
+            .refused_subjects
+            .iter()
+            .any(|of| of.kind == one.kind.as_str() && of.id == one.id)
+    };
+    let others: Vec<_> = wrong.iter().filter(|one| !is_refused(one)).collect();
+    let keys: Vec<_> = api_keys::visible(desk)
+        .into_iter()
+        .filter(|known| api_keys::ends_soon(&known.key, now))
+        .collect();
+    let count = state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
+    html! {
+        @if count == 0 { p.note.good { (words.t("overview-well")) } }
+        @for cause in &state.errors { p.note.bad role="alert" { code { (cause.field) } ": " (cause.message) } }
+        @for refused in state.refused_subjects.iter().take(MAX_ALARMS) {
+            p.note.bad { (subject(desk, &refused.kind, &refused.id)) " · " strong { (compared::reason(desk, &refused.reason)) } ": " (refused.detail) }
+        }
+        @for one in others.iter().take(MAX_ALARMS) {
+            p.note.bad { (subject(desk, one.kind.as_str(), &one.id)) " · " strong { (words.t("verdict-mismatch")) } }
+        }
+        @for known in keys.iter().take(MAX_ALARMS) {
+            p.note.warn { (words.tv("overview-key-ends", [("name", known.key.name.as_str().into())])) " " a href="/console/keys" { (words.t("keys")) } }
+        }
+        @if count > MAX_ALARMS { p.hint { a href="/console/ledger" { (words.t("overview-more")) } } }
+    }
+}
+
+/// The subject, with the way to its answer.
+fn subject(desk: &Desk, kind: &str, id: &str) -> Markup {
+    html! { (compared::kind_name(desk, kind)) " " a.id href=(links::compared(kind, id)) { (id) } }
 }

@@ -128,6 +128,12 @@ impl KeyStore {
             .cloned()
     }
 
+    /// All keys of the file, in the order they were made, also those that are over.
+    #[must_use]
+    pub fn all(&self) -> Arc<Vec<Arc<KnownKey>>> {
+        self.known.load_full()
+    }
+
     /// The valid key whose digest begins with `name`.
     #[must_use]
     pub fn find_named(&self, name: &[u8]) -> Option<Arc<KnownKey>> {

@@ -32,9 +32,10 @@ impl Settings {
     ) -> Result<Settings, SettingsError> {
         let default = layer::flatten(File::from_str(DEFAULT, FileFormat::Toml).collect()?);
         let mut merged = default.clone();
-        if let Some(path) = chosen_file(file, &variables)? {
-            let mut given = read(&path)?;
-            check_format(&path, &given)?;
+        let file = chosen_file(file, &variables)?;
+        if let Some(path) = &file {
+            let mut given = read(path)?;
+            check_format(path, &given)?;
             layer::check(&mut given, &default, &path.display().to_string())?;
             merged.extend(given);
         }
@@ -43,6 +44,7 @@ impl Settings {
         range::check(&merged)?;
         let from_files = twins::resolve(&mut merged)?;
         let settings = Settings {
+            file: file.and_then(|path| std::path::absolute(path).ok()),
             unknown_variables,
             ..assemble(&merged)?
         };

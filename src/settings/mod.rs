@@ -42,6 +42,9 @@ pub struct Settings {
     pub jackpots: Jackpots,
     pub log: Log,
     pub tracing: Tracing,
+    /// The file among its layers, as an absolute path.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
     /// Names of variables that look like settings and are none.
     #[serde(skip)]
     pub unknown_variables: Vec<String>,

@@ -1,6 +1,7 @@
 //! The SQL database: SQLite in the data directory, or PostgreSQL. One code path, portable SQL (`$1` placeholders,
 //! TEXT and BIGINT, no NULL).
 
+mod about;
 mod added;
 mod address;
 pub mod copy;
@@ -28,6 +29,7 @@ use crate::settings;
 use address::{Address, Mode};
 use file::FileLock;
 
+pub use about::{About, Holder};
 pub use address::Kind;
 pub use error::{SqlError, Taken, is_unavailable};
 pub use insert::{Value, insert_rows, update_rows, upsert_rows};

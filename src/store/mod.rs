@@ -5,9 +5,10 @@
 //! - `address`: settings to clients. `connection`: the link to one server. `lane`: its connections, shared or a thread's
 //!   own. `cluster`, `sentinel`, `topology`: which server.
 //! - `dispatch`: one call to its end, repeats and redirections included. `together`: reads of many subjects.
-//! - `checks`: what a server must be like. `health`: how it is now.
+//! - `checks`: what a server must be like. `health`: how it is now. `about`: what it says of itself, for people.
 //! - `embedded`: the private server: start, adopt, supervise, stop.
 
+mod about;
 mod address;
 mod checks;
 mod cluster;
@@ -32,6 +33,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use tokio::task::AbortHandle;
 
+pub use about::Node;
 pub use checks::CheckError;
 pub use data_dir::{DataDirError, DataDirLock};
 pub use embedded::{EmbeddedError, program as embedded_program};
