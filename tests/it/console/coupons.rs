@@ -364,8 +364,10 @@ async fn issues_are_listed_in_order_found_by_id_and_downloaded() {
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
     assert!(missing.html.contains("f-request_id-error") && missing.html.contains("value=\"&lt;no&gt;\""));
     for (format, kind) in [("csv", "text/csv"), ("ndjson", "application/x-ndjson")] {
-        let file = operator.page(&format!("{path}.{format}")).await;
-        let name = format!("attachment; filename=\"coupon-rows-issues.{format}\"");
+        let address = format!("/console/files/{format}/coupons/rows/issues");
+        assert!(first.html.contains(&address), "{}", first.html);
+        let file = operator.page(&address).await;
+        let name = format!("attachment; filename=\"issues.{format}\"");
         assert_eq!(file.headers["content-disposition"].to_str().unwrap(), name);
         assert!(file.headers["content-type"].to_str().unwrap().starts_with(kind));
         assert_eq!(file.html.matches("u60").count(), 1, "{format}");
@@ -543,7 +545,7 @@ async fn what_is_not_there_is_a_page_that_says_so() {
         "/console/coupons/gone/bulk",
         "/console/coupons/here/issues/gone",
         "/console/coupons/here/issues/gone/void",
-        "/console/coupons/here/issues.xml",
+        "/console/files/xml/coupons/here/issues",
     ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}: {}", page.text());
@@ -563,7 +565,10 @@ async fn lists_say_when_the_database_fails() {
     let sql = ledger.open().await;
     let away = sqlx::query("ALTER TABLE coupon_issues RENAME TO gone");
     sql.execute(away).await.expect("the table is away");
-    for path in ["/console/coupons/books/issues", "/console/coupons/books/issues.csv"] {
+    for path in [
+        "/console/coupons/books/issues",
+        "/console/files/csv/coupons/books/issues",
+    ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", page.text());
         assert!(page.html.contains("role=\"alert\""), "{path}");

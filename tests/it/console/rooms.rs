@@ -227,18 +227,15 @@ async fn an_opening_shows_its_commitment_and_later_the_list() {
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
     let page = eventually(PATIENCE, "the list is there", async || {
         let page = operator.page("/console/rooms/launch").await;
-        page.html.contains("pre-queue.ndjson\" download").then_some(page)
+        page.html.contains("pre-queue.ndjson\"").then_some(page)
     })
     .await;
     assert!(
         page.text().contains("Joined before it 3")
             && page.text().contains("jackpot verify room-launch-pre-queue.ndjson")
     );
-    let file = operator.page("/console/rooms/launch/pre-queue.ndjson").await;
-    assert_eq!(
-        file.headers["content-disposition"],
-        "attachment; filename=\"room-launch-pre-queue.ndjson\""
-    );
+    let file = operator.page("/console/files/ndjson/rooms/launch/pre-queue").await;
+    assert_eq!(file.headers["content-type"], "application/x-ndjson");
     assert_eq!(file.html.lines().count(), 4, "{}", file.html);
 }
 
@@ -330,8 +327,8 @@ async fn rooms_page_by_the_cursor_and_what_is_not_there_is_a_page() {
         "/console/rooms/gone/change",
         "/console/rooms/gone/throttle",
         "/console/rooms/gone/link",
-        "/console/rooms/gone/pre-queue.ndjson",
-        "/console/rooms/room-01/pre-queue.ndjson",
+        "/console/files/ndjson/rooms/gone/pre-queue",
+        "/console/files/ndjson/rooms/room-01/pre-queue",
     ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}: {}", page.text());
