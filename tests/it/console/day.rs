@@ -139,7 +139,12 @@ async fn answer_a_mismatch(day: &mut Day) {
     assert!(stopped.success(), "{stopped}");
     let restored = day.service.command(&["restore", "--jackpot", "day"]);
     assert!(restored.status.success(), "{}", output_text(&restored));
-    day.service.restart().await;
+    // Its only jackpot is still suspended, so it is not ready.
+    day.service.restart_begun().await;
+    eventually(PATIENCE, "the service answers", async || {
+        (day.jackpot().await["status"] == "suspended").then_some(())
+    })
+    .await;
     // The session goes on.
     day.open("/console/jackpots/day").await;
     eventually(PATIENCE, "the jackpot is resumed", async || {
@@ -164,7 +169,7 @@ async fn redrive(day: &Day) {
     day.browser.press("Coupons").await;
     day.browser.press("Coffee").await;
     day.browser.click("a[href$='/dead-letters']").await;
-    day.browser.press("Redrive").await;
+    day.browser.click("a[href*='redrive?only=q1']").await;
     day.confirm("the record is repaired", "Redrive").await;
     until(&day.service, "coffee", "q1", "issued").await;
 }

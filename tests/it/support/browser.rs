@@ -236,7 +236,8 @@ impl Browser {
 
     /// Presses the button, or follows the link, that has this text; and waits until the page that it leads to is there.
     pub async fn press(&self, text: &str) {
-        let path = format!("//button[normalize-space()='{text}' and not(@aria-hidden)] | //a[normalize-space()='{text}']");
+        let path =
+            format!("//button[normalize-space()='{text}' and not(@aria-hidden)] | //a[normalize-space()='{text}']");
         let selector = json!({"using": "xpath", "value": path});
         self.done(
             Method::POST,
