@@ -242,7 +242,11 @@ mod tests {
 
     #[test]
     fn no_text_ends_an_element_of_the_file() {
-        for (text, end) in [(STYLE, "</style"), (DRAW.content(), "</script"), (CHECK.content(), "</script")] {
+        for (text, end) in [
+            (STYLE, "</style"),
+            (DRAW.content(), "</script"),
+            (CHECK.content(), "</script"),
+        ] {
             assert!(!text.contains(end) && !text.contains("<!--"));
         }
     }
@@ -251,7 +255,10 @@ mod tests {
     fn the_script_has_every_text_that_it_uses() {
         let used = CHECK.content().split("text(").skip(1).filter_map(|rest| {
             let name = rest.split_once('"')?;
-            name.0.is_empty().then(|| name.1.split_once('"').map(|(name, _)| name)).flatten()
+            name.0
+                .is_empty()
+                .then(|| name.1.split_once('"').map(|(name, _)| name))
+                .flatten()
         });
         let mut count = 0;
         for name in used {

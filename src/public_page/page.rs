@@ -21,7 +21,7 @@ use crate::http::inside::Inside;
 /// How often a page without scripts loads itself again, in seconds.
 const AGAIN_S: u32 = 10;
 /// Winners and epochs in the page. The script has the first number too.
-const WINNERS: usize = 20;
+const WINNERS: usize = 10;
 const EPOCHS: usize = 10;
 
 pub async fn get(id: Path<String>, request: HttpRequest, inside: Inside, public: Data<Public>) -> HttpResponse {
@@ -58,8 +58,14 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
 /// The script changes it by the texts that it brings.
 fn status(words: Words, status: &str) -> Markup {
     let text = |status: &str| words.t(&format!("public-status-{status}"));
+    let class = match status {
+        "open" => "badge good",
+        "paused" => "badge warn",
+        "suspended" => "badge bad",
+        _ => "badge",
+    };
     html! {
-        span.badge id="status" data-status=(status) data-open=(text("open")) data-paused=(text("paused"))
+        span class=(class) id="status" data-status=(status) data-open=(text("open")) data-paused=(text("paused"))
             data-suspended=(text("suspended")) data-closed=(text("closed")) { (text(status)) }
     }
 }
@@ -174,7 +180,11 @@ fn moment(at_ms: i64, points: &[Point]) -> String {
     let at = Timestamp::from_millisecond(at_ms).map_or(String::new(), |at| at.to_string());
     let (date, time) = at.split_once('T').unwrap_or_default();
     let (day, hour) = (date.get(5..).unwrap_or_default(), time.get(..5).unwrap_or_default());
-    if is_long { format!("{day} {hour}") } else { hour.to_owned() }
+    if is_long {
+        format!("{day} {hour}")
+    } else {
+        hour.to_owned()
+    }
 }
 
 fn epochs(words: Words, reading: &Reading) -> Markup {
@@ -182,6 +192,7 @@ fn epochs(words: Words, reading: &Reading) -> Markup {
         section.panel.stack {
             h2 { (words.t("public-epochs")) }
             p { (words.t("public-epochs-about")) }
+            @if reading.epochs.is_empty() { p.note.warn { (words.t("public-epochs-away")) } }
             @for epoch in reading.epochs.iter().rev().take(EPOCHS) { (one_epoch(words, epoch)) }
         }
     }

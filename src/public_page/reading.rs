@@ -1,14 +1,18 @@
 //! Reads what the pages of a jackpot show, by calls of the API without a key.
 
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::body::to_bytes_limited;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, LINK};
+use futures_util::future::join_all;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners as Shown;
 use jackpot_ui::plot::Point;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::answer::{Definition, Epoch, Epochs, History, Meter, Winner, Winners};
 use super::failure::Refusal;
@@ -16,6 +20,8 @@ use crate::http::inside::{ApiCall, Inside};
 
 /// Largest answer that a page reads: a definition of a thousand ranks has a tenth of it.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
+/// How long a page waits for what is in the ledger: some hundred times what it takes.
+const IN_TIME: Duration = Duration::from_millis(800);
 /// Definitions before the one in force that the check has at hand.
 const OLDER: u64 = 4;
 /// Steps of a plot: a week of hours, or three hours of minutes while a jackpot is young.
@@ -29,7 +35,7 @@ pub struct Reading {
     pub meter: Meter,
     /// The definition in force, and those before it that can be read, newest first.
     pub definitions: Vec<Definition>,
-    /// The last epochs, oldest first.
+    /// The last epochs, oldest first; none while they can't be read.
     pub epochs: Vec<Epoch>,
     pub winners: WinnerList,
     /// Of each tier, in the order of the meter; empty while it can't be read.
@@ -67,26 +73,45 @@ struct ProblemBody {
     detail: String,
 }
 
-/// Reads everything. `from`: the cursor of the last epochs, which it moves on.
-pub async fn read(inside: &Inside, id: &Id, from: &mut Option<String>) -> Result<Reading, Refusal> {
+/// What a reading leaves for the next one.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// The cursor at which the last epochs begin.
+    from: Option<String>,
+    /// The last epochs, for as long as they can't be read.
+    epochs: Vec<Epoch>,
+}
+
+/// Reads everything. What the ledger has to answer is left out when it takes too long: the pools are shown without it.
+pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Reading, Refusal> {
     let (meter, headers) = ask_with_headers::<Meter>(inside, &format!("/v1/jackpots/{id}/meter")).await?;
-    let definitions = definitions(inside, id, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
-    let epochs = last_epochs(inside, id, from).await?;
-    let winners = winners(inside, id, definitions[0].winners).await;
-    let mut history = Vec::new();
-    for pool in &meter.meters {
-        history.push(Line {
-            points: line(inside, id, &pool.tier).await,
-            tier: pool.tier.clone(),
-        });
+    let current: Definition = ask(inside, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
+    let (shown, version) = (current.winners, current.version);
+    let lines = meter.meters.iter().map(|pool| in_time(line(inside, id, &pool.tier)));
+    let (older, epochs, winners, lines) = tokio::join!(
+        in_time(older(inside, id, version)),
+        in_time(last_epochs(inside, id, &mut memory.from)),
+        in_time(winners(inside, id, shown)),
+        join_all(lines),
+    );
+    if let Some(Ok(epochs)) = epochs {
+        memory.epochs = epochs;
     }
+    let history = meter.meters.iter().zip(lines).map(|(pool, points)| Line {
+        tier: pool.tier.clone(),
+        points: points.unwrap_or_default(),
+    });
     Ok(Reading {
+        definitions: std::iter::once(current).chain(older.unwrap_or_default()).collect(),
+        epochs: memory.epochs.clone(),
+        winners: winners.unwrap_or(WinnerList::Away),
+        history: history.collect(),
         meter,
-        definitions,
-        epochs,
-        winners,
-        history,
     })
+}
+
+async fn in_time<T>(reading: impl Future<Output = T>) -> Option<T> {
+    timeout(IN_TIME, reading).await.ok()
 }
 
 /// The path of the definition in force, which the meter names.
@@ -96,17 +121,18 @@ fn described_by(headers: &HeaderMap) -> Option<String> {
     Some(path.to_owned())
 }
 
-async fn definitions(inside: &Inside, id: &Id, current: &str) -> Result<Vec<Definition>, Refusal> {
-    let current: Definition = ask(inside, current).await?;
-    let version = current.version;
-    let mut all = vec![current];
+/// The definitions before this version.
+async fn older(inside: &Inside, id: &Id, version: u64) -> Vec<Definition> {
+    let mut all = Vec::new();
     for older in (version.saturating_sub(OLDER).max(1)..version).rev() {
-        // What Redis and the ledger can't give now is asked again by the next reading.
-        if let Ok(found) = ask(inside, &format!("/v1/jackpots/{id}/definitions/{older}")).await {
-            all.push(found);
-        }
+        // What can't be read now is asked again by the next reading.
+        all.extend(
+            ask(inside, &format!("/v1/jackpots/{id}/definitions/{older}"))
+                .await
+                .ok(),
+        );
     }
-    Ok(all)
+    all
 }
 
 /// The last page of epochs and the one before it. A later reading begins there.
@@ -149,9 +175,10 @@ async fn line(inside: &Inside, id: &Id, tier: &str) -> Vec<Point> {
     let mut points = Vec::new();
     for step in ["hour", "minute"] {
         let path = format!("/v1/jackpots/{id}/meter/history?tier={tier}&step={step}");
-        points = ask::<History>(inside, &path)
-            .await
-            .map_or(Vec::new(), |found| found.points);
+        match ask::<History>(inside, &path).await {
+            Ok(found) => points = found.points,
+            Err(_) => return Vec::new(),
+        }
         if points.len() >= YOUNG {
             break;
         }
@@ -181,7 +208,12 @@ async fn ask_with_headers<T: DeserializeOwned>(inside: &Inside, path: &str) -> R
     let body = body(answer).await?;
     if !status.is_success() {
         let detail = serde_json::from_slice::<ProblemBody>(&body).map_or(String::new(), |problem| problem.detail);
-        tracing::debug!(path, status = status.as_u16(), detail, "the API refused what a page shows");
+        tracing::debug!(
+            path,
+            status = status.as_u16(),
+            detail,
+            "the API refused what a page shows"
+        );
         return Err(Refusal::of_answer(status.as_u16(), &headers));
     }
     match serde_json::from_slice(&body) {

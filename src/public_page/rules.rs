@@ -24,9 +24,7 @@ impl Rules<'_> {
         let (words, definition) = (self.words, self.definition);
         let mut all = vec![match definition.contribution {
             Contribution::Fixed(fixed) => words.tv("rules-fixed", [("amount", self.amount(fixed).into())]),
-            Contribution::RatePpm(rate) => {
-                words.tv("rules-rate", [("share", percent(rate.get()).into())])
-            }
+            Contribution::RatePpm(rate) => words.tv("rules-rate", [("share", percent(rate.get()).into())]),
         }];
         if let Some(most) = definition.max_stake {
             let values = [
@@ -58,7 +56,10 @@ impl Rules<'_> {
         if let Some(cap) = tier.cap {
             all.push(words.tv("rules-cap", [("amount", self.amount(cap).into())]));
         }
-        all.push(words.tv("rules-restart", [("amount", self.amount(tier.seed).into())]));
+        all.push(match tier.seed.get() {
+            0 => words.t("rules-restart-empty"),
+            _ => words.tv("rules-restart", [("amount", self.amount(tier.seed).into())]),
+        });
         all
     }
 

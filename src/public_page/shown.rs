@@ -14,11 +14,11 @@ use tokio::time::Instant;
 
 use super::Public;
 use super::failure::Refusal;
-use super::reading::{self, Reading};
+use super::reading::{self, Memory, Reading};
 use crate::http::cached::Page;
 use crate::http::html;
 use crate::http::inside::Inside;
-use crate::single_flight::SingleFlight;
+use crate::single_flight::{Read, SingleFlight};
 
 const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("Accept-Language");
 
@@ -56,8 +56,7 @@ struct Shown {
 #[derive(Debug, Default)]
 struct Flight {
     flight: SingleFlight<Result<Arc<Shown>, Refusal>>,
-    /// Where the last epochs begin.
-    epochs_from: Mutex<Option<String>>,
+    memory: Mutex<Memory>,
     /// When it was last asked for.
     asked: std::sync::Mutex<Option<Instant>>,
 }
@@ -70,15 +69,14 @@ impl Jackpots {
     async fn shown(&self, inside: &Inside, id: &Id) -> Result<Arc<Shown>, Refusal> {
         let flight = self.flight(id);
         let read = async || {
-            let mut from = flight.epochs_from.lock().await;
-            let reading = reading::read(inside, id, &mut from).await?;
+            let mut memory = flight.memory.lock().await;
+            let reading = reading::read(inside, id, &mut memory).await?;
             Ok(Arc::new(Shown {
                 reading,
                 pages: Default::default(),
             }))
         };
-        let is_good = |last: &crate::single_flight::Read<_>| last.begun.elapsed() < SHOWN_FOR;
-        let is_good = |last: &crate::single_flight::Read<Result<_, _>>| last.value.is_ok() && is_good(last);
+        let is_good = |last: &Read<Result<_, _>>| last.value.is_ok() && last.begun.elapsed() < SHOWN_FOR;
         let shown = flight.flight.get(PAUSE, is_good, read).await;
         if let Err(Refusal::Missing) = shown.value {
             // Ids that clients make up are not kept.

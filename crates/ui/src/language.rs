@@ -99,7 +99,9 @@ impl Words {
     /// A text for a script, which fills in the values: each is `{name}`.
     #[must_use]
     pub fn template(self, name: &str, values: &[&'static str]) -> String {
-        let holes = values.iter().map(|name| (*name, FluentValue::from(format!("{{{name}}}"))));
+        let holes = values
+            .iter()
+            .map(|name| (*name, FluentValue::from(format!("{{{name}}}"))));
         self.text(name, Some(&holes.collect()))
     }
 

@@ -257,9 +257,7 @@ pub(crate) async fn get(
 ) -> Result<HttpResponse, Problem> {
     if !caller.has_key() {
         let shown = api.meters.public(&id).await?;
-        let answer = shown
-            .page
-            .answer_without_key(&request, "application/json", MAX_AGE_S);
+        let answer = shown.page.answer_without_key(&request, "application/json", MAX_AGE_S);
         return Ok(shown.with_link(answer));
     }
     let shown = api.meters.current(&id).await?;

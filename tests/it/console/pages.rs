@@ -23,7 +23,7 @@ pub const PAGES: &[(&str, &str)] = &[
 ];
 
 /// What looks for barriers. `scripts/install.sh test` puts it there.
-fn axe() -> String {
+pub fn axe() -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/tools/pages/node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}: run scripts/install.sh test", path.display()))
@@ -53,7 +53,7 @@ pub async fn sign_in(browser: &Browser, service: &Service) {
 }
 
 /// Looks at the page that is open.
-async fn look(browser: &Browser, axe: &str, place: &str) {
+pub async fn look(browser: &Browser, axe: &str, place: &str) {
     let found = barriers(browser, axe).await;
     assert!(found.is_empty(), "{place}: {found:#?}");
     let wide = browser
@@ -78,7 +78,9 @@ async fn look(browser: &Browser, axe: &str, place: &str) {
 #[tokio::test]
 async fn a_barrier_is_found() {
     let browser = Browser::start(Scripts::On).await;
-    browser.open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><img src=x><input>").await;
+    browser
+        .open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><img src=x><input>")
+        .await;
     let found = barriers(&browser, &axe()).await;
     let names: Vec<_> = found.iter().filter_map(|one| one[0].as_str()).collect();
     assert_eq!(names, ["image-alt", "label"]);
