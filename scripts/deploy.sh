@@ -240,6 +240,8 @@ test_stack() {
   key=$(cat "$STACK_DIR"/data/jackpot-[12]/operator.key | head -n 1)
   play_one "$url" "$key" --cacert "$STACK_DIR/secrets/ca.pem"
   say "one entry over TLS"
+  curl --silent --include --cacert "$STACK_DIR/secrets/ca.pem" "$url/console/sign-in" |
+    grep -qi '^set-cookie: jackpot_sign_in=.*; Secure' || die "the console's cookie over TLS is not kept to TLS"
   as_in_kubernetes
 
   step "a load, and every query of every dashboard"

@@ -29,6 +29,7 @@ Jackpot is ready on http://$LISTEN (stop it with Ctrl-C). Try an entry:
     -H 'Content-Type: application/json' -d '{"entry_id":"round-1-p7","player_id":"p7","stake":100}'
 
 The pool: http://$LISTEN/v1/jackpots/spring/meter    The API: http://$LISTEN/docs
+The console: http://$LISTEN/console/ (sign in with the key in $DATA/operator.key)
 
 TEXT
 }

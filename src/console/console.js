@@ -12,7 +12,7 @@ function replace(part, fresh) {
 
 async function refresh() {
   if (document.visibilityState !== "visible") return;
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+  const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" }, redirect: "error" });
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of parts) replace(part, page.getElementById(part.id));

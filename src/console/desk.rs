@@ -40,6 +40,9 @@ const TLS_COOKIE_NAME: &str = "__Host-jackpot_session";
 /// Largest answer of the API that a page reads: a page of 1,000 rows has a tenth of it.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
+/// Header of the script that keeps a page's live parts fresh.
+const LIVE: &str = "x-live";
+
 /// How often an open stream looks whether its session was signed out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -58,6 +61,8 @@ pub struct Desk {
     pub console: Data<Console>,
     inside: Inside,
     query: HashMap<String, String>,
+    /// Whether only the live parts of the page are wanted.
+    pub is_live: bool,
 }
 
 /// Name of the session's cookie for this client.
@@ -141,6 +146,7 @@ impl FromRequest for Desk {
                 console,
                 inside,
                 query,
+                is_live: request.headers().contains_key(LIVE),
             })
         })
     }
@@ -268,7 +274,7 @@ impl Desk {
             .map_err(|problem| Failure::of_api(self.words, problem))
     }
 
-    /// Acts by the API. An action whose body has no reason has it in the audit trail by the request's id.
+    /// Acts by the API. For an action whose body has no reason call `keep_reason` first.
     ///
     /// # Errors
     /// Its refusal.

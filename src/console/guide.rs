@@ -237,7 +237,7 @@ async fn make_queue(desk: &Desk, form: &mut Form) -> Made {
     });
     let part = links::part(&id);
     let room = json!({ "capacity": number("capacity"), "session_s": 120, "waiting_timeout_s": 60 });
-    let coupon = json!({ "name": id, "stock": number("stock"), "per_user": 1, "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z" });
+    let coupon = json!({ "name": id, "stock": number("stock"), "per_user": 1, "starts_at": "2026-01-01T00:00:00.000Z", "ends_at": "2100-01-01T00:00:00.000Z" });
     let wishes = [
         (format!("/v1/rooms/{part}"), room),
         (format!("/v1/coupons/{part}"), coupon),

@@ -79,14 +79,13 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
             h2 { (words.t("meters")) }
             div id="meters" data-live="2000" { (meters(&desk, &jackpot)) }
         }
-        (histories(&desk, &jackpot).await)
+        @if !desk.is_live { (histories(&desk, &jackpot).await) }
         (waiting(&desk, &answer, &jackpot))
         section.panel {
             h2 { (words.t("jackpot-winners")) }
             div id="winners" data-live="2000" { (payouts(&desk, &jackpot).await) }
         }
-        (definition(&desk, &answer))
-        (epochs(&desk, &jackpot).await)
+        @if !desk.is_live { (definition(&desk, &answer)) (epochs(&desk, &jackpot).await) }
     };
     Ok(desk.page(&page, &content))
 }

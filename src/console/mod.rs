@@ -6,6 +6,7 @@
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
 //! - [`define`]: the definition of a jackpot as a form.
+//! - [`reasons`]: reasons of actions whose events have none.
 //! - The other files are one page, or the pages of one thing.
 
 mod action;

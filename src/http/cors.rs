@@ -27,15 +27,20 @@ const EXPOSED: HeaderValue =
     HeaderValue::from_static("ETag, Link, Retry-After, X-Request-Id, RateLimit, RateLimit-Policy");
 const BY_ORIGIN: &str = "Origin";
 
+/// Answers at once whether pages of an origin may read a subject.
+type Allowed = dyn Fn(&Id, &str) -> bool + Send + Sync;
+/// The same, and may ask.
+type Allows = dyn Fn(Id, String) -> BoxFuture<'static, bool> + Send + Sync;
+
 /// The answers of a capability that pages of other sites may read.
 #[derive(Clone)]
 pub struct CrossOrigin {
     /// Their paths in the document.
     pub routes: &'static [&'static str],
     /// Whether pages of an origin may read what is public of a subject.
-    pub allows: Arc<dyn Fn(Id, String) -> BoxFuture<'static, bool> + Send + Sync>,
+    pub allows: Arc<Allows>,
     /// The same as far as it is known, without asking anyone: for refusals, which must cost nothing.
-    pub allowed: Arc<dyn Fn(&Id, &str) -> bool + Send + Sync>,
+    pub allowed: Arc<Allowed>,
 }
 
 /// A request of such a route.

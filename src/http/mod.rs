@@ -77,9 +77,9 @@ pub struct Web {
     pub stopping: Stopping,
     /// Largest accepted body in bytes.
     pub max_body_bytes: usize,
-    /// Most streams of callers with a key or a place: of meters, of requests in a queue, of tickets and of pages.
+    /// Most streams of callers with a key or a place: of meters and winners, of requests in a queue, of tickets and of pages.
     pub max_streams: usize,
-    /// Most streams of meters without a key.
+    /// Most streams of meters and winners without a key.
     pub max_public_streams: usize,
 }
 

@@ -26,6 +26,9 @@ pub enum PlayError {
     /// No PUT of the jackpot's definition got this version.
     #[error("jackpot '{id}' has no definition of version {version}")]
     DefinitionNotFound { id: Id, version: u64 },
+    /// The jackpot shows no list of winners.
+    #[error("jackpot '{0}' shows no winners: field winners of its definition is off")]
+    WinnersNotShown(Id),
     /// The jackpot does not take entries.
     #[error("the jackpot is {}", .0.as_str())]
     Stopped(Status),

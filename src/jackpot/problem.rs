@@ -21,6 +21,9 @@ impl From<PlayError> for Problem {
             PlayError::DefinitionNotFound { .. } => {
                 Problem::new(StatusCode::NOT_FOUND, "definition-not-found", error.to_string())
             }
+            PlayError::WinnersNotShown(_) => {
+                Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", error.to_string())
+            }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),

@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 
 use super::address::{Address, Mode};
 use super::file::{self, FileLock};
-use super::{Kind, SqlError, Tx, Value, derived, entry_days, insert_rows, pool, schema};
+use super::{Kind, SqlError, Tx, Value, added, entry_days, insert_rows, pool, schema};
 use crate::settings;
 
 /// Most rows of one insert.
@@ -276,12 +276,13 @@ impl Table {
 /// The tables of the schema, from a SQLite file of this program's version, without the tables of the entry days and
 /// those that an earlier program does not have.
 async fn tables(sqlite: &mut AnyConnection) -> Result<Vec<Table>, sqlx::Error> {
-    let names: Vec<String> = sqlx::query_scalar(
+    let mut names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' \
-         AND name NOT LIKE 'entries!_%' ESCAPE '!' AND name NOT IN ('_sqlx_migrations', 'entry_days', 'meter_steps') ORDER BY name",
+         AND name NOT LIKE 'entries!_%' ESCAPE '!' AND name NOT IN ('_sqlx_migrations', 'entry_days') ORDER BY name",
     )
     .fetch_all(&mut *sqlite)
     .await?;
+    names.retain(|name| added::TABLES.iter().all(|table| table.name != name));
     let mut tables = Vec::with_capacity(names.len());
     for name in names {
         tables.push(table(sqlite, name).await?);
@@ -315,12 +316,13 @@ async fn copy_all(from: &mut Tx<'_>, into: &mut Tx<'_>, tables: &[Table]) -> Res
             copy_table(from, into, &index_of(day)).await?;
         }
     }
-    let (name, columns) = derived::STEPS;
-    // It is missing while only earlier programs have used the database. Then the rows are made again from the events.
-    if derived::is_there(from, name).await? {
-        let delete = AssertSqlSafe(format!("DELETE FROM {name}"));
-        sqlx::query(delete).execute(&mut **into).await?;
-        copy_table(from, into, &Table::named(name, &columns)).await?;
+    for table in added::TABLES.iter().filter(|table| table.is_copied) {
+        // It is missing while only earlier programs have used the database.
+        if added::is_there(from, table.name).await? {
+            let delete = AssertSqlSafe(format!("DELETE FROM {}", table.name));
+            sqlx::query(delete).execute(&mut **into).await?;
+            copy_table(from, into, &Table::named(table.name, table.columns)).await?;
+        }
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! The SQL database: SQLite in the data directory, or PostgreSQL. One code path, portable SQL (`$1` placeholders,
 //! TEXT and BIGINT, no NULL).
 
+mod added;
 mod address;
 pub mod copy;
-mod derived;
 pub mod entry_days;
 mod error;
 mod file;

@@ -9,11 +9,11 @@ use sqlx::{AnyConnection, Connection, Executor, SqlStr};
 use tokio::time::timeout;
 
 use super::address::Mode;
-use super::{Kind, SqlError, derived, pool};
+use super::{Kind, SqlError, added, pool};
 use crate::random;
 
 /// Every file of `migrations/`: its version, its description, its text.
-const FILES: [(i64, &str, &str); 3] = [
+const FILES: [(i64, &str, &str); 2] = [
     (
         10,
         "ledger",
@@ -23,11 +23,6 @@ const FILES: [(i64, &str, &str); 3] = [
         11,
         "holders",
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0011_holders.sql")),
-    ),
-    (
-        13,
-        "console",
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/0013_console.sql")),
     ),
 ];
 
@@ -154,7 +149,7 @@ async fn run(connection: &mut AnyConnection) -> Result<i64, MigrateError> {
     let applied = connection.list_applied_migrations(TABLE).await?;
     let from = applied.iter().map(|migration| migration.version).max().unwrap_or(0);
     MIGRATIONS.run(&mut *connection).await?;
-    derived::make(connection).await?;
+    added::make(connection).await?;
     connection.unlock().await?;
     Ok(from)
 }

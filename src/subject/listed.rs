@@ -119,15 +119,22 @@ impl Names {
     }
 
     async fn repair(&mut self, store: &Store, key: &str) {
+        // What was made since the last reading is not lost.
+        match index::whole(store, key).await {
+            Ok(whole) => self.lost.retain(|id| !whole.contains(id)),
+            Err(error) => return warn!(index = key, %error, "the index was not read again; the next round tries again"),
+        }
+        (self.read, self.looked) = (None, None);
+        if self.lost.is_empty() {
+            return;
+        }
         warn!(
             index = key,
             count = self.lost.len(),
             "the index has lost names; adding them"
         );
-        match index::add(store, key, &self.lost).await {
-            // The next look reads them.
-            Ok(()) => (self.read, self.looked) = (None, None),
-            Err(error) => warn!(index = key, %error, "the index was not repaired; the next round tries again"),
+        if let Err(error) = index::add(store, key, &self.lost).await {
+            warn!(index = key, %error, "the index was not repaired; the next round tries again");
         }
     }
 }

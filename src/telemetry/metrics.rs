@@ -309,12 +309,12 @@ impl Metrics {
         );
         registry.register(
             "meter_streams",
-            "Open streams of requests in a queue, of tickets, of waiting pages, and of meters with a key",
+            "Open streams of requests in a queue, of tickets, of waiting pages, and of meters and winners with a key",
             self.streams.clone(),
         );
         registry.register(
             "public_streams",
-            "Open streams of meters without a key",
+            "Open streams of meters and winners without a key",
             self.public_streams.clone(),
         );
         registry.register("redis_up", "1 when Redis answers", self.redis_up.clone());

@@ -14,7 +14,7 @@ use jackpot::http::health::{LedgerState, Readiness, ReadinessFn};
 use jackpot::http::problem::Problem;
 use jackpot::http::query::PathOf;
 use jackpot::http::routes::Routes;
-use jackpot::jackpot::api::{Api, ApiDoc, Meters, Reasons};
+use jackpot::jackpot::api::{Api, ApiDoc, Histories, Meters, Reasons, Winners};
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::metrics::PlayMetrics;
@@ -27,6 +27,7 @@ use jackpot::jackpot::view::Views;
 use jackpot::ledger::Ledger;
 use jackpot::ledger::kinds::Projecting;
 use jackpot::ledger::projector::Projector;
+use jackpot::ledger::queries::Queries;
 use jackpot::master_secret;
 use jackpot::room::{self, rooms::Rooms, tokens::Tokens};
 use jackpot::settings::Settings;
@@ -122,9 +123,13 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
         play: play.clone(),
         store: store.clone(),
     };
+    let queries = Queries::new(ledger.sql.clone(), settings.ledger.entry_index_days);
+    let meters = Arc::new(Meters::new(operate.clone()));
     let api = Api {
         play,
-        meters: Arc::new(Meters::new(operate.clone())),
+        histories: Arc::new(Histories::new(queries.clone())),
+        winners: Arc::new(Winners::new(Arc::clone(&meters), queries)),
+        meters,
         reasons: Reasons::new(ledger.sql.clone()),
         epochs: Arc::default(),
         operate,

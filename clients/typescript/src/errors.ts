@@ -152,6 +152,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "not-found": NotFound,
   "jackpot-not-found": NotFound,
   "definition-not-found": NotFound,
+  "winners-not-shown": NotFound,
   "entry-not-found": NotFound,
   "payout-not-found": NotFound,
   "coupon-not-found": NotFound,

@@ -1,6 +1,6 @@
 //! A definition from a form, or from an answer of the API. A wrong field has the name that the API has for it.
 
-use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::definition::{Definition, Violation, check_currency};
 use jackpot_core::violation::{check_new_name, name_and_rest};
 use jackpot_ui::Words;
 use jackpot_ui::money::{minor_digits, parse, parse_percent};
@@ -40,6 +40,8 @@ pub fn of_form(words: Words, form: &Form) -> Result<Definition, Vec<Violation>> 
         wrong: Vec::new(),
     };
     let body = reader.body();
+    // Without it no amount can be read.
+    reader.wrong.extend(check_currency(form.get("currency")));
     if !reader.wrong.is_empty() {
         return Err(reader.wrong);
     }
@@ -218,7 +220,8 @@ mod tests {
         let before = of_form(Language::En.words(), &form).unwrap();
         fields::change_rows(&mut form, "add-rank");
         assert_eq!(fields::ranks(&form), before.document().odds.ranks.len() + 1);
-        fields::change_rows(&mut form, &format!("remove-rank-{}", fields::ranks(&form) - 1));
+        let last = format!("remove-rank-{}", fields::ranks(&form) - 1);
+        fields::change_rows(&mut form, &last);
         assert_eq!(
             of_form(Language::En.words(), &form).unwrap().document().odds,
             before.document().odds

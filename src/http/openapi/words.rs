@@ -113,6 +113,7 @@ const OF_BULK_ALONE: usize = 2;
 pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'static str]> {
     let owner = match within {
         Within::Schema(owner) => owner,
+        Within::Parameter("get_meter_history") if name == "step" => return Some(&["minute", "hour", "day"]),
         Within::Parameter(_) => return (name == "If-None-Match").then_some(&["*"]),
     };
     Some(match (owner, name) {

@@ -104,6 +104,8 @@ pub(super) struct FromLedger(Queries);
 impl Source for FromLedger {
     type Key = Of;
     type Value = Reading;
+    /// Some 60 kB, and of no use to anyone after [`SHOWN_FOR`].
+    const KEPT: Duration = SHOWN_FOR;
 
     async fn read(&self, of: &Of) -> Result<Reading, Problem> {
         let begun = Instant::now();

@@ -112,6 +112,8 @@ pub(super) struct FromRedis {
 impl Source for FromRedis {
     type Key = Id;
     type Value = Shown;
+    /// Refusals go by it too: whose pages may read them.
+    const KEPT: Duration = Duration::from_mins(1);
 
     async fn read(&self, id: &Id) -> Result<Shown, Problem> {
         let snapshot = self.operate.views.snapshot(id).await?;

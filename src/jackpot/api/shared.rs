@@ -30,15 +30,16 @@ const PAUSE: Duration = Duration::from_millis(20);
 const EVENT_EVERY: Duration = Duration::from_secs(1);
 /// After this silence, a comment keeps proxies from closing the stream.
 const COMMENT_AFTER: Duration = Duration::from_secs(15);
-/// Readings that are kept before those that nobody asked for within [`IDLE`] are dropped: a history has some 60 kB.
+/// Things that are kept before old ones are looked for.
 const MANY: usize = 1_024;
-const IDLE: Duration = Duration::from_secs(60);
 
 /// Where readings come from.
 pub(super) trait Source: Debug + Send + Sync + 'static {
     /// What is read.
     type Key: Clone + Eq + Hash + Display + Debug + Send + Sync;
     type Value: Clone + Debug + Send + Sync;
+    /// How long a reading is kept that nobody asks for.
+    const KEPT: Duration;
 
     /// Reads it.
     fn read(&self, key: &Self::Key) -> impl Future<Output = Result<Self::Value, Problem>> + Send;
@@ -65,7 +66,42 @@ struct Flight<V> {
     last: ArcSwapOption<(Instant, V)>,
 }
 
-type Flights<S> = HashMap<<S as Source>::Key, Arc<Flight<<S as Source>::Value>>>;
+/// What was used lately, by its key. Old entries are dropped when it has twice as many as after the last time, so that an
+/// insertion costs the same however many there are.
+#[derive(Debug)]
+pub(super) struct Recent<K, V> {
+    all: HashMap<K, V>,
+    drop_at: usize,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self {
+            all: HashMap::new(),
+            drop_at: MANY,
+        }
+    }
+}
+
+impl<K: Eq + Hash, V> Recent<K, V> {
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.all.get(key)
+    }
+
+    pub(super) fn insert(&mut self, key: K, value: V, is_used: impl Fn(&V) -> bool) {
+        if self.all.len() >= self.drop_at {
+            self.all.retain(|_, value| is_used(value));
+            self.drop_at = MANY.max(2 * self.all.len());
+        }
+        self.all.insert(key, value);
+    }
+
+    fn remove(&mut self, key: &K) {
+        self.all.remove(key);
+    }
+}
+
+type Flights<S> = Recent<<S as Source>::Key, Arc<Flight<<S as Source>::Value>>>;
 type Latest<V> = watch::Receiver<V>;
 
 /// The readings of a source.
@@ -104,7 +140,7 @@ impl<S: Source> Readings<S> {
                 read,
             )
             .await;
-        if shown.value.is_err() && flight.last.load().is_none() {
+        if matches!(&shown.value, Err(problem) if problem.code == "jackpot-not-found") {
             // Ids that clients make up are not kept.
             self.flights_mut().remove(key);
         }
@@ -125,18 +161,18 @@ impl<S: Source> Readings<S> {
         }
         drop(flights);
         let mut flights = self.flights_mut();
-        if flights.len() >= MANY && !flights.contains_key(key) {
-            let is_fresh = |last: &Arc<(Instant, S::Value)>| last.0.elapsed() < IDLE;
-            flights
-                .retain(|_, flight| Arc::strong_count(flight) > 1 || flight.last.load().as_ref().is_some_and(is_fresh));
+        if let Some(flight) = flights.get(key) {
+            return Arc::clone(flight);
         }
-        let new = || {
-            Arc::new(Flight {
-                flight: SingleFlight::default(),
-                last: ArcSwapOption::empty(),
-            })
-        };
-        Arc::clone(flights.entry(key.clone()).or_insert_with(new))
+        let new = Arc::new(Flight {
+            flight: SingleFlight::default(),
+            last: ArcSwapOption::empty(),
+        });
+        let is_fresh = |last: &Arc<(Instant, S::Value)>| last.0.elapsed() < S::KEPT;
+        flights.insert(key.clone(), Arc::clone(&new), |flight| {
+            Arc::strong_count(flight) > 1 || flight.last.load().as_ref().is_some_and(is_fresh)
+        });
+        new
     }
 
     fn flights_mut(&self) -> std::sync::RwLockWriteGuard<'_, Flights<S>> {
@@ -226,5 +262,22 @@ impl<S: Streamed> Readings<S> {
             .content_type("text/event-stream")
             .insert_header(("Cache-Control", "no-store"))
             .streaming(Box::pin(events.take_until(key_end.wait())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_entries_go_when_there_are_many_and_used_ones_stay() {
+        let mut recent = Recent::default();
+        for nth in 0..10 * MANY {
+            recent.insert(nth, nth, |nth| nth % 100 == 0);
+        }
+        assert!(recent.all.len() <= 2 * MANY, "{}", recent.all.len());
+        assert!((0..9 * MANY).step_by(100).all(|nth| recent.get(&nth) == Some(&nth)));
+        recent.remove(&0);
+        assert_eq!(recent.get(&0), None);
     }
 }

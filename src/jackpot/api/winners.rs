@@ -3,11 +3,9 @@
 //! They are in the ledger. An instance reads them once for all callers, and only when the jackpot has paid since: the
 //! number of paid claims is part of the shared reading of the meter.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
@@ -19,13 +17,14 @@ use utoipa::ToSchema;
 
 use super::Api;
 use super::meter::{Meters, Shown};
-use super::shared::{MAX_AGE_S, Readings, SHOWN_FOR, Source, Streamed};
+use super::shared::{MAX_AGE_S, Readings, Recent, SHOWN_FOR, Source, Streamed};
 use crate::http::Web;
 use crate::http::auth::Anyone;
 use crate::http::cached::Page;
 use crate::http::peer::Peer;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
+use crate::jackpot::error::PlayError;
 use crate::jackpot::ledger::queries::winners::Winner;
 use crate::ledger::queries::Queries;
 
@@ -33,9 +32,8 @@ use crate::ledger::queries::Queries;
 const SHOWN: i64 = 100;
 /// Least time between two reads of a list in SQL.
 const READ_EVERY: Duration = Duration::from_millis(500);
-/// Lists that are kept before those of jackpots that nobody looked at are dropped, and for how long nobody did.
-const MANY: usize = 1_024;
-const IDLE: Duration = Duration::from_secs(60);
+/// How long payouts are kept after they were read: until the next payout they need no other reading.
+const KEPT: Duration = Duration::from_mins(1);
 /// Most characters of a player that a masked list shows.
 const MASKED: usize = 4;
 
@@ -89,7 +87,7 @@ pub(super) struct Reading {
 pub(super) struct FromLedger {
     meters: Arc<Meters>,
     queries: Queries,
-    paid: Mutex<HashMap<Id, Paid>>,
+    paid: Mutex<Recent<Id, Paid>>,
 }
 
 impl FromLedger {
@@ -103,19 +101,15 @@ impl FromLedger {
         }
         let read = Instant::now();
         let winners: Arc<[Winner]> = self.queries.winners(id, SHOWN).await?.into();
-        let mut all = self.known();
-        if all.len() >= MANY {
-            all.retain(|_, paid| paid.read.elapsed() < IDLE);
-        }
         let paid = Paid {
             read,
             winners: Arc::clone(&winners),
         };
-        all.insert(id.clone(), paid);
+        self.known().insert(id.clone(), paid, |paid| paid.read.elapsed() < KEPT);
         Ok(winners)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Id, Paid>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, Recent<Id, Paid>> {
         self.paid.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,6 +117,7 @@ impl FromLedger {
 impl Source for FromLedger {
     type Key = Id;
     type Value = Reading;
+    const KEPT: Duration = SHOWN_FOR;
 
     async fn read(&self, id: &Id) -> Result<Reading, Problem> {
         let jackpot = self.meters.shown(id, READ_EVERY).await?;
@@ -204,21 +199,16 @@ impl Winners {
         let meters = &self.readings.source.meters;
         let (jackpot, may_read) = meters.for_caller(caller, id).await?;
         if jackpot.winners == Mode::Off {
-            return Err(not_shown(id));
+            return Err(PlayError::WinnersNotShown(id.clone()).into());
         }
         let reading = self.readings.shown(id, SHOWN_FOR).await?;
         if FromLedger::is_for(&reading, may_read) {
             Ok((reading, may_read))
         } else {
             // The definition has just changed.
-            Err(not_shown(id))
+            Err(PlayError::WinnersNotShown(id.clone()).into())
         }
     }
-}
-
-fn not_shown(id: &Id) -> Problem {
-    let detail = format!("jackpot '{id}' shows no winners (field winners of its definition is off)");
-    Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", detail)
 }
 
 /// The last 100 payouts, newest first.

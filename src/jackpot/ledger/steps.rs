@@ -45,15 +45,15 @@ impl Step {
         at_ms.div_euclid(1_000).div_euclid(self.seconds()) * self.seconds()
     }
 
-    /// The first begin that is kept when `newest` is the newest; `None`: all are.
+    /// How long before the newest step others are kept, in seconds; `None`: for ever.
     #[must_use]
-    pub fn kept_from(self, newest: i64) -> Option<i64> {
+    pub fn kept_s(self) -> Option<i64> {
         let more = match self {
             Self::Minute => Self::Hour,
             Self::Hour => Self::Day,
             Self::Day => return None,
         };
-        Some(newest - MAX_POINTS * self.seconds() - more.seconds())
+        Some(MAX_POINTS * self.seconds() + more.seconds())
     }
 }
 
@@ -104,18 +104,15 @@ impl Rows {
             .extend(steps.map(|step| ((step.seconds(), step.of(at_ms)), ended.clone())));
     }
 
-    /// Drops those that are not kept beside an event at `newest_ms`.
+    /// Drops those that are not kept beside an event at `newest_ms`. The minute of the last event stays in any case.
     pub fn keep(&mut self, newest_ms: i64) {
-        self.0.retain(|(seconds, at), _| {
+        let last = self.0.values().map(|ended| ended.n).max();
+        self.0.retain(|(seconds, at), ended| {
             let step = Step::ALL.into_iter().find(|step| step.seconds() == *seconds);
-            let first = step.and_then(|step| step.kept_from(step.of(newest_ms)));
-            first.is_none_or(|first| *at >= first)
+            let kept = step.and_then(|step| Some(step.of(newest_ms) - step.kept_s()?));
+            let is_last = *seconds == Step::Minute.seconds() && Some(ended.n) == last;
+            is_last || kept.is_none_or(|first| *at >= first)
         });
-    }
-
-    #[must_use]
-    pub fn has_minute(&self) -> bool {
-        self.0.keys().any(|(seconds, _)| *seconds == Step::Minute.seconds())
     }
 }
 
@@ -254,7 +251,7 @@ mod tests {
     fn what_is_kept_gives_every_point_of_a_window_its_value() {
         // Nothing between an event just before the window of minutes and the newest.
         let newest = DAY + 86_400;
-        let from = Step::Minute.kept_from(newest).expect("bounded");
+        let from = newest - Step::Minute.kept_s().expect("bounded");
         for gap in [0, 60, 3_540, 3_600, 7_200, 40_000] {
             let first = newest - (MAX_POINTS - 1) * 60;
             let (mut all, _) = rows(&[first - 60 - gap, newest, newest + 60]);
@@ -265,6 +262,13 @@ mod tests {
             assert_eq!(before, Some(1), "{gap}");
             assert!(all.0.keys().all(|(seconds, at)| *seconds != 60 || *at >= from));
         }
-        assert_eq!(Step::Day.kept_from(newest), None);
+        assert_eq!(Step::Day.kept_s(), None);
+        let (mut quiet, _) = rows(&[DAY, DAY + 60, DAY + 100_000_000]);
+        quiet.keep((DAY + 100_000_000) * 1_000);
+        assert_eq!(
+            shown(&quiet, Step::Minute),
+            [(60, 2)],
+            "the last one says that nothing is missing"
+        );
     }
 }

@@ -1,15 +1,18 @@
 //! What operators did, newest first.
 
+use std::collections::HashMap;
+
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 use utoipa::ToSchema;
 
 use super::scan::{MAX_SCANNED, Order, Page, Scan};
 use super::scans::Scans;
 use super::{Between, Key, LedgerError, Listing, Queries, Value, json};
+use crate::ledger::projector::lease::numbered;
 use crate::subject::kinds::KindName;
 
 /// One action of an operator.
@@ -33,7 +36,7 @@ pub struct AuditRow {
     /// What it became, in the same form.
     #[schema(value_type = Value)]
     pub after: serde_json::Value,
-    /// Why, as the operator said.
+    /// Why, as the operator said; empty for a change by the API that takes no reason.
     #[schema(example = "launch")]
     pub reason: String,
     /// `X-Request-Id` of the answer to it.
@@ -128,7 +131,40 @@ impl Queries {
         limit: u32,
     ) -> Result<Page<AuditRow>, LedgerError> {
         let scans = filters.scans().after(after.as_ref());
-        self.sql.reading(scans.page(self.sql.reader(), limit, read)).await
+        self.sql
+            .reading(async {
+                let mut page = scans.page(self.sql.reader(), limit, read).await?;
+                self.add_reasons(&mut page.items).await?;
+                Ok(page)
+            })
+            .await
+    }
+
+    /// Adds the reasons that the console has kept for actions whose events have none. One more statement, and only for a
+    /// page with such actions: in the scan it would run for each row that a filter leaves out.
+    async fn add_reasons(&self, rows: &mut [AuditRow]) -> Result<(), LedgerError> {
+        let mut without: Vec<_> = rows.iter_mut().filter(|row| row.reason.is_empty()).collect();
+        if without.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "SELECT request_id, who, reason FROM console_reasons WHERE request_id IN ({})",
+            numbered(1, without.len())
+        );
+        let select = sqlx::query(AssertSqlSafe(text));
+        let select = without
+            .iter()
+            .fold(select, |select, row| select.bind(row.request_id.clone()));
+        let mut kept = HashMap::new();
+        for row in select.fetch_all(self.sql.reader()).await? {
+            let (id, who): (String, String) = (row.try_get("request_id")?, row.try_get("who")?);
+            kept.insert((id, who), row.try_get::<String, _>("reason")?);
+        }
+        for row in &mut without {
+            let of = (row.request_id.clone(), row.who.clone());
+            row.reason = kept.get(&of).cloned().unwrap_or_default();
+        }
+        Ok(())
     }
 }
 

@@ -2,5 +2,6 @@
 
 mod define;
 pub mod fixture;
+mod instances;
 pub mod pages;
 mod sessions;

@@ -90,7 +90,7 @@ async fn the_readme_runs_as_it_stands() {
 }
 
 /// How-tos that begin where the tutorial has set up its terminal, and what their commands must print.
-const HOW_TOS: [(&str, &[&str]); 4] = [
+const HOW_TOS: [(&str, &[&str]); 5] = [
     (
         "define-and-play",
         &[
@@ -109,6 +109,10 @@ const HOW_TOS: [(&str, &[&str]); 4] = [
             r#""entry_id":"e1""#,
             r#""code":"pass-expired""#,
         ],
+    ),
+    (
+        "show-on-your-site",
+        &["access-control-allow-origin: https://games.example"],
     ),
     ("verify-an-export", &["all that could be checked is right"]),
 ];

@@ -193,7 +193,7 @@ async fn what_needs_a_key_is_for_no_page() {
 
 #[tokio::test]
 async fn kept_pages_and_refusals_can_be_read_by_the_page_too() {
-    let few = [("JACKPOT__HTTP__PUBLIC_REQUESTS_PER_SECOND_PER_ADDRESS", "20")];
+    let few = [("JACKPOT__AUTH__PUBLIC_REQUESTS_PER_SECOND_PER_ADDRESS", "30")];
     let service = Service::start_with(&few).await;
     put(&service, "shown", &json!({"origins": [HERE], "winners": "off"})).await;
     let path = "/v1/jackpots/shown/meter";

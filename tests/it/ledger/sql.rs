@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use jackpot::sql::copy::copy_to_file;
 use jackpot::sql::{Sql, SqlError, Value, insert_rows};
 use sqlx::Row;
 
@@ -15,6 +16,7 @@ on_both_databases!(
     a_newer_schema_is_refused,
     a_reader_beside_a_service_sees_and_writes_nothing,
     many_rows_are_inserted_whole_or_not_at_all,
+    a_copy_carries_the_console_s_reasons,
 );
 
 async fn a_ledger_keeps_its_id(db: LedgerDb) {
@@ -282,4 +284,23 @@ async fn no_error_shows_the_password() {
         }
         assert!(!error.to_string().contains(":hidden@"), "{error}");
     }
+}
+
+async fn a_copy_carries_the_console_s_reasons(db: LedgerDb) {
+    let sql = db.open().await;
+    let row = "INSERT INTO console_reasons (request_id, who, reason) VALUES ('q1', 'anna', 'a launch')";
+    sql.execute(sqlx::query(row)).await.expect("a reason");
+    let to = db.data_dir().join("copy.sqlite");
+    copy_to_file(&db.settings(), db.data_dir(), &to).await.expect("a copy");
+    let url = format!("sqlite://{}", to.display());
+    let copied = Sql::open_to_read(&settings(&url), db.data_dir())
+        .await
+        .expect("a ledger");
+    let reason: String = sqlx::query_scalar("SELECT reason FROM console_reasons WHERE request_id = 'q1'")
+        .fetch_one(copied.reader())
+        .await
+        .expect("the reason is in the copy");
+    assert_eq!(reason, "a launch");
+    copied.close().await;
+    sql.close().await;
 }

@@ -158,6 +158,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "not-found",
         "jackpot-not-found",
         "definition-not-found",
+        "winners-not-shown",
         "entry-not-found",
         "payout-not-found",
         "coupon-not-found",

@@ -745,6 +745,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jackpots/{id}/meter/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tier's pool held at the end of each minute, hour or day.
+         * @description One point for each step since the jackpot was created, at most the last 1,000; the last point is the current step. Steps
+         *     in which nothing happened carry the value before them. It follows the ledger; before the ledger has the jackpot there
+         *     are no points. Needs no key if the jackpot's `public_meter` is set. Then an answer is at most a second old. Without a
+         *     key, a private jackpot and a missing one are both 401. Pages of the definition's `origins` may read it.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_meter_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jackpots/{id}/meter/stream": {
         parameters: {
             query?: never;
@@ -807,6 +832,54 @@ export interface paths {
          *     Role of the key: `operate`.
          */
         post: operations["resume_jackpot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/winners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last 100 payouts, newest first.
+         * @description Needs no key if the jackpot's `public_meter` is set. Without a key, a private jackpot and a missing one are both 401. An
+         *     answer is at most a second old, and follows the ledger. 404 for everybody while the definition's `winners` is `off`.
+         *     Pages of the definition's `origins` may read it.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_winners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/winners/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The winners as server-sent events. Sends the whole list as `event: winners` at once, and after a change, at most once a
+         *     second. The stream ends when its key is revoked or expires, or when the winners are no longer shown.
+         * @description The winners as server-sent events. Sends the whole list as `event: winners` at once, and after a change, at most once a
+         *     second. The stream ends when its key is revoked or expires, or when the winners are no longer shown.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["stream_winners"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1637,6 +1710,7 @@ export interface components {
             /** @example Spring wheel */
             name: string;
             odds: components["schemas"]["OddsTable"];
+            origins: string[];
             public_meter: boolean;
             tiers: components["schemas"]["Tier"][];
             /**
@@ -1644,6 +1718,7 @@ export interface components {
              * @example 3
              */
             version: number;
+            winners: components["schemas"]["Winners"];
         };
         /** @description A meter that is not the same on both sides. */
         Difference: {
@@ -1954,6 +2029,21 @@ export interface components {
             /** @description Ed25519 over the RFC 8785 form of the head without this member; base64url. */
             signature: string;
         };
+        /** @description A step. */
+        HistoryPoint: {
+            /**
+             * Format: date-time
+             * @description Its begin, RFC 3339. Hours and days are those of UTC.
+             * @example 2026-11-21T06:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description What the pool held at its end, minor units.
+             * @example 18811
+             */
+            pool: number;
+        };
         /** @description A request and its result. A field that its result does not use is left out. */
         IssueBody: {
             /**
@@ -2075,6 +2165,7 @@ export interface components {
             /** @example Spring wheel */
             name: string;
             odds: components["schemas"]["OddsTable"];
+            origins: string[];
             pending?: components["schemas"]["JackpotDefinition"] | null;
             public_meter: boolean;
             room?: string | null;
@@ -2092,6 +2183,7 @@ export interface components {
              * @example 3
              */
             version: number;
+            winners: components["schemas"]["Winners"];
         };
         /** @description A jackpot's definition. Unknown fields are refused. */
         JackpotDefinition: {
@@ -2135,6 +2227,15 @@ export interface components {
             /** @description The prizes that an entry can draw. */
             odds: components["schemas"]["OddsTable"];
             /**
+             * @description Web origins whose pages may read what is public (CORS), at most 32, each once: `scheme://host[:port]` as a browser
+             *     sends it, with `http` or `https`, small letters, and no port that is the scheme's own.
+             * @default []
+             * @example [
+             *       "https://games.example"
+             *     ]
+             */
+            origins: string[];
+            /**
              * @description Whether anyone may read the meter without a key.
              * @default false
              */
@@ -2152,6 +2253,11 @@ export interface components {
             status?: components["schemas"]["PutStatus"];
             /** @description The progressive pools, 1 to 8. A tier stays once it is defined. */
             tiers: components["schemas"]["Tier"][];
+            /**
+             * @description How the public list of winners shows players.
+             * @default masked
+             */
+            winners: components["schemas"]["Winners"];
         };
         /** @description A page of jackpots. */
         JackpotPage: {
@@ -2291,6 +2397,22 @@ export interface components {
              * @description Takes of all.
              */
             wins: number;
+        };
+        /** @description What a pool held, step by step. */
+        MeterHistory: {
+            /**
+             * @description One for each step since the jackpot was created, oldest first, at most the last 1,000. The last one is the current
+             *     step.
+             */
+            points: components["schemas"]["HistoryPoint"][];
+            /**
+             * Format: int64
+             * @description Length of a step in seconds: 60, 3600 or 86400.
+             * @example 3600
+             */
+            step_s: number;
+            /** @example grand */
+            tier: string;
         };
         /**
          * @description A meter that operators may change.
@@ -2626,7 +2748,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -3214,6 +3336,41 @@ export interface components {
             /** @example p7 */
             player_id: string;
         };
+        /** @description A payout as players may see it. */
+        WinnerItem: {
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 18811
+             */
+            amount: number;
+            /**
+             * Format: date-time
+             * @description When it was paid, RFC 3339.
+             * @example 2026-11-21T06:00:00.123Z
+             */
+            at: string;
+            /**
+             * @description The player: masked (the first third of its characters, at most 4, and `…`) or whole, as the definition's `winners`
+             *     says.
+             * @example secr…
+             */
+            player: string;
+            /**
+             * @description Out of which tier.
+             * @example grand
+             */
+            tier: string;
+        };
+        /** @description The last payouts of a jackpot, newest first, at most 100. */
+        WinnerList: {
+            items: components["schemas"]["WinnerItem"][];
+        };
+        /**
+         * @description What the public list of winners shows of a player.
+         * @enum {string}
+         */
+        Winners: "off" | "masked" | "full";
     };
     responses: never;
     parameters: never;
@@ -8108,6 +8265,171 @@ export interface operations {
             };
         };
     };
+    get_meter_history: {
+        parameters: {
+            query: {
+                /**
+                 * @description The tier.
+                 * @example grand
+                 */
+                tier: string;
+                /**
+                 * @description The length of a step: minute, hour or day.
+                 * @example hour
+                 */
+                step: "minute" | "hour" | "day";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history */
+            200: {
+                headers: {
+                    /** @description `public, max-age=1` without a key, `no-store` with one */
+                    "Cache-Control"?: string;
+                    /** @description Weak; without a key */
+                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeterHistory"];
+                };
+            };
+            /** @description `If-None-Match` has the tag of the current answer */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stream_meter: {
         parameters: {
             query?: never;
@@ -8576,6 +8898,306 @@ export interface operations {
                 };
             };
             /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_winners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The winners */
+            200: {
+                headers: {
+                    /** @description `public, max-age=1` without a key, `no-store` with one */
+                    "Cache-Control"?: string;
+                    /** @description Weak; without a key */
+                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WinnerList"];
+                };
+            };
+            /** @description `If-None-Match` has the tag of the current answer */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `winners-not-shown` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stream_winners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events without end */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: winners
+                     *     data: {"items":[{"tier":"grand","amount":18811,"at":"2026-11-21T06:00:00.123Z","player":"secr…"}]}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `winners-not-shown` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-streams`, `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];

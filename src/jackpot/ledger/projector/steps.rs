@@ -162,30 +162,26 @@ impl Projector<Jackpots> {
             .streams
             .values()
             .filter(|stream| stream.tables.history.written >= DROP_AFTER);
-        let due: Vec<(Id, i64)> = full
-            .take(DROPS)
-            .map(|stream| (stream.id.clone(), stream.books.at_ms))
-            .collect();
+        let due: Vec<Id> = full.take(DROPS).map(|stream| stream.id.clone()).collect();
         if due.is_empty() {
             return Ok(());
         }
         let sql = &self.ledger.sql;
         sql.writing(async {
             let mut tx = sql.begin().await?;
-            for (id, newest_ms) in &due {
-                for step in Step::ALL {
-                    let Some(first) = step.kept_from(step.of(*newest_ms)) else {
-                        continue;
-                    };
-                    let delete = "DELETE FROM meter_steps WHERE jackpot_id = $1 AND step_s = $2 AND at_s < $3";
+            for id in &due {
+                for (step, kept_s) in Step::ALL.into_iter().filter_map(|step| Some((step, step.kept_s()?))) {
+                    // Before the newest row, which stays: it says that nothing is missing.
+                    let delete = "DELETE FROM meter_steps WHERE jackpot_id = $1 AND step_s = $2 AND at_s < (SELECT \
+                                  MAX(m.at_s) FROM meter_steps AS m WHERE m.jackpot_id = $1 AND m.step_s = $2) - $3";
                     let delete = sqlx::query(delete).bind(id.as_str()).bind(step.seconds());
-                    delete.bind(first).execute(&mut *tx).await?;
+                    delete.bind(kept_s).execute(&mut *tx).await?;
                 }
             }
             tx.commit().await
         })
         .await?;
-        for (id, _) in &due {
+        for id in &due {
             if let Some(stream) = self.streams.get_mut(id) {
                 stream.tables.history.written = 0;
             }
@@ -199,7 +195,7 @@ async fn look(sql: &Sql, ids: &[Id]) -> Result<HashMap<String, (Follower, Option
     let text = format!(
         "SELECT t.id AS id, COALESCE(s.n, 0) AS n, COALESCE(s.at_s, 0) AS at_s, COALESCE(s.pools, '{{}}') AS pools, \
          e.at_ms AS next_ms FROM streams AS t LEFT JOIN meter_steps AS s ON s.jackpot_id = t.id AND s.step_s = 60 \
-         AND s.at_s = (SELECT MAX(m.at_s) FROM meter_steps AS m WHERE m.jackpot_id = t.id AND m.step_s = 60) \
+         AND s.n = (SELECT MAX(m.n) FROM meter_steps AS m WHERE m.jackpot_id = t.id AND m.step_s = 60) \
          LEFT JOIN events AS e ON e.kind = 'jackpot' AND e.id = t.id AND e.n = COALESCE(s.n, 0) + 1 \
          WHERE t.kind = 'jackpot' AND t.id IN ({})",
         numbered(1, ids.len())

@@ -19,9 +19,8 @@ pub struct History {
 
 /// Where a jackpot stands, and the event after the last step that ended.
 const STANDING: &str = "SELECT t.n AS n, t.books AS books, e.at_ms AS next_ms, f.at_ms AS created_ms FROM streams AS t \
-    LEFT JOIN meter_steps AS s ON s.jackpot_id = t.id AND s.step_s = 60 AND s.at_s = \
-        (SELECT MAX(m.at_s) FROM meter_steps AS m WHERE m.jackpot_id = t.id AND m.step_s = 60) \
-    LEFT JOIN events AS e ON e.kind = 'jackpot' AND e.id = t.id AND e.n = COALESCE(s.n, 0) + 1 \
+    LEFT JOIN events AS e ON e.kind = 'jackpot' AND e.id = t.id AND e.n = 1 + COALESCE(\
+        (SELECT MAX(m.n) FROM meter_steps AS m WHERE m.jackpot_id = t.id AND m.step_s = 60), 0) \
     LEFT JOIN events AS f ON f.kind = 'jackpot' AND f.id = t.id AND f.n = 1 \
     WHERE t.kind = 'jackpot' AND t.id = $1";
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::postings::{self, Account};
@@ -13,6 +13,7 @@ use jackpot::jackpot::ledger::steps::{MAX_POINTS, Step};
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::queries::{LedgerError, Queries};
 use jackpot::sql::copy;
+use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
@@ -32,6 +33,7 @@ on_both_databases!(
     a_program_that_does_not_know_the_history_leaves_no_hole_in_it,
     of_a_long_history_the_last_thousand_points_are_right,
     a_copy_of_the_ledger_has_the_history_or_makes_it,
+    heavy_of_many_events_an_answer_reads_a_thousand_rows,
 );
 
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -78,7 +80,7 @@ async fn assert_follows(fixture: &JackpotLedger, tiers: &[&str]) {
             let times: Vec<i64> = shown.iter().map(|(at, _)| *at).collect();
             let every = times.windows(2).all(|pair| pair[1] - pair[0] == step.seconds());
             assert!(every, "one point a step");
-            assert!(times.len() as i64 <= MAX_POINTS);
+            assert!(times.len() <= 1_000);
             let (first, current) = (times[0], times[times.len() - 1]);
             let oldest = step.of(created).max(current - (MAX_POINTS - 1) * step.seconds());
             assert_eq!(first, oldest, "from the creation, or the last thousand");
@@ -329,5 +331,95 @@ async fn a_copy_of_the_ledger_has_the_history_or_makes_it(db: LedgerDb) {
             }
         );
         sql.close().await;
+    }
+}
+
+/// Events of a large ledger: enough to tell a scan of all from a read of a thousand rows. docs/decisions/0047 was measured
+/// with a million.
+const MANY: i64 = 100_000;
+
+/// Puts events between those of the jackpot and the ledger's end, a hundred ms apart, that add 1 each. The chain is whole
+/// as far as a takeover looks.
+async fn lengthen(fixture: &JackpotLedger) {
+    let mut books: Books = serde_json::from_str(&fixture.place("books").await).expect("books");
+    let (first, begin) = (i64::try_from(books.n).expect("a number") + 1, books.at_ms - MANY * 100);
+    run(
+        fixture,
+        format!("UPDATE events SET at_ms = {begin} WHERE id = '{}'", fixture.id),
+    )
+    .await;
+    for from in (first..=MANY).step_by(100_000) {
+        let to = MANY.min(from + 99_999);
+        let rows = format!(
+            "INSERT INTO events (kind, id, n, stream_id, at_ms, type, last_sequence, hash, moved, body) \
+             WITH RECURSIVE g(i) AS (SELECT CAST({from} AS BIGINT) UNION ALL SELECT i + 1 FROM g WHERE i < {to}) \
+             SELECT 'jackpot', '{}', i, '0-' || i, {begin} + i * 100, 'enter', i, '', 'grand c-1,p1', '{{}}' FROM g",
+            fixture.id
+        );
+        run(fixture, rows).await;
+    }
+    let mut hash = ChainHash::parse(&fixture.place("hash").await).expect("a hash");
+    let mut tx = fixture.ledger.sql.begin().await.expect("a transaction");
+    for n in MANY - 1_100..=MANY {
+        hash = hash.next("{}");
+        let set = format!(
+            "UPDATE events SET hash = '{hash}' WHERE id = '{}' AND n = {n}",
+            fixture.id
+        );
+        sqlx::query(AssertSqlSafe(set))
+            .execute(&mut *tx)
+            .await
+            .expect("changed");
+    }
+    tx.commit().await.expect("committed");
+    let meters = books
+        .meters
+        .get_mut(&Id::parse("grand").expect("an id"))
+        .expect("meters");
+    meters.pool += MANY - first + 1;
+    meters.contributed += MANY - first + 1;
+    (books.n, books.at_ms) = (MANY.unsigned_abs(), begin + MANY * 100);
+    let books = serde_json::to_string(&books).expect("JSON");
+    let set = format!(
+        "UPDATE streams SET n = {MANY}, indexed_n = {MANY}, hash = '{hash}', books = '{books}', holder = '' WHERE id = '{}'",
+        fixture.id
+    );
+    fixture.change(&set).await;
+}
+
+/// `cargo nextest run --test it heavy_of_many --no-capture` prints the times (docs/decisions/0047).
+async fn heavy_of_many_events_an_answer_reads_a_thousand_rows(db: LedgerDb) {
+    let mut fixture = JackpotLedger::with(db, &json!({})).await;
+    fixture.settings.entry_index_days = 0;
+    fixture.fund("fund", 500).await;
+    fixture.project().await;
+    let begun = Instant::now();
+    lengthen(&fixture).await;
+    let filled = begun.elapsed();
+    let mut projector = fixture.projector();
+    let (begun, mut longest, mut rounds) = (Instant::now(), Duration::ZERO, 0);
+    while asked(&fixture, "grand", Step::Day).await.is_err() {
+        let round = Instant::now();
+        projector.round().await.expect("SQL answers");
+        longest = longest.max(round.elapsed());
+        rounds += 1;
+        assert!(begun.elapsed() < DEADLINE, "{rounds} rounds");
+    }
+    println!(
+        "{MANY} events in {filled:?}; their steps in {:?}, {rounds} rounds of at most {longest:?}, {} rows",
+        begun.elapsed(),
+        rows(&fixture).await.len()
+    );
+    for step in Step::ALL {
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let begun = Instant::now();
+            let history = asked(&fixture, "grand", step).await.expect("a history");
+            times.push(begun.elapsed());
+            assert_eq!(history.points.last().map(|(_, pool)| *pool), Some(500 + MANY - 2));
+        }
+        times.sort_unstable();
+        println!("{step:?}: p50 {:?}, most {:?}", times[10], times[19]);
+        assert!(times[10] < Duration::from_millis(150), "not a scan of all: {times:?}");
     }
 }

@@ -14,6 +14,7 @@ on_both_databases!(
     a_long_silence_is_passed_in_bounded_pages,
     postings_are_the_oldest_first,
     audit_is_the_newest_first_with_json_before_and_after,
+    audit_shows_the_console_s_reason_where_the_event_has_none,
     the_head_is_that_of_the_jackpot,
     a_mismatch_is_a_problem_with_all_items,
 );
@@ -229,6 +230,62 @@ async fn audit_is_the_newest_first_with_json_before_and_after(db: LedgerDb) {
         let rows = books.walk(&format!("/v1/audit?limit=1&{query}"), async |_| ()).await;
         assert_eq!(reasons(&rows), expected, "{query}");
     }
+}
+
+async fn audit_shows_the_console_s_reason_where_the_event_has_none(db: LedgerDb) {
+    let books = books(db).await;
+    for (n, who, reason, request) in [
+        (1, "anna", "", "q1"),
+        (2, "anna", "own", "q2"),
+        (3, "ben", "", "q1"),
+        (4, "anna", "", "q1"),
+        (5, "anna", "", "q5"),
+    ] {
+        books
+            .run(&format!(
+                "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) VALUES \
+                 ('spring', {n}, {T0} + {n}, '{who}', 'define', 'spring', 'null', 'null', '{reason}', '{request}')"
+            ))
+            .await;
+    }
+    for (request, who, reason) in [("q1", "anna", "=told"), ("q2", "anna", "other"), ("q9", "ben", "none")] {
+        let row =
+            format!("INSERT INTO console_reasons (request_id, who, reason) VALUES ('{request}', '{who}', '{reason}')");
+        books.run(&row).await;
+    }
+    let shown = ["", "=told", "", "own", "=told"];
+    for path in ["/v1/audit", "/v1/audit?who=anna&jackpot_id=spring"] {
+        let rows = books.items(path).await;
+        let reasons: Vec<_> = rows.iter().map(|row| row["reason"].as_str().unwrap()).collect();
+        let own: Vec<_> = if path.contains("anna") {
+            vec!["", "=told", "own", "=told"]
+        } else {
+            shown.to_vec()
+        };
+        assert_eq!(reasons, own, "{path}");
+    }
+    let text = async |accept: &str| {
+        let answer = books
+            .request("/v1/audit")
+            .header("accept", accept)
+            .send()
+            .await
+            .unwrap();
+        answer.text().await.unwrap()
+    };
+    let lines = text("application/x-ndjson").await;
+    let reasons: Vec<_> = lines
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["reason"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(reasons, shown);
+    let csv = text("text/csv").await;
+    assert_eq!(csv.matches(",'=told,q1\n").count(), 2, "{csv}");
 }
 
 async fn the_head_is_that_of_the_jackpot(db: LedgerDb) {

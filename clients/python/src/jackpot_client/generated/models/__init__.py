@@ -42,7 +42,9 @@ from .fairness import Fairness
 from .fairness_cycles_item import FairnessCyclesItem
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
+from .get_meter_history_step import GetMeterHistoryStep
 from .head import Head
+from .history_point import HistoryPoint
 from .issue_body import IssueBody
 from .issue_body_issue_body_result_value import IssueBodyIssueBodyResultValue
 from .issue_row import IssueRow
@@ -58,6 +60,7 @@ from .jwk import Jwk
 from .jwk_set import JwkSet
 from .ledger_state import LedgerState
 from .meter_body import MeterBody
+from .meter_history import MeterHistory
 from .meter_name import MeterName
 from .meter_now import MeterNow
 from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
@@ -115,6 +118,9 @@ from .tier_must_hit_by_type_0 import TierMustHitByType0
 from .tier_pool import TierPool
 from .tier_report import TierReport
 from .winner_body import WinnerBody
+from .winner_item import WinnerItem
+from .winner_list import WinnerList
+from .winners import Winners
 
 __all__ = (
     "Adjustment",
@@ -159,7 +165,9 @@ __all__ = (
     "FairnessCyclesItem",
     "FieldError",
     "FixedPrize",
+    "GetMeterHistoryStep",
     "Head",
+    "HistoryPoint",
     "IssueBody",
     "IssueBodyIssueBodyResultValue",
     "IssueRow",
@@ -175,6 +183,7 @@ __all__ = (
     "JwkSet",
     "LedgerState",
     "MeterBody",
+    "MeterHistory",
     "MeterName",
     "MeterNow",
     "MeterNowMeterNowStatusValue",
@@ -228,4 +237,7 @@ __all__ = (
     "TierPool",
     "TierReport",
     "WinnerBody",
+    "WinnerItem",
+    "WinnerList",
+    "Winners",
 )

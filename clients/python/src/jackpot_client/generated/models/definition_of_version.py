@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -30,9 +31,11 @@ class DefinitionOfVersion:
         min_stake (int):
         name (str):  Example: Spring wheel.
         odds (OddsTable): The odds table.
+        origins (list[str]):
         public_meter (bool):
         tiers (list[Tier]):
         version (int):  Example: 3.
+        winners (Winners): What the public list of winners shows of a player.
         max_stake (int | None | Unset):
     """
 
@@ -43,9 +46,11 @@ class DefinitionOfVersion:
     min_stake: int
     name: str
     odds: OddsTable
+    origins: list[str]
     public_meter: bool
     tiers: list[Tier]
     version: int
+    winners: Winners
     max_stake: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -70,6 +75,8 @@ class DefinitionOfVersion:
 
         odds = self.odds.to_dict()
 
+        origins = self.origins
+
         public_meter = self.public_meter
 
         tiers = []
@@ -78,6 +85,8 @@ class DefinitionOfVersion:
             tiers.append(tiers_item)
 
         version = self.version
+
+        winners: str = self.winners
 
         max_stake: int | None | Unset
         if isinstance(self.max_stake, Unset):
@@ -96,9 +105,11 @@ class DefinitionOfVersion:
                 "min_stake": min_stake,
                 "name": name,
                 "odds": odds,
+                "origins": origins,
                 "public_meter": public_meter,
                 "tiers": tiers,
                 "version": version,
+                "winners": winners,
             }
         )
         if max_stake is not UNSET:
@@ -150,6 +161,8 @@ class DefinitionOfVersion:
 
         odds = OddsTable.from_dict(d.pop("odds"))
 
+        origins = cast(list[str], d.pop("origins"))
+
         public_meter = d.pop("public_meter")
 
         tiers = []
@@ -160,6 +173,8 @@ class DefinitionOfVersion:
             tiers.append(tiers_item)
 
         version = d.pop("version")
+
+        winners = check_winners(d.pop("winners"))
 
         def _parse_max_stake(data: object) -> int | None | Unset:
             if data is None:
@@ -178,9 +193,11 @@ class DefinitionOfVersion:
             min_stake=min_stake,
             name=name,
             odds=odds,
+            origins=origins,
             public_meter=public_meter,
             tiers=tiers,
             version=version,
+            winners=winners,
             max_stake=max_stake,
         )
 

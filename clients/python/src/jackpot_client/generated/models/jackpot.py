@@ -10,6 +10,7 @@ from ..models.jackpot_jackpot_status_value import (
     JackpotJackpotStatusValue,
     check_jackpot_jackpot_status_value,
 )
+from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -38,10 +39,12 @@ class Jackpot:
             min_stake (int):
             name (str):  Example: Spring wheel.
             odds (OddsTable): The odds table.
+            origins (list[str]):
             public_meter (bool):
             status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
             tiers (list[Tier]):
             version (int): Version of the definition in force. Example: 3.
+            winners (Winners): What the public list of winners shows of a player.
             max_stake (int | None | Unset):
             pending (JackpotDefinition | None | Unset):
             room (None | str | Unset):
@@ -55,10 +58,12 @@ class Jackpot:
     min_stake: int
     name: str
     odds: OddsTable
+    origins: list[str]
     public_meter: bool
     status: JackpotJackpotStatusValue
     tiers: list[Tier]
     version: int
+    winners: Winners
     max_stake: int | None | Unset = UNSET
     pending: JackpotDefinition | None | Unset = UNSET
     room: None | str | Unset = UNSET
@@ -91,6 +96,8 @@ class Jackpot:
 
         odds = self.odds.to_dict()
 
+        origins = self.origins
+
         public_meter = self.public_meter
 
         status: str = self.status
@@ -101,6 +108,8 @@ class Jackpot:
             tiers.append(tiers_item)
 
         version = self.version
+
+        winners: str = self.winners
 
         max_stake: int | None | Unset
         if isinstance(self.max_stake, Unset):
@@ -134,10 +143,12 @@ class Jackpot:
                 "min_stake": min_stake,
                 "name": name,
                 "odds": odds,
+                "origins": origins,
                 "public_meter": public_meter,
                 "status": status,
                 "tiers": tiers,
                 "version": version,
+                "winners": winners,
             }
         )
         if max_stake is not UNSET:
@@ -202,6 +213,8 @@ class Jackpot:
 
         odds = OddsTable.from_dict(d.pop("odds"))
 
+        origins = cast(list[str], d.pop("origins"))
+
         public_meter = d.pop("public_meter")
 
         status = check_jackpot_jackpot_status_value(d.pop("status"))
@@ -214,6 +227,8 @@ class Jackpot:
             tiers.append(tiers_item)
 
         version = d.pop("version")
+
+        winners = check_winners(d.pop("winners"))
 
         def _parse_max_stake(data: object) -> int | None | Unset:
             if data is None:
@@ -259,10 +274,12 @@ class Jackpot:
             min_stake=min_stake,
             name=name,
             odds=odds,
+            origins=origins,
             public_meter=public_meter,
             status=status,
             tiers=tiers,
             version=version,
+            winners=winners,
             max_stake=max_stake,
             pending=pending,
             room=room,

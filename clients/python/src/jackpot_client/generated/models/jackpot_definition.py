@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 
 from ..models.put_status import PutStatus, check_put_status
+from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -36,11 +37,16 @@ class JackpotDefinition:
         min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the
             contribution is a rate, else
             0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
+        origins (list[str] | Unset): Web origins whose pages may read what is public (CORS), at most 32, each once:
+            `scheme://host[:port]` as a browser
+            sends it, with `http` or `https`, small letters, and no port that is the scheme's own. Example:
+            ['https://games.example'].
         public_meter (bool | Unset): Whether anyone may read the meter without a key. Default: False.
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
             room must exist. null:
             none.
         status (PutStatus | Unset): A status in a definition.
+        winners (Winners | Unset): What the public list of winners shows of a player.
     """
 
     contribution: ContributionFixed | ContributionRatePpm
@@ -52,9 +58,11 @@ class JackpotDefinition:
     max_redraws: int | Unset = 16
     max_stake: int | None | Unset = UNSET
     min_stake: int | Unset = UNSET
+    origins: list[str] | Unset = UNSET
     public_meter: bool | Unset = False
     room: None | str | Unset = UNSET
     status: PutStatus | Unset = UNSET
+    winners: Winners | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.contribution_fixed import ContributionFixed
@@ -88,6 +96,10 @@ class JackpotDefinition:
 
         min_stake = self.min_stake
 
+        origins: list[str] | Unset = UNSET
+        if not isinstance(self.origins, Unset):
+            origins = self.origins
+
         public_meter = self.public_meter
 
         room: None | str | Unset
@@ -99,6 +111,10 @@ class JackpotDefinition:
         status: str | Unset = UNSET
         if not isinstance(self.status, Unset):
             status = self.status
+
+        winners: str | Unset = UNSET
+        if not isinstance(self.winners, Unset):
+            winners = self.winners
 
         field_dict: dict[str, Any] = {}
 
@@ -118,12 +134,16 @@ class JackpotDefinition:
             field_dict["max_stake"] = max_stake
         if min_stake is not UNSET:
             field_dict["min_stake"] = min_stake
+        if origins is not UNSET:
+            field_dict["origins"] = origins
         if public_meter is not UNSET:
             field_dict["public_meter"] = public_meter
         if room is not UNSET:
             field_dict["room"] = room
         if status is not UNSET:
             field_dict["status"] = status
+        if winners is not UNSET:
+            field_dict["winners"] = winners
 
         return field_dict
 
@@ -187,6 +207,8 @@ class JackpotDefinition:
 
         min_stake = d.pop("min_stake", UNSET)
 
+        origins = cast(list[str], d.pop("origins", UNSET))
+
         public_meter = d.pop("public_meter", UNSET)
 
         def _parse_room(data: object) -> None | str | Unset:
@@ -205,6 +227,13 @@ class JackpotDefinition:
         else:
             status = check_put_status(_status)
 
+        _winners = d.pop("winners", UNSET)
+        winners: Winners | Unset
+        if isinstance(_winners, Unset):
+            winners = UNSET
+        else:
+            winners = check_winners(_winners)
+
         jackpot_definition = cls(
             contribution=contribution,
             currency=currency,
@@ -215,9 +244,11 @@ class JackpotDefinition:
             max_redraws=max_redraws,
             max_stake=max_stake,
             min_stake=min_stake,
+            origins=origins,
             public_meter=public_meter,
             room=room,
             status=status,
+            winners=winners,
         )
 
         return jackpot_definition

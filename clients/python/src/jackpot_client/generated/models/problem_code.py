@@ -49,6 +49,7 @@ ProblemCode = Literal[
     "too-many-uploads",
     "unauthorized",
     "unsupported-media-type",
+    "winners-not-shown",
     "wrong-subject",
 ]
 
@@ -101,6 +102,7 @@ PROBLEM_CODE_VALUES: set[ProblemCode] = {
     "too-many-uploads",
     "unauthorized",
     "unsupported-media-type",
+    "winners-not-shown",
     "wrong-subject",
 }
 

@@ -1,0 +1,89 @@
+//! Tables that an earlier program does not have. They are created where they are missing, and are no part of the schema's
+//! version: so an earlier program works beside this one, and a ledger can go back to it.
+
+use sqlx::{AnyConnection, Executor};
+
+/// A table.
+pub struct Added {
+    pub name: &'static str,
+    create: &'static str,
+    /// Name of each column, and whether it is a text.
+    pub columns: &'static [(&'static str, bool)],
+    /// Whether a copy of the ledger carries its rows.
+    pub is_copied: bool,
+}
+
+/// All of them.
+pub const TABLES: [Added; 3] = [STEPS, REASONS, SIGNED_OUT];
+
+/// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
+/// finds the last row: a clock that went back leaves rows of later times with earlier events.
+pub const STEPS: Added = Added {
+    name: "meter_steps",
+    create: "CREATE TABLE meter_steps (jackpot_id TEXT NOT NULL, step_s BIGINT NOT NULL, at_s BIGINT NOT NULL, \
+             n BIGINT NOT NULL, pools TEXT NOT NULL, PRIMARY KEY (jackpot_id, step_s, at_s)); \
+             CREATE INDEX meter_steps_by_event ON meter_steps (jackpot_id, step_s, n)",
+    columns: &[
+        ("jackpot_id", true),
+        // 60, 3600 or 86400
+        ("step_s", false),
+        // begin in UTC, seconds since 1970
+        ("at_s", false),
+        // last event of the step
+        ("n", false),
+        // JSON: the pool of each tier after that event, minor units
+        ("pools", true),
+    ],
+    is_copied: true,
+};
+
+/// Reasons of actions whose events have none (`console::reasons`).
+pub const REASONS: Added = Added {
+    name: "console_reasons",
+    create: "CREATE TABLE console_reasons (request_id TEXT NOT NULL, who TEXT NOT NULL, reason TEXT NOT NULL, \
+             PRIMARY KEY (request_id, who))",
+    columns: &[
+        // audit.request_id
+        ("request_id", true),
+        // audit.who: a client may send any request id, but not under another one's name
+        ("who", true),
+        ("reason", true),
+    ],
+    is_copied: true,
+};
+
+/// Sessions of the console that ended before their time (`console::signed_out`). A copy is another service, where no
+/// session of this one counts.
+pub const SIGNED_OUT: Added = Added {
+    name: "console_signed_out",
+    create: "CREATE TABLE console_signed_out (session TEXT PRIMARY KEY, until_ms BIGINT NOT NULL)",
+    columns: &[
+        // id of the session, hexadecimal
+        ("session", true),
+        // from here on the session is over anyway, and the row can go
+        ("until_ms", false),
+    ],
+    is_copied: false,
+};
+
+/// Creates those that are missing. The caller holds the lock of migrations.
+pub(super) async fn make(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    for table in TABLES {
+        // A user without the right to create tables may still use those that are there.
+        if !is_there(connection, table.name).await? {
+            connection.execute(table.create).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a database has this table.
+pub(super) async fn is_there(connection: &mut AnyConnection, table: &str) -> Result<bool, sqlx::Error> {
+    let text = if connection.backend_name() == "SQLite" {
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1"
+    } else {
+        "SELECT 'found' WHERE to_regclass($1) IS NOT NULL"
+    };
+    let found: Option<String> = sqlx::query_scalar(text).bind(table).fetch_optional(connection).await?;
+    Ok(found.is_some())
+}
