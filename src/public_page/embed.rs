@@ -61,10 +61,10 @@ fn page(_: &Public, words: Words, reading: &Reading) -> String {
             section.panel.stack {
                 h2 { (words.t("embed-how")) }
                 ol.steps {
-                    li { (words.t("embed-step-origins")) pre { code { "\"origins\": [\"https://games.example\"]" } } }
-                    li { (words.t("embed-step-script")) pre { code { "<script src=\"" span data-host {} "/embed/ticker.js\" defer></script>" } } }
+                    li { (words.t("embed-step-origins")) pre tabindex="0" { code { "\"origins\": [\"https://games.example\"]" } } }
+                    li { (words.t("embed-step-script")) pre tabindex="0" { code { "<script src=\"" span data-host {} "/embed/ticker.js\" defer></script>" } } }
                     li { (words.t("embed-step-tag")) @for pool in &reading.meter.meters {
-                        pre { code { "<jackpot-ticker src=\"" span data-host {} "\" jackpot=\"" (id) "\" tier=\"" (pool.tier) "\"></jackpot-ticker>" } }
+                        pre tabindex="0" { code { "<jackpot-ticker src=\"" span data-host {} "\" jackpot=\"" (id) "\" tier=\"" (pool.tier) "\"></jackpot-ticker>" } }
                     } }
                 }
             }

@@ -17,7 +17,7 @@ const STREAMS: &str = "jackpot_public_streams";
 fn page(service: &Service, content: &str) -> String {
     let host = service.url("");
     // The strictest policy under which it works: no inline style, and only this host.
-    let policy = format!("default-src 'none'; script-src {host}; connect-src {host}");
+    let policy = format!("default-src 'none'; img-src data:; script-src {host}; connect-src {host}");
     format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">
          <link rel=icon href=\"data:,\"><title>A site</title><script src=\"{host}/embed/ticker.js\" crossorigin defer></script><main><h1>A site</h1>{content}</main>"
