@@ -29,7 +29,7 @@ const MAX_AGE_S: u32 = 1;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Jackpots that are kept before those that nobody looked at within [`IDLE`] are dropped.
 const MANY: usize = 1_024;
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// What is shown of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,8 +126,8 @@ pub async fn answer(
         Ok(shown) => shown,
         Err(refusal) => return refusal.page(words),
     };
-    let made = &shown.pages[kind as usize][words.0 as usize];
-    let page = made.get_or_init(|| Page::new(make(public, words, &shown.reading)));
+    let place = &shown.pages[kind as usize][words.0 as usize];
+    let page = place.get_or_init(|| Page::new(make(public, words, &shown.reading)));
     let mut answer = page.answer(request, "text/html; charset=utf-8", MAX_AGE_S);
     let headers = answer.headers_mut();
     headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(words.0.code()));

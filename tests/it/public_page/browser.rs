@@ -95,6 +95,8 @@ async fn the_pages_are_there_for_everyone() {
         browser.open(&service.url("/j/nothing")).await;
         let found = barriers(&browser, &axe).await;
         assert!(found.is_empty(), "{found:#?}");
+        // The status of that page is one of its lines.
+        browser.console().await;
     }
 }
 
