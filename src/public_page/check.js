@@ -71,10 +71,10 @@
     );
   }
 
-  function blockFacts(block) {
+  function blockRows(block) {
     const shown = block.message.replace(ONE_LINE, "\\n");
     const rejected = block.rejected > 0 ? [[text("rejected"), count(block.rejected)]] : [];
-    return facts([text("message"), shown], [text("hmac"), block.hmac], ...rejected);
+    return [[text("message"), shown], [text("hmac"), block.hmac], ...rejected];
   }
 
   function attemptStep(one, draw, definition) {
@@ -88,8 +88,8 @@
       "",
       element("h3", "", one.attempt === 0 ? text("draw-step") : text("redraw-step", { attempt: one.attempt })),
       element("p", "", text("draw-about")),
-      ...one.blocks.map(blockFacts),
       facts(
+        ...one.blocks.flatMap(blockRows),
         [text("word"), `${one.wordHex} = ${one.word}`],
         [text("bound"), one.bound],
         [text("ticket"), `${one.word} mod ${total} = ${one.ticket}`],
