@@ -424,7 +424,7 @@ impl Desk {
         let call = ApiCall {
             method,
             path,
-            caller: &self.session.caller,
+            caller: Some(&self.session.caller),
             content,
             headers,
         };
