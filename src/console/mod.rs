@@ -2,12 +2,12 @@
 //! what a page shows comes from the API, and what an action does is a call of the API. So a page can do exactly what its
 //! key can do, and every action is in the audit trail.
 //!
-//! - [`session`], [`signed_out`], [`sign_in`]: who is there.
-//! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
-//! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
-//! - [`document`]: definitions of coupons and rooms as forms.
-//! - [`define`]: the definition of a jackpot as a form.
-//! - [`reasons`]: reasons of actions whose events have none. [`files`]: lists as files. [`shared`]: what all open consoles
+//! - `session`, `signed_out`, `sign_in`: who is there.
+//! - `desk`: what every page has: the operator, the texts, the calls, the frame.
+//! - `form`: fields with their errors. `list`: what lists share. `action`: what an action will change, its reason, then the action.
+//! - `document`: definitions of coupons and rooms as forms.
+//! - `define`: the definition of a jackpot as a form.
+//! - `reasons`: reasons of actions whose events have none. `files`: lists as files. `shared`: what all open consoles
 //!   read together.
 //! - The other files are one page, or the pages of one thing.
 

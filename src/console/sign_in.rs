@@ -105,7 +105,7 @@ fn shown(
     Ok(answer)
 }
 
-fn built<'c>(name: &'c str, value: String, is_tls: bool) -> actix_web::cookie::CookieBuilder<'c> {
+fn built(name: &str, value: String, is_tls: bool) -> actix_web::cookie::CookieBuilder<'_> {
     Cookie::build(name, value)
         .http_only(true)
         .secure(is_tls)

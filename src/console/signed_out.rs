@@ -19,11 +19,14 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for it. Without a limit, each page would wait for a database that is away.
 const READ_LIMIT: Duration = Duration::from_secs(1);
 
+/// When the list was read, and the ids in it.
+type Reading = (Instant, Arc<HashSet<String>>);
+
 /// The ended sessions.
 #[derive(Clone)]
 pub struct SignedOut {
     sql: Sql,
-    last: Arc<Mutex<Option<(Instant, Arc<HashSet<String>>)>>>,
+    read: Arc<Mutex<Option<Reading>>>,
 }
 
 impl SignedOut {
@@ -31,7 +34,7 @@ impl SignedOut {
     pub fn new(sql: Sql) -> Self {
         Self {
             sql,
-            last: Arc::default(),
+            read: Arc::default(),
         }
     }
 
@@ -42,27 +45,27 @@ impl SignedOut {
     }
 
     async fn list(&self) -> Arc<HashSet<String>> {
-        let mut last = self.last.lock().await;
-        if let Some((read, list)) = &*last
-            && read.elapsed() < READ_EVERY
+        let mut reading = self.read.lock().await;
+        if let Some((at, list)) = &*reading
+            && at.elapsed() < READ_EVERY
         {
             return Arc::clone(list);
         }
-        let list = match timeout(READ_LIMIT, self.read())
+        let list = match timeout(READ_LIMIT, self.ids())
             .await
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))
         {
             Ok(list) => Arc::new(list),
             Err(error) => {
                 tracing::warn!(%error, "sessions that were signed out can't be read; the last list counts");
-                last.take().map(|(_, list)| list).unwrap_or_default()
+                reading.take().map(|(_, list)| list).unwrap_or_default()
             }
         };
-        *last = Some((Instant::now(), Arc::clone(&list)));
+        *reading = Some((Instant::now(), Arc::clone(&list)));
         list
     }
 
-    async fn read(&self) -> Result<HashSet<String>, sqlx::Error> {
+    async fn ids(&self) -> Result<HashSet<String>, sqlx::Error> {
         let now = Timestamp::now().as_millisecond();
         let sql = "SELECT session FROM console_signed_out WHERE until_ms > $1";
         let query = sqlx::query(sql).bind(now);
@@ -87,7 +90,7 @@ impl SignedOut {
                 tx.commit().await
             })
             .await?;
-        *self.last.lock().await = None;
+        *self.read.lock().await = None;
         Ok(())
     }
 }

@@ -210,7 +210,7 @@ mod tests {
         for line in KO.lines().filter(|line| line.contains(" = ")) {
             let (name, text) = line.split_once(" = ").unwrap();
             let english = EN.lines().any(|other| other == line);
-            let words = text.chars().filter(|c| c.is_ascii_alphabetic()).count();
+            let words = text.chars().filter(char::is_ascii_alphabetic).count();
             // Names and units are the same in both.
             assert!(!english || words <= 12, "{name} is not translated: {text}");
         }

@@ -1,6 +1,7 @@
 //! The fields of a definition. Each has the name that the API has for it, so that an error of the API is beside its field.
 //! Amounts are written in the unit of the currency, shares in percent.
 
+use jackpot_core::jackpot::definition::MAX_RANKS;
 use jackpot_core::jackpot::document::{Contribution, Document, Prize, Rank, Take, Tier, Winners};
 use jackpot_core::money::{Minor, Ppm};
 use jackpot_ui::Words;
@@ -94,11 +95,15 @@ pub fn rank_field(index: usize, name: &str) -> String {
 
 /// The number of rows in a form.
 pub fn tiers(form: &Form) -> usize {
-    (0..).take_while(|index| form.has(&tier_field(*index, "tier"))).count()
+    rows(form, |index| tier_field(index, "tier"))
 }
 
 pub fn ranks(form: &Form) -> usize {
-    (0..).take_while(|index| form.has(&rank_field(*index, "rank"))).count()
+    rows(form, |index| rank_field(index, "rank"))
+}
+
+fn rows(form: &Form, name: impl Fn(usize) -> String) -> usize {
+    (0..MAX_RANKS).take_while(|index| form.has(&name(*index))).count()
 }
 
 const TIER_FIELDS: [&str; 6] = ["tier", "share_ppm", "min_payout", "seed", "reserve_ppm", "cap"];

@@ -72,13 +72,12 @@ impl Reader<'_> {
 
     fn amount(&mut self, name: &str) -> Value {
         let currency = self.form.get("currency");
-        match parse(self.form.get(name), currency).and_then(|amount| u64::try_from(amount).ok()) {
-            Some(amount) => json!(amount),
-            None => {
-                let digits = u64::from(minor_digits(currency));
-                self.refuse(name, self.words.tv("form-amount", [("digits", digits.into())]))
-            }
+        let amount = parse(self.form.get(name), currency).and_then(|amount| u64::try_from(amount).ok());
+        if let Some(amount) = amount {
+            return json!(amount);
         }
+        let digits = u64::from(minor_digits(currency));
+        self.refuse(name, self.words.tv("form-amount", [("digits", digits.into())]))
     }
 
     /// An amount, or what an empty field stands for.
