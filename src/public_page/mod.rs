@@ -2,9 +2,9 @@
 //! the check of a draw; a file that checks draws without a connection; the ticker for other sites. It has no rule of its
 //! own: it asks the public part of the API as anyone may, so it shows nothing that is not public.
 //!
-//! - [`reading`], [`shown`]: what the pages show, read once for all players.
-//! - [`page`]: the page. [`rules`]: a definition in words. [`check`]: the check of a draw, in the page and as a file.
-//! - [`embed`]: the ticker and its demo page. [`failure`]: a page that says why not.
+//! - `reading`, `shown`: what the pages show, read once for all players.
+//! - `page`: the page. `rules`: a definition in words. `check`: the check of a draw, in the page and as a file.
+//! - `embed`: the ticker and its demo page. `failure`: a page that says why not.
 
 mod answer;
 mod check;
