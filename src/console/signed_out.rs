@@ -19,11 +19,14 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for it. Without a limit, each page would wait for a database that is away.
 const READ_LIMIT: Duration = Duration::from_secs(1);
 
+/// When they were read, and their names.
+type Read = (Instant, Arc<HashSet<String>>);
+
 /// The ended sessions.
 #[derive(Clone)]
 pub struct SignedOut {
     sql: Sql,
-    last: Arc<Mutex<Option<(Instant, Arc<HashSet<String>>)>>>,
+    last: Arc<Mutex<Option<Read>>>,
 }
 
 impl SignedOut {
@@ -43,23 +46,21 @@ impl SignedOut {
 
     async fn list(&self) -> Arc<HashSet<String>> {
         let mut last = self.last.lock().await;
-        if let Some((read, list)) = &*last
+        if let Some((read, names)) = &*last
             && read.elapsed() < READ_EVERY
         {
-            return Arc::clone(list);
+            return Arc::clone(names);
         }
-        let list = match timeout(READ_LIMIT, self.read())
-            .await
-            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
-        {
-            Ok(list) => Arc::new(list),
+        let read = timeout(READ_LIMIT, self.read()).await;
+        let names = match read.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+            Ok(names) => Arc::new(names),
             Err(error) => {
                 tracing::warn!(%error, "sessions that were signed out can't be read; the last list counts");
-                last.take().map(|(_, list)| list).unwrap_or_default()
+                last.take().map(|(_, names)| names).unwrap_or_default()
             }
         };
-        *last = Some((Instant::now(), Arc::clone(&list)));
-        list
+        *last = Some((Instant::now(), Arc::clone(&names)));
+        names
     }
 
     async fn read(&self) -> Result<HashSet<String>, sqlx::Error> {
