@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
 //! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
@@ -20,6 +20,7 @@
 //! | [`room`] | a waiting room with exact capacity: definition, tickets, passes, the order and times of admission; `ledger` | `capability`, `combiner`, `http`, `ledger`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`signing`] | Ed25519 keys that sign receipts and heads, and the public keys at `/v1/keys` | `http`, `sql` |
 //! | [`console`] | the operators' pages, which call the API in this process with the key of a session; of keys and instances, which the API does not have, it asks their rooms | `http`, `keys`, `settings`, `sql`, `store`, `subject`, `telemetry` |
+//! | [`public_page`] | what players see without a key: a jackpot's page, the check of a draw, the ticker for other sites; calls the public part of the API in this process | `http`, `settings` |
 //! | [`http`] | server, problem+json, keys and roles, limits, `OpenAPI`; no business rule | `keys`, `settings`, `subject`, `telemetry` |
 //! | [`keys`] | API keys: roles, the subjects that a key is bound to, rates | `settings`, `subject` |
 //! | [`sql`] | the database: SQLite or PostgreSQL, schema, transactions, copies | `settings` |
@@ -91,6 +92,7 @@ pub mod master_secret;
 pub mod open_files;
 pub mod operator;
 pub mod proof;
+pub mod public_page;
 pub mod random;
 pub mod rate;
 pub mod room;

@@ -47,12 +47,13 @@ pub(crate) fn html(title: &str, tables: &str, plots: &[Plot]) -> String {
             plot.svg
         );
     }
-    let colours: String = COLOURS
+    let colours = COLOURS
         .iter()
         .map(|(colour, name)| {
             format!("svg [fill=\"{colour}\"] {{ fill: var(--{name}); }} svg [stroke=\"{colour}\"] {{ stroke: var(--{name}); }}\n")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

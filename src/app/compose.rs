@@ -18,6 +18,7 @@ use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::proof;
+use crate::public_page;
 use crate::random;
 use crate::room;
 use crate::settings::{AutoRestore, RedisMode, Settings};
@@ -139,6 +140,7 @@ fn routes(
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
     let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds);
+    let (console_pages, public_pages) = (console::mount(console), public_page::mount(settings));
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
     let secrets = secrets.clone();
     let own = [
@@ -167,11 +169,15 @@ fn routes(
         }),
         document,
         pages: Pages {
-            mount: console::mount(console),
+            mount: Arc::new(move |config| {
+                console_pages(config);
+                public_pages(config);
+            }),
             assets: [&jackpot_ui::STYLE_FILE, &jackpot_ui::frame::ICON_FILE]
                 .into_iter()
                 .chain([&room::page::html::SCRIPT])
                 .chain(console::assets())
+                .chain(public_page::assets())
                 .collect(),
         },
     }

@@ -360,9 +360,7 @@ impl Desk {
         if answer.status() == StatusCode::OK {
             return Ok(answer);
         }
-        let status = answer.status();
-        let problem = read::<Value>(path, answer).await.err();
-        Err(failed(problem.unwrap_or_else(|| unreadable(status))))
+        Err(self.refusal(answer).await)
     }
 
     /// The same under a precondition.
@@ -426,7 +424,7 @@ impl Desk {
         let call = ApiCall {
             method,
             path,
-            caller: &self.session.caller,
+            caller: Some(&self.session.caller),
             content,
             headers,
         };

@@ -18,6 +18,8 @@ const FILES: &[&[&str]] = &[
     &["entries"],
     &["audit"],
     &["reconciliation"],
+    &["coupons", "*", "issues"],
+    &["rooms", "*", "pre-queue"],
     &["jackpots", "*", "ledger"],
     &["jackpots", "*", "ledger", "export"],
     &["jackpots", "*", "ledger", "head"],

@@ -5,7 +5,7 @@
 //! - [`session`], [`signed_out`], [`sign_in`]: who is there.
 //! - [`desk`]: what every page has: the operator, the texts, the calls, the frame.
 //! - [`form`]: fields with their errors. [`list`]: what lists share. [`action`]: what an action will change, its reason, then the action.
-//! - [`document`]: definitions of coupons and rooms as forms. [`download`]: lists as files.
+//! - [`document`]: definitions of coupons and rooms as forms.
 //! - [`define`]: the definition of a jackpot as a form.
 //! - [`reasons`]: reasons of actions whose events have none. [`files`]: lists as files. [`shared`]: what all open consoles
 //!   read together.
@@ -22,7 +22,6 @@ mod coupons;
 mod define;
 mod desk;
 mod document;
-mod download;
 mod entries;
 mod failure;
 mod files;

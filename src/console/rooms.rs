@@ -15,8 +15,8 @@ use super::desk::{Desk, Page, Posted, Section};
 use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
+use super::links;
 use super::list::{next_page, status, wide};
-use super::{download, links};
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -92,7 +92,6 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/console/rooms/{id}/{verb:change|throttle}", web::post().to(put_change))
         .route("/console/rooms/{id}/link", crate::http::get().to(ask_link))
         .route("/console/rooms/{id}/link", web::post().to(make_link))
-        .route("/console/rooms/{id}/pre-queue.ndjson", crate::http::get().to(pre_queue))
         .route("/console/rooms/{id}", crate::http::get().to(show));
 }
 
@@ -317,7 +316,8 @@ fn numbers(words: Words, room: &Room, state: &State) -> Markup {
 
 /// The order of those who joined before the opening, and how anybody checks it.
 fn order(words: Words, room: &Room, state: &State) -> Markup {
-    let file = format!("{}/pre-queue.ndjson", page_path(&room.id));
+    let file = format!("/console/files/ndjson/rooms/{}/pre-queue", links::part(&room.id));
+    let name = format!("room-{}-pre-queue.ndjson", room.id);
     html! {
         h2 { (words.t("order")) }
         p.muted { (words.t("order-about")) }
@@ -329,9 +329,9 @@ fn order(words: Words, room: &Room, state: &State) -> Markup {
             @if let Some(sha256) = &state.sha256 { dt { (words.t("order-hash")) } dd { span.id { (sha256) } } }
         }
         @if state.joined.is_some() && room.seed.is_some() {
-            p { a.button href=(file) download { (words.t("order-file")) } }
+            p { a.button href=(file) download=(name) { (words.t("order-file")) } }
             p { (words.t("order-check")) }
-            pre tabindex="0" { "jackpot verify room-" (room.id) "-pre-queue.ndjson --commitment " (room.commitment) " --sha256 " (state.sha256.as_deref().unwrap_or_default()) }
+            pre tabindex="0" { "jackpot verify " (name) " --commitment " (room.commitment) " --sha256 " (state.sha256.as_deref().unwrap_or_default()) }
         }
     }
 }
@@ -354,11 +354,6 @@ async fn ask_change(desk: Desk, path: Path<(String, String)>) -> Result<HttpResp
 
 async fn put_change(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     thing(&path.1).post(posted, Some(&path.0)).await
-}
-
-async fn pre_queue(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
-    let name = format!("room-{}-pre-queue.ndjson", links::part(&id));
-    download::file(&desk, &format!("{}/pre-queue", api(&id)), "ndjson", &name).await
 }
 
 async fn ask_link(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {

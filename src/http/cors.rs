@@ -23,7 +23,8 @@ use jackpot_core::ids::Id;
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD");
 /// Headers that pages may read, beside those that they always may.
-const EXPOSED: HeaderValue = HeaderValue::from_static("ETag, Retry-After, X-Request-Id, RateLimit, RateLimit-Policy");
+const EXPOSED: HeaderValue =
+    HeaderValue::from_static("ETag, Link, Retry-After, X-Request-Id, RateLimit, RateLimit-Policy");
 const BY_ORIGIN: &str = "Origin";
 
 /// Answers at once whether pages of an origin may read a subject.

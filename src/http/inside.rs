@@ -1,5 +1,5 @@
-//! The API as pages call it: in this process, for the caller of a session, who sends no key in a header. So a page has
-//! exactly the rights, the checks, the limits and the audit lines of the API.
+//! The API as pages call it: in this process, for the caller of a session, who sends no key in a header, or for nobody. So
+//! a page has exactly the rights, the checks, the limits and the audit lines of the API.
 
 use std::future::{Ready, ready};
 use std::rc::Rc;
@@ -49,7 +49,8 @@ pub struct ApiCall<'a> {
     pub method: Method,
     /// With its query.
     pub path: &'a str,
-    pub caller: &'a Caller,
+    /// `None`: anyone, without a key. The limits of the client's address hold for the page itself.
+    pub caller: Option<&'a Caller>,
     pub content: Payload,
     /// Further headers. Without `Content-Type` among them the content is JSON.
     pub headers: Vec<(HeaderName, HeaderValue)>,
@@ -81,9 +82,9 @@ impl Inside {
         if let Some(id) = request::id().and_then(|id| HeaderValue::from_str(&id).ok()) {
             head.headers.insert(request_id::HEADER, id);
         }
-        asked.extensions_mut().insert(OfSession {
-            caller: call.caller.clone(),
-        });
+        if let Some(caller) = call.caller.cloned() {
+            asked.extensions_mut().insert(OfSession { caller });
+        }
         let served = self.0.served.get_or_try_init(|| serve(&self.0.mount)).await?;
         match served(asked).await {
             Ok(answer) => Ok(answer.into_parts().1),

@@ -13,6 +13,7 @@ mod jackpot;
 mod keys;
 mod ledger;
 mod proof;
+mod public_page;
 mod room;
 mod simulate;
 mod store;

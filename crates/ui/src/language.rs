@@ -96,6 +96,15 @@ impl Words {
         self.text(name, Some(&args))
     }
 
+    /// A text for a script, which fills in the values: each is `{name}`.
+    #[must_use]
+    pub fn template(self, name: &str, values: &[&'static str]) -> String {
+        let holes = values
+            .iter()
+            .map(|name| (*name, FluentValue::from(format!("{{{name}}}"))));
+        self.text(name, Some(&holes.collect()))
+    }
+
     fn text(self, name: &str, args: Option<&FluentArgs<'_>>) -> String {
         let bundle = &BUNDLES[self.0 as usize];
         let pattern = bundle.get_message(name).and_then(|message| message.value());
@@ -213,6 +222,14 @@ mod tests {
         assert_eq!(Language::among(["EN-us", "ko"]), Language::En);
         assert_eq!(Language::among(["fr", "*"]), Language::En);
         assert_eq!(Language::among([]), Language::En);
+    }
+
+    #[test]
+    fn a_template_keeps_its_holes() {
+        let template = Language::En.words().template("sign-out", &[]);
+        assert_eq!(template, "Sign out");
+        let template = Language::Ko.words().template("jackpot-version", &["version"]);
+        assert!(template.contains("{version}"), "{template}");
     }
 
     #[test]

@@ -18,15 +18,10 @@ use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::links::{part, with_query};
 use crate::console::list::{next_page, wide};
-use crate::console::{download, links};
 
 pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/console/coupons/{id}/issues", crate::http::get().to(list))
-        .route(
-            "/console/coupons/{id}/issues.{format:csv|ndjson}",
-            crate::http::get().to(file),
-        )
         .route("/console/coupons/{id}/issues/{request_id}", crate::http::get().to(show))
         .route(
             "/console/coupons/{id}/issues/{request_id}/void",
@@ -93,6 +88,7 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let path = with_query(&path, &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
     let list: List<Row> = desk.get(&path).await?;
     let here = format!("{}/issues", page_path(&id));
+    let file = |format: &str| format!("/console/files/{format}/coupons/{}/issues", part(&id));
     let content = html! {
         (tabs(&desk, &id, "issues"))
         form.panel method="get" action=(here) role="search" {
@@ -104,7 +100,10 @@ async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         section.panel {
             div.row.apart {
                 p.muted { (words.t("issues-about")) }
-                div.row { a href=(format!("{here}.csv")) download { "CSV" } a href=(format!("{here}.ndjson")) download { "NDJSON" } }
+                div.row {
+                    a.button href=(file("csv")) { (words.t("download-csv")) }
+                    a.button href=(file("ndjson")) { (words.t("download-ndjson")) }
+                }
             }
             (table(&desk, &id, &list.items))
         }
@@ -262,10 +261,4 @@ async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<Ht
         back: &back,
     };
     Ok(action.page(desk, form))
-}
-
-async fn file(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let (id, format) = (path.0.as_str(), path.1.as_str());
-    let name = format!("coupon-{}-issues.{format}", links::part(id));
-    download::file(&desk, &format!("{}/issues", api(id)), format, &name).await
 }

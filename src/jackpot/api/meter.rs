@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::http::header::{HeaderValue, LINK};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
@@ -67,6 +68,8 @@ impl MeterNow {
 pub(crate) struct Shown {
     pub(super) now: Arc<MeterNow>,
     mark: Mark,
+    /// The version of the definition in force.
+    version: u64,
     /// The highest version of the definition.
     pub(super) last_version: u64,
     /// Paid claims so far.
@@ -87,6 +90,16 @@ impl Shown {
     /// Whether pages of this origin may read what is public.
     pub(super) fn is_open_to(&self, origin: &str) -> bool {
         self.now.public && self.origins.iter().any(|open| open == origin)
+    }
+
+    /// Leads readers of an answer to the definition in force (RFC 8288).
+    fn with_link(&self, mut answer: HttpResponse) -> HttpResponse {
+        let (id, version) = (&self.now.jackpot_id, self.version);
+        let link = format!("</v1/jackpots/{id}/definitions/{version}>; rel=\"describedby\"");
+        if let Ok(link) = HeaderValue::try_from(link) {
+            answer.headers_mut().insert(LINK, link);
+        }
+        answer
     }
 }
 
@@ -126,6 +139,7 @@ impl Source for FromRedis {
             page: Page::tagged_by(json(&now), json(&timeless).as_bytes()),
             now: Arc::new(now),
             mark: snapshot.mark,
+            version: snapshot.version,
             last_version: snapshot.last_version,
             claim_order: snapshot.claim_order,
             winners: document.winners,
@@ -233,7 +247,8 @@ impl Meters {
 #[utoipa::path(get, path = "/v1/jackpots/{id}/meter", operation_id = "get_meter", tag = "jackpots", security((), ("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The meter", body = MeterNow, headers(
             ("Cache-Control" = String, description = "`public, max-age=1` without a key, `no-store` with one"),
-            ("ETag" = String, description = "Weak, of all but `at`; without a key"))),
+            ("ETag" = String, description = "Weak, of all but `at`; without a key"),
+            ("Link" = String, description = "The definition in force: `</v1/jackpots/{id}/definitions/{version}>; rel=\"describedby\"`"))),
         (status = 304, description = "`If-None-Match` has the tag of the current answer"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn get(
@@ -243,14 +258,15 @@ pub(crate) async fn get(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     if !caller.has_key() {
-        let Shown { page, .. } = api.meters.public(&id).await?;
-        return Ok(page.answer_without_key(&request, "application/json", MAX_AGE_S));
+        let shown = api.meters.public(&id).await?;
+        let answer = shown.page.answer_without_key(&request, "application/json", MAX_AGE_S);
+        return Ok(shown.with_link(answer));
     }
     let shown = api.meters.current(&id).await?;
     if !shown.now.public {
         caller.require_read()?;
     }
-    Ok(cached::private(&*shown.now))
+    Ok(shown.with_link(cached::private(&*shown.now)))
 }
 
 /// The meter as server-sent events. Sends `event: meter` at once, and after a change, at most once a second. The stream

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::fixture::{Operator, Page, between, bound_key, key};
+use super::fixture::{Operator, Page, audited, between, bound_key, key};
 use crate::coupon::http::support::{ask, create, hold, join, release, until};
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::eventually;
@@ -89,12 +89,7 @@ async fn a_coupon_is_defined_after_a_look_at_it() {
         &["id"],
     );
     assert_eq!(coupon(&service, "coffee").await["version"], 1);
-    let audit = eventually(PATIENCE, "it is in the audit trail", async || {
-        let rows = service.get("/v1/audit?coupon_id=coffee").await.body["items"].take();
-        rows.as_array().filter(|rows| !rows.is_empty()).cloned()
-    })
-    .await;
-    assert_eq!(audit[0]["who"], "operator");
+    audited(&service, "coupon_id=coffee", "operator", "launch").await;
 }
 
 #[tokio::test]
@@ -270,9 +265,9 @@ async fn a_script_is_told_how_far_an_upload_is() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
-    let last = lines.last().expect("a line");
-    assert_eq!(last["text"], "20,000 lines decided, 20,000 issued.");
-    assert!(last["html"].as_str().unwrap().contains("20,000 lines decided"));
+    let end = lines.last().expect("a line");
+    assert_eq!(end["text"], "20,000 lines decided, 20,000 issued.");
+    assert!(end["html"].as_str().unwrap().contains("20,000 lines decided"));
     assert!(
         lines[..lines.len() - 1]
             .iter()
@@ -369,8 +364,10 @@ async fn issues_are_listed_in_order_found_by_id_and_downloaded() {
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
     assert!(missing.html.contains("f-request_id-error") && missing.html.contains("value=\"&lt;no&gt;\""));
     for (format, kind) in [("csv", "text/csv"), ("ndjson", "application/x-ndjson")] {
-        let file = operator.page(&format!("{path}.{format}")).await;
-        let name = format!("attachment; filename=\"coupon-rows-issues.{format}\"");
+        let address = format!("/console/files/{format}/coupons/rows/issues");
+        assert!(first.html.contains(&address), "{}", first.html);
+        let file = operator.page(&address).await;
+        let name = format!("attachment; filename=\"issues.{format}\"");
         assert_eq!(file.headers["content-disposition"].to_str().unwrap(), name);
         assert!(file.headers["content-type"].to_str().unwrap().starts_with(kind));
         assert_eq!(file.html.matches("u60").count(), 1, "{format}");
@@ -402,6 +399,7 @@ async fn a_unit_is_voided_once_after_a_look_and_for_a_reason() {
         assert_eq!(done.location(), format!("{issue}?done=done-void"), "{}", done.text());
     }
     assert_eq!(coupon(&service, "back").await["voided"], 1);
+    audited(&service, "coupon_id=back", "operator", "a mistake").await;
     let page = operator.page(issue).await;
     assert!(
         page.text().contains("Result voided") && !page.html.contains("/void\""),
@@ -463,6 +461,7 @@ async fn dead_letters_say_why_and_go_back_into_the_queue() {
         done.text()
     );
     until(&service, "poison", "q1", "issued").await;
+    audited(&service, "coupon_id=poison", "operator", "repaired").await;
     // All that are shown; a repeat tells the same and changes nothing.
     let all = "/console/coupons/poison/redrive";
     let preview = operator.page(all).await;
@@ -546,7 +545,7 @@ async fn what_is_not_there_is_a_page_that_says_so() {
         "/console/coupons/gone/bulk",
         "/console/coupons/here/issues/gone",
         "/console/coupons/here/issues/gone/void",
-        "/console/coupons/here/issues.xml",
+        "/console/files/xml/coupons/here/issues",
     ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}: {}", page.text());
@@ -566,7 +565,10 @@ async fn lists_say_when_the_database_fails() {
     let sql = ledger.open().await;
     let away = sqlx::query("ALTER TABLE coupon_issues RENAME TO gone");
     sql.execute(away).await.expect("the table is away");
-    for path in ["/console/coupons/books/issues", "/console/coupons/books/issues.csv"] {
+    for path in [
+        "/console/coupons/books/issues",
+        "/console/files/csv/coupons/books/issues",
+    ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", page.text());
         assert!(page.html.contains("role=\"alert\""), "{path}");

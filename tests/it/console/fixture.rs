@@ -188,15 +188,13 @@ impl Operator {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let hidden = page.hidden();
         let texts = hidden.into_iter().chain(given);
-        let mut body: String = texts
-            .map(|(name, value)| {
-                format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
-            })
-            .collect();
-        body.push_str(&format!(
-            "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
-             content-type: application/octet-stream\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n"
-        ));
+        let part = |about: &str, value: &str| {
+            format!("--{BOUNDARY}\r\ncontent-disposition: form-data; {about}\r\n\r\n{value}\r\n")
+        };
+        let file = format!("name=\"{field}\"; filename=\"{name}\"\r\ncontent-type: application/octet-stream");
+        let parts = texts.map(|(name, value)| part(&format!("name=\"{name}\""), &value));
+        let parts: Vec<_> = parts.chain([part(&file, content)]).collect();
+        let body = format!("{}--{BOUNDARY}--\r\n", parts.concat());
         let kind = format!("multipart/form-data; boundary={BOUNDARY}");
         let mut request = self
             .client
@@ -309,4 +307,14 @@ pub async fn populated(service: &Service) {
             .post("/v1/rooms/lobby/tickets", json!({"user_id": format!("user-{number}")}))
             .await;
     }
+}
+
+/// Waits until the audit trail of a subject, such as `coupon_id=coffee`, has an action of this person for this reason.
+pub async fn audited(service: &Service, subject: &str, who: &str, reason: &str) {
+    eventually(PATIENCE, "the action is in the audit trail", async || {
+        let rows = service.get(&format!("/v1/audit?{subject}")).await.body["items"].take();
+        let is_it = |row: &serde_json::Value| row["who"] == who && row["reason"] == reason;
+        rows.as_array()?.iter().any(is_it).then_some(())
+    })
+    .await;
 }

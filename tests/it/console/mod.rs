@@ -2,6 +2,7 @@
 
 mod commands;
 mod coupons;
+mod day;
 mod define;
 pub mod fixture;
 mod instances;

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::fixture::{Operator, Page, between, bound_key, key};
+use super::fixture::{Operator, Page, audited, between, bound_key, key};
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -111,12 +111,7 @@ async fn a_room_is_defined_with_every_field_and_shown() {
     let page = operator.page(done.location()).await;
     assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
     assert!(page.text().contains("0 / 1,000 Inside"), "{}", page.text());
-    let audit = eventually(PATIENCE, "it is in the audit trail", async || {
-        let rows = service.get("/v1/audit?room_id=lobby").await.body["items"].take();
-        rows.as_array().filter(|rows| !rows.is_empty()).cloned()
-    })
-    .await;
-    assert_eq!(audit[0]["who"], "operator");
+    audited(&service, "room_id=lobby", "operator", "launch").await;
 }
 
 #[tokio::test]
@@ -184,6 +179,7 @@ async fn a_room_is_throttled_after_a_look_at_what_that_means() {
         [4, 5],
         "nobody loses a place"
     );
+    audited(&service, "room_id=lobby", "operator", "too fast").await;
     // The same form again changes nothing.
     operator.submit_on(&again, path, &[("reason", "too fast")]).await;
     assert_eq!(room(&service, "lobby").await["version"], 3);
@@ -231,18 +227,15 @@ async fn an_opening_shows_its_commitment_and_later_the_list() {
     assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
     let page = eventually(PATIENCE, "the list is there", async || {
         let page = operator.page("/console/rooms/launch").await;
-        page.html.contains("pre-queue.ndjson\" download").then_some(page)
+        page.html.contains("pre-queue.ndjson\"").then_some(page)
     })
     .await;
     assert!(
         page.text().contains("Joined before it 3")
             && page.text().contains("jackpot verify room-launch-pre-queue.ndjson")
     );
-    let file = operator.page("/console/rooms/launch/pre-queue.ndjson").await;
-    assert_eq!(
-        file.headers["content-disposition"],
-        "attachment; filename=\"room-launch-pre-queue.ndjson\""
-    );
+    let file = operator.page("/console/files/ndjson/rooms/launch/pre-queue").await;
+    assert_eq!(file.headers["content-type"], "application/x-ndjson");
     assert_eq!(file.html.lines().count(), 4, "{}", file.html);
 }
 
@@ -334,8 +327,8 @@ async fn rooms_page_by_the_cursor_and_what_is_not_there_is_a_page() {
         "/console/rooms/gone/change",
         "/console/rooms/gone/throttle",
         "/console/rooms/gone/link",
-        "/console/rooms/gone/pre-queue.ndjson",
-        "/console/rooms/room-01/pre-queue.ndjson",
+        "/console/files/ndjson/rooms/gone/pre-queue",
+        "/console/files/ndjson/rooms/room-01/pre-queue",
     ] {
         let page = operator.get(path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}: {}", page.text());

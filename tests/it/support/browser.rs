@@ -200,8 +200,26 @@ impl Browser {
 
     /// Sets the colours that the reader prefers: `light` or `dark`.
     pub async fn scheme(&self, scheme: &str) {
-        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.prefers("prefers-color-scheme", scheme).await;
+    }
+
+    /// Sets what the reader prefers, by the name of a media feature.
+    pub async fn prefers(&self, feature: &str, value: &str) {
+        let features = json!({"features": [{"name": feature, "value": value}]});
         self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// Runs a script in each page before the page's own.
+    pub async fn before_pages(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))
+            .await;
+    }
+
+    /// Sets the languages that the reader prefers.
+    pub async fn language(&self, tags: &str) {
+        let agent = self.ask("return navigator.userAgent").await;
+        let wish = json!({"userAgent": agent, "acceptLanguage": tags});
+        self.devtools("Emulation.setUserAgentOverride", wish).await;
     }
 
     /// The whole page as it looks, as PNG.
@@ -236,7 +254,8 @@ impl Browser {
 
     /// Presses the button, or follows the link, that has this text; and waits until the page that it leads to is there.
     pub async fn press(&self, text: &str) {
-        let path = format!("//button[normalize-space()='{text}'] | //a[normalize-space()='{text}']");
+        let path =
+            format!("//button[normalize-space()='{text}' and not(@aria-hidden)] | //a[normalize-space()='{text}']");
         let selector = json!({"using": "xpath", "value": path});
         self.done(
             Method::POST,

@@ -1318,7 +1318,7 @@ export interface components {
             /** @description What it was: a status, or the fields that the action changed; null where there was nothing. */
             before: unknown;
             /**
-             * @description Why, as the operator said.
+             * @description Why, as the operator said; empty for a change by the API that takes no reason.
              * @example launch
              */
             reason: string;
@@ -8133,6 +8133,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description Weak, of all but `at`; without a key */
                     ETag?: string;
+                    /** @description The definition in force: `</v1/jackpots/{id}/definitions/{version}>; rel="describedby"` */
+                    Link?: string;
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };

@@ -2,7 +2,7 @@
 
 mod browser;
 mod events;
-mod site;
+pub mod site;
 mod states;
 pub mod support;
 mod tokens;

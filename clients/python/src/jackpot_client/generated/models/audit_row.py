@@ -25,7 +25,7 @@ class AuditRow:
         after (Any): What it became, in the same form.
         at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:00:00.123Z.
         before (Any): What it was: a status, or the fields that the action changed; null where there was nothing.
-        reason (str): Why, as the operator said. Example: launch.
+        reason (str): Why, as the operator said; empty for a change by the API that takes no reason. Example: launch.
         request_id (str): `X-Request-Id` of the answer to it.
         target (str): The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment. Example:
             spring.

@@ -1,0 +1,91 @@
+//! Answers of the API, as far as the pages show them.
+
+use jackpot_core::jackpot::document::{Contribution, OddsTable, Tier, Winners as Shown};
+use jackpot_core::money::Minor;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The pools now.
+#[derive(Debug, Deserialize)]
+pub struct Meter {
+    pub jackpot_id: String,
+    pub status: String,
+    pub meters: Vec<Pool>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Pool {
+    pub tier: String,
+    pub pool: u64,
+}
+
+/// A definition in its public form.
+#[derive(Debug, Deserialize)]
+pub struct Definition {
+    pub version: u64,
+    pub name: String,
+    pub currency: String,
+    pub contribution: Contribution,
+    pub tiers: Vec<Tier>,
+    /// As it came, for the script that draws.
+    pub odds: Value,
+    pub max_redraws: u32,
+    pub min_stake: Minor,
+    pub max_stake: Option<Minor>,
+    pub winners: Shown,
+}
+
+impl Definition {
+    /// The odds table; without ranks if it is one that this program can't read.
+    pub fn odds(&self) -> OddsTable {
+        OddsTable::deserialize(&self.odds).unwrap_or_else(|error| {
+            tracing::error!(%error, "a page can't read the odds of a definition");
+            OddsTable {
+                total: 1,
+                ranks: Vec::new(),
+            }
+        })
+    }
+}
+
+/// A page of epochs, oldest first.
+#[derive(Debug, Deserialize)]
+pub struct Epochs {
+    pub epochs: Vec<Epoch>,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Epoch {
+    pub epoch: u64,
+    pub commitment: String,
+    pub opened_at: String,
+    pub closed_at: Option<String>,
+    pub seed: Option<String>,
+}
+
+/// The last winners, newest first.
+#[derive(Debug, Deserialize)]
+pub struct Winners {
+    pub items: Vec<Winner>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Winner {
+    pub tier: String,
+    pub amount: u64,
+    pub at: String,
+    pub player: String,
+}
+
+/// What a pool held, step by step.
+#[derive(Debug, Deserialize)]
+pub struct History {
+    pub points: Vec<HistoryPoint>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct HistoryPoint {
+    pub at: jiff::Timestamp,
+    pub pool: u64,
+}
