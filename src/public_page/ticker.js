@@ -6,8 +6,9 @@
   const FIRST_PAUSE_MS = 1000;
   const LAST_PAUSE_MS = 30000;
   const PACE_MS = [1000, 10000];
-  // Tries without an answer before tickers say that their number is old.
+  // Tries without an answer until the number is old, and until it goes: two minutes.
   const STALE_AFTER = 4;
+  const LOST_AFTER = 10;
   const here = document.currentScript && document.currentScript.src;
 
   // One stream for all tickers of a jackpot.
@@ -18,6 +19,7 @@
       this.url = url;
       this.tickers = new Set();
       this.failures = 0;
+      this.missed = 0;
       this.pace = PACE_MS[0];
     }
 
@@ -48,10 +50,12 @@
         if (this.source !== source) return;
         this.close();
         this.failures += 1;
+        this.missed += 1;
         const pause = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.failures - 1)) * (0.5 + Math.random() / 2);
         this.timer = setTimeout(() => this.open(), pause);
         this.poll();
-        if (this.failures === STALE_AFTER) this.mark(true);
+        if (this.missed === STALE_AFTER) this.mark(true);
+        if (this.missed === LOST_AFTER) this.lose();
       };
       if (!this.currency && [...this.tickers].some((ticker) => !ticker.hasAttribute("currency"))) this.learn();
     }
@@ -98,6 +102,7 @@
       if (this.at) this.pace = 0.6 * this.pace + 0.4 * Math.min(PACE_MS[1], Math.max(PACE_MS[0], now - this.at));
       this.at = now;
       this.meter = meter;
+      this.missed = 0;
       this.mark(false);
       for (const ticker of this.tickers) ticker.show(meter, this.pace);
     }
@@ -113,7 +118,7 @@
     for (const feed of feeds.values()) document.hidden ? feed.close() : feed.open();
   });
 
-  // A sheet made by script is allowed by policies that refuse inline styles.
+  // Policies that refuse inline styles allow this.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
     :host { display: inline-block; font-variant-numeric: tabular-nums; white-space: nowrap;
@@ -207,8 +212,8 @@
       this.feed.add(this);
     }
 
-    // The display reaches a new value in the time that values lately came apart, so it is never above what is known. A
-    // smaller value, after a win, shows at once.
+    // It reaches a new value in the time that values lately came apart, so it is never above what is known. A smaller
+    // value, after a win, shows at once.
     show(meter, pace) {
       this.dispatchEvent(new CustomEvent("jackpot-meter", { detail: meter, bubbles: true }));
       const tier = this.getAttribute("tier");

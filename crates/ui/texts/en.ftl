@@ -939,7 +939,7 @@ rules-redraws = { $count ->
 }
 rules-share = { $share } % of what is added goes to this pool.
 rules-reserve = { $share } % of that share is kept for the next start of the pool.
-rules-min-payout = A share of the pool is paid from { $amount } on. Below that the play draws again.
+rules-min-payout = The pool, or a share of it, pays { $amount } or more. While it would pay less, the play draws again.
 rules-cap = The pool grows to { $amount } at most. What comes beyond is kept for later.
 rules-restart-empty = After the whole pool is won, it starts again with what was set aside, else empty.
 rules-restart = After the whole pool is won, it starts again at { $amount }, as far as was set aside.

@@ -884,7 +884,7 @@ rules-redraws = { $count ->
 }
 rules-share = 더해지는 금액의 { $share } %가 이 적립금으로 갑니다.
 rules-reserve = 그중 { $share } %는 적립금의 다음 시작을 위해 남겨 둡니다.
-rules-min-payout = 적립금의 몫은 { $amount }부터 지급합니다. 그보다 적으면 다시 추첨합니다.
+rules-min-payout = 적립금 전체나 그 일부는 { $amount }부터 지급합니다. 그보다 적으면 다시 추첨합니다.
 rules-cap = 적립금은 최대 { $amount }까지 커집니다. 넘는 금액은 나중을 위해 보관합니다.
 rules-restart-empty = 적립금 전체가 당첨되면 남겨 둔 금액으로, 없으면 빈 상태로 다시 시작합니다.
 rules-restart = 적립금 전체가 당첨되면 남겨 둔 금액 안에서 { $amount }부터 다시 시작합니다.

@@ -55,7 +55,7 @@ async fn the_page_shows_pools_rules_winners_and_seeds() {
         "Every play adds €1.00 to the pools.",
         "60 % of what is added goes to this pool.",
         "10 % of that share is kept for the next start of the pool.",
-        "A share of the pool is paid from €1.00 on. Below that the play draws again.",
+        "The pool, or a share of it, pays €1.00 or more.",
         "The pool grows to €5,000.00 at most.",
         "it starts again at €20.00",
         "drawn again, up to 16 times",
@@ -117,6 +117,28 @@ async fn a_page_has_no_script_or_style_of_its_own_and_a_strict_policy() {
         page.html
             .contains("<h1>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</h1>")
     );
+}
+
+#[tokio::test]
+async fn the_page_with_its_files_is_small() {
+    let service = Service::start().await;
+    with_winner(&service, "spring", &json!({})).await;
+    let page = whole(&service, "/j/spring").await;
+    let mut bytes = page.html.len();
+    let mut files = 0;
+    for path in page.html.split('"').filter(|text| text.starts_with("/assets/")) {
+        let file = open(&service, path, &[]).await;
+        assert_eq!(file.status, StatusCode::OK, "{path}");
+        assert!(
+            file.headers[CACHE_CONTROL]
+                .to_str()
+                .expect("text")
+                .contains("immutable")
+        );
+        bytes += file.html.len();
+        files += 1;
+    }
+    assert!(files == 6 && bytes < 100_000, "{files} files, {bytes} bytes");
 }
 
 #[tokio::test]

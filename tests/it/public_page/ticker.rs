@@ -5,6 +5,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::{ask, enter, metric, open, put};
+use crate::console::fixture::between;
 use crate::fault::support::PATIENCE;
 use crate::room::page::site::Site;
 use crate::support::browser::{Browser, Scripts};
@@ -210,6 +211,41 @@ async fn it_survives_a_restart_and_rests_while_its_page_is_hidden() {
     assert_eq!(shown(&browser).await, ["€1.00"]);
     browser.ask(&hide(false)).await;
     until_shown(&browser, &["€2.00"]).await;
+}
+
+#[tokio::test]
+async fn a_jackpot_that_is_no_longer_public_takes_its_number_away() {
+    let service = Service::start().await;
+    put(&service, "spring", &json!({})).await;
+    let browser = Browser::start(Scripts::On).await;
+    browser.open(&service.url("/embed/spring")).await;
+    until_shown(&browser, &["€0.00"; 6]).await;
+    until_streams(&service, 1).await;
+    put(&service, "spring", &json!({"public_meter": false})).await;
+    until_shown(&browser, &["–"; 6]).await;
+    put(&service, "spring", &json!({})).await;
+    until_shown(&browser, &["€0.00"; 6]).await;
+}
+
+#[test]
+fn the_reference_has_every_attribute_and_style() {
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(top.join(path)).expect("a file");
+    let (script, page) = (read("src/public_page/ticker.js"), read("docs/reference/ticker.md"));
+    let list = between(&script, "observedAttributes = [", "]");
+    let attributes = list.split(", ").map(|name| name.trim_matches('"'));
+    let styles = script
+        .split("var(--")
+        .skip(1)
+        .filter_map(|rest| rest.split([',', ')']).next());
+    let names: Vec<_> = attributes
+        .map(|name| format!("| `{name}` |"))
+        .chain(styles.map(|name| format!("| `--{name}` |")))
+        .collect();
+    assert_eq!(names.len(), 14);
+    for name in names {
+        assert!(page.contains(&name), "docs/reference/ticker.md lacks {name}");
+    }
 }
 
 #[tokio::test]
