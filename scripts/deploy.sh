@@ -179,6 +179,18 @@ play_all() {
   simulate --room --users 150 --capacity 50 --session-s 2 --stay-ms 100
 }
 
+# play_on: plays until it is stopped. A rate needs two scrapes of one series, so each load lasts longer than two scrapes
+# are apart, on a fast machine too. Each has a seed of its own, because its ids follow from the seed.
+play_on() {
+  local seed=1
+  while :; do
+    ((seed += 1))
+    simulate --seed "$seed" --entries 200000 --players 16 --winners 16 --collisions 200
+    simulate --seed "$seed" --coupons --users 20000 --stock 10000 --connections 16
+    simulate --seed "$seed" --room --users 1500 --capacity 50 --session-s 2 --stay-ms 500
+  done
+}
+
 stop_player() {
   [[ -n $player ]] || return 0
   pkill --parent "$player" 2>/dev/null || true
@@ -248,10 +260,10 @@ test_stack() {
   play_all
   compose exec -T prometheus promtool check config /etc/prometheus/prometheus.yml
   curl --silent --fail "http://$STACK_NET.11:9090/metrics" | promtool check metrics
-  # A rate needs two scrapes of a series, and a fast program plays a whole load between two: so it plays on.
-  while :; do play_all 2>/dev/null || exit; done &
+  play_on 2>"$work/played" &
   player=$!
   "$TOOLS_DIR/deploy/bin/python" tests/deploy/dashboards.py "$prometheus"
+  kill -0 "$player" 2>/dev/null || die "the load ended: $(tail -n 3 "$work/played")"
   stop_player
 
   step "an instance is killed under load, and Redis"
