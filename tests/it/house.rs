@@ -19,7 +19,7 @@ use map::{Map, PLACE, covers};
 use uses::{Absolute, Source, TestModule};
 
 /// Names and texts of the files that are checked.
-type Tree = BTreeMap<String, String>;
+pub type Tree = BTreeMap<String, String>;
 
 /// Crates that a pure file must not use. `actix` stands for every crate of that family.
 const IMPURE: [&str; 3] = ["actix", "redis", "sqlx"];
@@ -431,7 +431,7 @@ fn way<'a>(from: &'a str, to: &str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>
     None
 }
 
-fn read_tree(top: &Path) -> Tree {
+pub fn read_tree(top: &Path) -> Tree {
     let mut tree = Tree::new();
     let mut folders = vec![top.join("src"), top.join("crates")];
     while let Some(folder) = folders.pop() {

@@ -24,16 +24,17 @@ pub struct Plot<'a> {
     pub time: &'a dyn Fn(i64) -> String,
 }
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 200.0;
-const LEFT: f64 = 8.0;
-const RIGHT: f64 = 92.0;
+// Not much wider than a phone: texts of 12 units stay readable there, and are not large on a desk.
+const WIDTH: f64 = 440.0;
+const HEIGHT: f64 = 180.0;
+const LEFT: f64 = 4.0;
+const RIGHT: f64 = 84.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 26.0;
 /// Lines across, the axis included.
 const ROWS: u64 = 4;
-/// Times below.
-const TIMES: i64 = 4;
+/// The axis spans at least this part of the highest value, so that small changes look small.
+const LEAST_SPAN: u64 = 20;
 
 impl Plot<'_> {
     /// The plot; nothing without points.
@@ -72,32 +73,38 @@ impl Plot<'_> {
                 }
                 path class="plot-area" d=(area) {}
                 path class="plot-line" d=(line) {}
-                @for step in times(first.at_ms, last.at_ms) {
+                @for (step, label) in self.times(first.at_ms, last.at_ms) {
                     @let end = step == last.at_ms && step != first.at_ms;
                     text class="plot-text" text-anchor=(if end { "end" } else if step == first.at_ms { "start" } else { "middle" })
-                        x=(PreEscaped(format!("{:.1}", x(step)))) y=(HEIGHT - 8.0) { ((self.time)(step)) }
+                        x=(PreEscaped(format!("{:.1}", x(step)))) y=(HEIGHT - 8.0) { (label) }
                 }
             }
         }
     }
+
+    /// The times below with their labels, none of which comes twice.
+    fn times(&self, first: i64, last: i64) -> Vec<(i64, String)> {
+        let mut labels: Vec<(i64, String)> = Vec::new();
+        for at in [first, first.midpoint(last), last] {
+            let label = (self.time)(at);
+            if labels.iter().all(|(_, other)| *other != label) {
+                labels.push((at, label));
+            }
+        }
+        labels
+    }
 }
 
-/// The lowest and highest value at the axis: never the same, and a share of the range beyond the values.
+/// The lowest and highest value at the axis: never the same, and whole steps apart.
 fn range(points: &[Point]) -> (u64, u64) {
     let low = points.iter().map(|point| point.value).min().unwrap_or(0);
     let high = points.iter().map(|point| point.value).max().unwrap_or(0);
     // A pool that hardly moves must not look empty or wild.
     let low = if low < high / 2 { 0 } else { low };
-    let high = high.max(low + ROWS);
+    let lacking = (high / LEAST_SPAN).max(ROWS).saturating_sub(high - low);
+    let low = low - low.min(lacking / 2);
+    let high = high.saturating_add(lacking - lacking / 2);
     (low, high + (ROWS - (high - low) % ROWS) % ROWS)
-}
-
-/// Times of the labels below.
-fn times(first: i64, last: i64) -> Vec<i64> {
-    if first == last {
-        return vec![first];
-    }
-    (0..=TIMES).map(|step| first + (last - first) / TIMES * step).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a pixel needs no more")]
@@ -129,9 +136,24 @@ mod tests {
         let points = [(0, 0), (100, 40), (200, 10)].map(|(at_ms, value)| Point { at_ms, value });
         let svg = svg(&points);
         assert!(svg.contains("aria-label=\"Pool &amp; &lt;time&gt;\""));
-        assert!(svg.contains("d=\"M8.0 174.0H278.0V10.0H548.0V133.0H548.0\""), "{svg}");
+        assert!(svg.contains("d=\"M4.0 154.0H180.0V10.0H356.0V118.0H356.0\""), "{svg}");
         for label in [">0<", ">10<", ">40<", ">100<", ">200<"] {
             assert!(svg.contains(label), "{label}");
+        }
+    }
+
+    #[test]
+    fn no_label_comes_twice() {
+        let points = [(0, 500), (90_000, 500)].map(|(at_ms, value)| Point { at_ms, value });
+        let plot = Plot {
+            label: "Pool",
+            points: &points,
+            value: &|value| value.to_string(),
+            time: &|at| format!("minute {}", at / 60_000),
+        };
+        let svg = plot.svg().into_string();
+        for label in ["minute 0", "minute 1", ">488<", ">502<", ">516<"] {
+            assert_eq!(svg.matches(label).count(), 1, "{label}: {svg}");
         }
     }
 

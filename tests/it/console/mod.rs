@@ -5,6 +5,7 @@ mod coupons;
 mod day;
 mod define;
 pub mod fixture;
+mod hostile;
 mod instances;
 mod ledger;
 mod money;

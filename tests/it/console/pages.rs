@@ -1,12 +1,14 @@
 //! Every page, in a real browser: no barrier for anyone (axe-core), nothing wider than its screen, no request to another
 //! host, no error; in light and dark, on a desk and on a phone, in English and Korean.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::fixture::populated;
+use crate::fault::support::PATIENCE;
 use crate::support::browser::{Browser, Scripts};
+use crate::support::eventually;
 use crate::support::service::Service;
 
 /// Name and address of each page of the service with the data of [`populated`].
@@ -20,6 +22,20 @@ pub const PAGES: &[(&str, &str)] = &[
     ("new-jackpot", "/console/new-jackpot?template=tiers"),
     ("adjust", "/console/jackpots/spring/adjust"),
     ("pause", "/console/jackpots/spring/pause"),
+    ("rotate", "/console/jackpots/spring/rotate"),
+    ("close", "/console/jackpots/spring/close"),
+    ("payouts", "/console/payouts"),
+    ("payout", "/console/payouts/{payout}"),
+    ("entries", "/console/entries?player_id=player-1"),
+    ("entry", "/console/jackpots/spring/entries/e1"),
+    ("ledger", "/console/ledger"),
+    ("compared", "/console/ledger/jackpot/spring"),
+    ("postings", "/console/ledger/jackpot/spring/postings"),
+    ("head", "/console/ledger/jackpot/spring/head"),
+    ("audit", "/console/audit"),
+    ("keys", "/console/keys"),
+    ("instances", "/console/instances"),
+    ("commands", "/console/commands?jackpot=spring"),
     ("coupons", "/console/coupons"),
     ("coupon", "/console/coupons/coffee"),
     ("new-coupon", "/console/new-coupon"),
@@ -28,6 +44,7 @@ pub const PAGES: &[(&str, &str)] = &[
     ("issue", "/console/coupons/coffee/issues/r1"),
     ("void", "/console/coupons/coffee/issues/r1/void"),
     ("dead-letters", "/console/coupons/coffee/dead-letters"),
+    ("redrive", "/console/coupons/coffee/redrive"),
     ("bulk", "/console/coupons/coffee/bulk"),
     ("rooms", "/console/rooms"),
     ("room", "/console/rooms/lobby"),
@@ -36,6 +53,15 @@ pub const PAGES: &[(&str, &str)] = &[
     ("change-room", "/console/rooms/lobby/change"),
     ("throttle", "/console/rooms/lobby/throttle"),
     ("link", "/console/rooms/lobby/link"),
+];
+
+/// Routes of the console that are no page of [`PAGES`]: a redirect, a part of a page, a file, or what is looked at apart.
+const NO_PAGES: &[&str] = &[
+    "/console",
+    "/console/entries/one",
+    "/console/live/{path:.*}",
+    "/console/files/{format:json|csv|ndjson}/{path:.*}",
+    "/console/sign-in",
 ];
 
 /// What looks for barriers. `scripts/install.sh test` puts it there.
@@ -52,13 +78,22 @@ pub async fn barriers(browser: &Browser, axe: &str) -> Vec<Value> {
     browser
         .ask("window.found = null; axe.run().then((found) => { window.found = found.violations; })")
         .await;
-    let found = crate::support::eventually(crate::fault::support::PATIENCE, "axe looks at the page", async || {
+    let found = eventually(PATIENCE, "axe looks at the page", async || {
         let found = browser
             .ask("return window.found && window.found.map((one) => [one.id, one.nodes.map((node) => node.html)])")
             .await;
         found.as_array().cloned()
     });
     found.await
+}
+
+/// The id of a payout that the ledger has, for `{payout}` in an address of [`PAGES`].
+pub async fn a_payout(service: &Service) -> String {
+    eventually(PATIENCE, "a payout is in the ledger", async || {
+        let payouts = service.get("/v1/payouts?limit=1").await.body;
+        payouts["items"][0]["payout_id"].as_str().map(str::to_owned)
+    })
+    .await
 }
 
 /// Signs in by the form.
@@ -90,6 +125,43 @@ pub async fn look(browser: &Browser, axe: &str, place: &str) {
     assert!(lines.is_empty(), "{place}: {lines:#?}");
 }
 
+/// The patterns of all routes that a browser opens, from the source.
+fn opened() -> Vec<String> {
+    let mut found = Vec::new();
+    let tree = crate::house::read_tree(Path::new(env!("CARGO_MANIFEST_DIR")));
+    for (_, text) in tree.iter().filter(|(name, _)| name.starts_with("src/console/")) {
+        for route in text.split(".route(").skip(1) {
+            let mut parts = route.splitn(3, '"');
+            let (Some(_), Some(pattern), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+                continue;
+            };
+            if rest
+                .trim_start_matches([',', ' ', '\n'])
+                .starts_with("crate::http::get()")
+            {
+                found.push(pattern.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Whether the pattern of a route has this path.
+fn covers(pattern: &str, path: &str) -> bool {
+    let (pattern, path) = (pattern.split('/'), path.split('?').next().unwrap_or(path).split('/'));
+    pattern.clone().count() == path.clone().count() && pattern.zip(path).all(|(a, b)| a == b || a.starts_with('{'))
+}
+
+#[test]
+fn every_page_is_looked_at() {
+    let patterns = opened();
+    assert!(patterns.len() > NO_PAGES.len() + 20, "{patterns:?}");
+    for pattern in patterns {
+        let looked = NO_PAGES.contains(&pattern.as_str()) || PAGES.iter().any(|(_, path)| covers(&pattern, path));
+        assert!(looked, "no page of PAGES shows {pattern}");
+    }
+}
+
 /// Shows that what looks for barriers finds them.
 #[tokio::test]
 async fn a_barrier_is_found() {
@@ -102,29 +174,51 @@ async fn a_barrier_is_found() {
     assert_eq!(names, ["image-alt", "label"]);
 }
 
-#[tokio::test]
-async fn every_page_is_there_for_everyone() {
+/// Looks at every page on a screen of this width, in this scheme.
+async fn every_page(width: u32, scheme: &str) {
     let service = Service::start().await;
     populated(&service).await;
+    let payout = a_payout(&service).await;
     let browser = Browser::start(Scripts::On).await;
+    browser.screen(width, 900).await;
+    browser.scheme(scheme).await;
     let axe = axe();
     browser.open(&service.url("/console/sign-in")).await;
     look(&browser, &axe, "sign-in").await;
+    keep(&browser, "console-sign-in", width, scheme).await;
     sign_in(&browser, &service).await;
     for (name, path) in PAGES {
-        for (width, scheme) in [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")] {
-            browser.screen(width, 900).await;
-            browser.scheme(scheme).await;
-            browser.open(&service.url(path)).await;
-            look(&browser, &axe, &format!("{name} at {width} in {scheme}")).await;
-            keep(&browser, &format!("console-{name}-{width}-{scheme}.png")).await;
-        }
+        browser.open(&service.url(&path.replace("{payout}", &payout))).await;
+        look(&browser, &axe, &format!("{name} at {width} in {scheme}")).await;
+        keep(&browser, &format!("console-{name}"), width, scheme).await;
     }
 }
 
-/// Keeps pictures for the docs when they are asked for (`UPDATE_IMAGES=1`).
-pub async fn keep(browser: &Browser, name: &str) {
-    if std::env::var_os("UPDATE_IMAGES").is_some() {
+#[tokio::test]
+async fn every_page_is_there_for_everyone_at_a_desk() {
+    every_page(1280, "light").await;
+}
+
+#[tokio::test]
+async fn every_page_is_there_for_everyone_at_a_desk_in_the_dark() {
+    every_page(1280, "dark").await;
+}
+
+#[tokio::test]
+async fn every_page_is_there_for_everyone_on_a_phone() {
+    every_page(390, "light").await;
+}
+
+#[tokio::test]
+async fn every_page_is_there_for_everyone_on_a_phone_in_the_dark() {
+    every_page(390, "dark").await;
+}
+
+/// Keeps pictures for the docs when they are asked for (`UPDATE_IMAGES=1`): one of a light desk and one of a dark phone.
+pub async fn keep(browser: &Browser, name: &str, width: u32, scheme: &str) {
+    let is_kept = [(1280, "light"), (390, "dark")].contains(&(width, scheme));
+    if is_kept && std::env::var_os("UPDATE_IMAGES").is_some() {
+        let name = format!("{name}-{width}-{scheme}.webp");
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/images").join(name);
         std::fs::write(&path, browser.picture().await).expect("a picture can be written");
     }

@@ -88,7 +88,7 @@ async fn the_pages_are_there_for_everyone() {
                 look(&browser, &axe, &place).await;
                 assert_eq!(browser.ask("return document.documentElement.lang").await, language);
                 if language == "en" {
-                    keep(&browser, &format!("public-{name}-{width}-{scheme}.png")).await;
+                    keep(&browser, &format!("public-{name}"), width, scheme).await;
                 }
             }
         }
@@ -250,7 +250,7 @@ async fn a_player_checks_an_entry() {
         .await;
     let (said, _) = check(&browser, id, "1", &first["outcome"]["rank"].to_string()).await;
     assert!(said.starts_with("The outcome is right: the first draw"), "{said}");
-    keep(&browser, "public-check-1280-light.png").await;
+    keep(&browser, "public-check", 1280, "light").await;
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn heavy_a_report_is_there_for_everyone() {
                 assert_eq!(browser.title().await, format!("Simulation of a {kind}"));
                 look(&browser, &axe, &format!("{kind} at {width} in {scheme}")).await;
                 strokes.push(check(&browser.ask(PLOTS).await, kind, width));
-                keep(&browser, &format!("report-{kind}-{width}-{scheme}.png")).await;
+                keep(&browser, &format!("report-{kind}"), width, scheme).await;
             }
             assert!(
                 strokes[0].iter().zip(&strokes[1]).all(|(light, dark)| light != dark),

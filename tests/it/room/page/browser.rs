@@ -218,7 +218,7 @@ async fn heavy_the_page_is_there_for_everyone_and_its_reader() {
                 .ask("return document.documentElement.scrollWidth - innerWidth")
                 .await;
             assert_eq!(wide, 0, "{name} at {width}");
-            pages::keep(&browser, &format!("room-{name}-{width}-{scheme}.png")).await;
+            pages::keep(&browser, &format!("room-{name}"), width, scheme).await;
         }
     }
 }
