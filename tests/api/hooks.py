@@ -62,6 +62,9 @@ def definition(body, path):
             prize["fixed"]["amount"] = max(1, min(prize["fixed"]["amount"], tiers[0].get("cap") or 2**53 - 1))
         if "coupon" in prize:
             prize["coupon"]["coupon_id"] = "coffee"
+    # Origins are scheme://host, each once.
+    if isinstance(body.get("origins"), list):
+        body["origins"] = [f"https://shop-{number}.example" for number, _ in enumerate(body["origins"])]
     # A room that exists, or none.
     if body.get("room") is not None:
         body["room"] = "lobby"
@@ -116,6 +119,8 @@ def head(case, operation):
     # The jackpot that has the tier, and takes entries.
     if operation == "adjust_jackpot":
         case.path_parameters["id"] = "spring"
+    if operation == "get_meter_history" and case.query:
+        case.query["tier"] = "grand"
     # The room that lists the origin.
     if operation == "create_join_token":
         case.path_parameters["id"] = "lobby"

@@ -37,6 +37,8 @@ DEFINITION = {
     "max_redraws": 2,
     "min_stake": 0,
     "public_meter": True,
+    "origins": [],
+    "winners": "masked",
 }
 
 
