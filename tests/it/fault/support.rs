@@ -202,7 +202,8 @@ pub async fn sequence(redis: &mut MultiplexedConnection, jackpot: &str) -> u64 {
     found.expect("the jackpot is there")
 }
 
-/// Everything that Redis holds of a jackpot, byte for byte.
+/// Everything that Redis holds of a jackpot, byte for byte, but for the age of its records: every instance that runs adds
+/// to it.
 pub async fn everything(redis: &mut MultiplexedConnection, jackpot: &str) -> BTreeMap<String, Vec<u8>> {
     let keys: Vec<String> = redis::cmd("KEYS")
         .arg(key(jackpot, "*"))
@@ -210,9 +211,15 @@ pub async fn everything(redis: &mut MultiplexedConnection, jackpot: &str) -> BTr
         .await
         .expect("KEYS");
     let mut all = BTreeMap::new();
-    for key in keys {
-        let dump = redis::cmd("DUMP").arg(&key).query_async(redis).await.expect("DUMP");
-        all.insert(key, dump);
+    for name in keys {
+        let held = if name == key(jackpot, "state") {
+            let mut fields: BTreeMap<String, String> = by_hand::all(&name).query_async(redis).await.expect("a state");
+            fields.retain(|field, _| !["gen_age", "gen_looked"].contains(&field.as_str()));
+            format!("{fields:?}").into_bytes()
+        } else {
+            redis::cmd("DUMP").arg(&name).query_async(redis).await.expect("DUMP")
+        };
+        all.insert(name, held);
     }
     all
 }

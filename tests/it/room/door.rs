@@ -19,7 +19,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
-use crate::fault::support::{LIMITS, PATIENCE};
+use crate::fault::support::PATIENCE;
 use crate::room::fixture::{RoomFixture, definition};
 use crate::support::eventually;
 use crate::support::given::{SECRET, operator, standalone};
@@ -43,15 +43,7 @@ pub struct Instance {
 impl Instance {
     pub async fn on(url: &str, sql: &Sql, key: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let mut settings = standalone(url);
-        let limit = |name: &str| {
-            let found = LIMITS.iter().find(|(limit, _)| limit.ends_with(name));
-            found.expect("a limit").1.parse().expect("a number")
-        };
-        settings.connect_timeout_ms = limit("CONNECT_TIMEOUT_MS");
-        settings.response_timeout_ms = limit("RESPONSE_TIMEOUT_MS");
-        settings.total_timeout_ms = limit("TOTAL_TIMEOUT_MS");
-        let store = Store::open(&settings, directory.path()).await.expect("the store opens");
+        let store = Store::open(&standalone(url), directory.path()).await.expect("the store opens");
         let registry = Arc::new(Registry::new(store.clone()));
         let keys = Arc::new(SigningKeys::load(key, Path::new("")).expect("a key"));
         let tokens = Arc::new(Tokens::new("jackpot".to_owned(), keys, sql.clone()));
