@@ -52,6 +52,10 @@ pub struct Args {
     /// Of a coupon or a room.
     #[command(flatten)]
     pub crowd: CrowdArgs,
+    /// After the run, play the usual ways of doing the same beside the service: what each gives out wrongly, and how fast.
+    /// `make bench-collision` does that for the pool of a jackpot.
+    #[arg(long, requires = "crowd", conflicts_with = "url", help_heading = "Crowd")]
+    pub compare: bool,
     /// Of a coupon.
     #[command(flatten)]
     pub coupon: CouponArgs,
