@@ -51,7 +51,12 @@ fn tested(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
 /// The seed of an epoch, made as the service makes it.
 fn fresh() -> Result<EpochSeed, random::RandomError> {
     let nonce = hex::encode(random::bytes::<16>()?);
-    Ok(EpochSeed::derive(&MasterSecret::new(random::bytes()?), &jackpot(), 1, &nonce))
+    Ok(EpochSeed::derive(
+        &MasterSecret::new(random::bytes()?),
+        &jackpot(),
+        1,
+        &nonce,
+    ))
 }
 
 fn seed(text: &str) -> Result<EpochSeed, String> {

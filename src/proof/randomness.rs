@@ -207,9 +207,13 @@ fn overlaps(sample: &Sample) -> Judged {
     let size = usize::from(OUTCOMES);
     let circle = sample.first().cycle();
     let triples = sample.first().zip(circle.clone().skip(1)).zip(circle.skip(2));
-    let triples = triples.map(|((one, two), three)| (usize::from(one) * size + usize::from(two)) * size + usize::from(three));
+    let triples =
+        triples.map(|((one, two), three)| (usize::from(one) * size + usize::from(two)) * size + usize::from(three));
     let triples = counts(triples, size.pow(3));
-    let pairs = triples.chunks(size).map(|of_pair| of_pair.iter().sum()).collect::<Vec<_>>();
+    let pairs = triples
+        .chunks(size)
+        .map(|of_pair| of_pair.iter().sum())
+        .collect::<Vec<_>>();
     let count = float(sample.outcomes.len());
     Judged::chi_square(
         "overlaps",
@@ -243,7 +247,9 @@ fn coupon_collector(sample: &Sample) -> Judged {
         }
     }
     classes.push((observed, collections * (1.0 - from)));
-    let statistic = classes.iter().map(|(observed, expected)| (observed - expected).powi(2) / expected);
+    let statistic = classes
+        .iter()
+        .map(|(observed, expected)| (observed - expected).powi(2) / expected);
     Judged::chi_square(
         "coupon collector",
         "entries until every outcome has come",
@@ -272,7 +278,11 @@ fn runs(sample: &Sample) -> Judged {
     let high = float(is_high.clone().filter(|high| *high).count());
     let count = float(sample.outcomes.len());
     let low = count - high;
-    let changes = is_high.clone().zip(is_high.skip(1)).filter(|(one, next)| one != next).count();
+    let changes = is_high
+        .clone()
+        .zip(is_high.skip(1))
+        .filter(|(one, next)| one != next)
+        .count();
     let mean = 2.0 * high * low / count + 1.0;
     let variance = (mean - 1.0) * (mean - 2.0) / (count - 1.0);
     // Without one of the halves there is a single run, which no random draw of this length has.
@@ -300,19 +310,17 @@ fn interplay(sample: &Sample) -> Judged {
             degrees += (f64::from(OUTCOMES) - 1.0).powi(2);
         }
     }
-    Judged::chi_square(
-        "interplay",
-        "pairs of attempts of the same entry",
-        statistic,
-        degrees,
-    )
+    Judged::chi_square("interplay", "pairs of attempts of the same entry", statistic, degrees)
 }
 
 /// Ljung and Box over ten distances.
 fn serial_correlation(sample: &Sample) -> Judged {
     let count = float(sample.outcomes.len());
     let mean = sample.first().map(f64::from).sum::<f64>() / count;
-    let values = sample.first().map(|outcome| f64::from(outcome) - mean).collect::<Vec<_>>();
+    let values = sample
+        .first()
+        .map(|outcome| f64::from(outcome) - mean)
+        .collect::<Vec<_>>();
     let variance = values.iter().map(|value| value * value).sum::<f64>();
     let of_lag = |lag: usize| {
         let products = values.iter().zip(&values[lag..]).map(|(one, later)| one * later);

@@ -110,7 +110,9 @@ async fn play_and_compare<S: Scenario>(
         let target = &target;
         played.comparison = S::compare(args, Place { service, target, bar }).await?;
         bar.finish();
-        played.findings.extend(played.comparison.as_ref().map(Comparison::finding));
+        played
+            .findings
+            .extend(played.comparison.as_ref().map(Comparison::finding));
     }
     Ok(played)
 }

@@ -81,10 +81,7 @@ pub trait Scenario: Shown + Serialize + Sized + Send + Sync + 'static {
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError>;
 
     /// Plays the usual ways beside the service; none where there is no such comparison.
-    fn compare(
-        _args: &Args,
-        _place: Place<'_>,
-    ) -> impl Future<Output = Result<Option<Comparison>, SimulateError>> {
+    fn compare(_args: &Args, _place: Place<'_>) -> impl Future<Output = Result<Option<Comparison>, SimulateError>> {
         ready(Ok(None))
     }
 

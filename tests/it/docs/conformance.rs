@@ -98,7 +98,10 @@ fn clauses(page: &str) -> Vec<Clause> {
     for source in part.split("\n### ").skip(1) {
         let name = source.lines().next().unwrap_or_default();
         let read = source.contains("\nText: read, ");
-        assert!(read || source.contains("\nText: not read."), "{name} says whether it was read");
+        assert!(
+            read || source.contains("\nText: not read."),
+            "{name} says whether it was read"
+        );
         for row in source.lines().filter_map(|line| line.strip_prefix("| ")) {
             let cells = row.trim_end_matches(" |").split(" | ").collect::<Vec<_>>();
             let [clause, _, _, tests, status] = cells[..] else {

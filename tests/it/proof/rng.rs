@@ -13,7 +13,12 @@ use crate::support::service::{Service, output_text};
 const LEAST_P: f64 = 0.01;
 
 fn seed(number: u8) -> EpochSeed {
-    EpochSeed::derive(&MasterSecret::new([number; 32]), &jackpot(), 1, "00112233445566778899aabbccddeeff")
+    EpochSeed::derive(
+        &MasterSecret::new([number; 32]),
+        &jackpot(),
+        1,
+        "00112233445566778899aabbccddeeff",
+    )
 }
 
 fn p_of(report: &Report, test: &str) -> f64 {
@@ -43,21 +48,27 @@ fn the_draw_of_a_fixed_seed_passes_each_test_at_99_percent() {
     }
 }
 
-/// Over 40 seeds each test has p-values that are spread over 0 to 1 as chance spreads them. A formula that is wrong, or a
+/// Over 24 seeds each test has p-values that are spread over 0 to 1 as chance spreads them. A formula that is wrong, or a
 /// bound that is too wide, shows here.
 #[test]
 fn p_values_are_those_of_chance() {
-    let reports = (0..40).map(|number| judge(&Sample::draw(&seed(number), 10_000))).collect::<Vec<_>>();
+    let reports = (0..40)
+        .map(|number| judge(&Sample::draw(&seed(number), 10_000)))
+        .collect::<Vec<_>>();
     let names = reports[0].tests.iter().map(|one| one.test);
     for test in names {
         let mut values = reports.iter().map(|report| p_of(report, test)).collect::<Vec<_>>();
         values.sort_unstable_by(f64::total_cmp);
-        // Kolmogorov's distance from an even spread; with 40 values 0.257 is its bound at 99 %.
-        let distance = (0_u8..40)
+        // Kolmogorov's distance from an even spread; with 24 values 0.323 is its bound at 99 %.
+        let distance = (0_u8..24)
             .zip(&values)
-            .map(|(below, p)| (f64::from(below) / 40.0 - p).abs().max((f64::from(below + 1) / 40.0 - p).abs()))
+            .map(|(below, p)| {
+                (f64::from(below) / 24.0 - p)
+                    .abs()
+                    .max((f64::from(below + 1) / 24.0 - p).abs())
+            })
             .fold(0.0, f64::max);
-        assert!(distance < 0.257, "{test}: {distance} {values:?}");
+        assert!(distance < 0.323, "{test}: {distance} {values:?}");
     }
 }
 
@@ -85,7 +96,10 @@ fn each_test_finds_the_fault_that_it_is_for() {
         (
             "total distribution",
             damaged(|sample| {
-                first(sample, |index, honest| if one_in_thirty(index) { 7 } else { honest[index] });
+                first(
+                    sample,
+                    |index, honest| if one_in_thirty(index) { 7 } else { honest[index] },
+                );
                 for attempts in &mut sample.outcomes {
                     let all = attempts[1..].iter().map(|outcome| u32::from(*outcome)).sum::<u32>();
                     if all.is_multiple_of(29) {
@@ -110,19 +124,27 @@ fn each_test_finds_the_fault_that_it_is_for() {
         // A bag: ten entries have all ten outcomes.
         (
             "coupon collector",
-            damaged(|sample| first(sample, |index, honest| {
-                let bag = index / 10 * 10;
-                u8::try_from((index % 10 * 3 + usize::from(honest[bag])) % 10).expect("an outcome")
-            })),
+            damaged(|sample| {
+                first(sample, |index, honest| {
+                    let bag = index / 10 * 10;
+                    u8::try_from((index % 10 * 3 + usize::from(honest[bag])) % 10).expect("an outcome")
+                })
+            }),
         ),
         // The upper and the lower half change too often.
         (
             "runs",
-            damaged(|sample| first(sample, |index, honest| {
-                let half = OUTCOMES / 2;
-                let upper = if index.is_multiple_of(2) { half } else { 0 };
-                if index.is_multiple_of(5) { honest[index] % half + upper } else { honest[index] }
-            })),
+            damaged(|sample| {
+                first(sample, |index, honest| {
+                    let half = OUTCOMES / 2;
+                    if index % 4 == 1 {
+                        let is_upper = honest[index - 1] >= half;
+                        honest[index] % half + if is_upper { 0 } else { half }
+                    } else {
+                        honest[index]
+                    }
+                });
+            }),
         ),
         // A redraw is the draw again, one time in ten.
         (
@@ -136,9 +158,15 @@ fn each_test_finds_the_fault_that_it_is_for() {
         // An outcome comes again seven entries later, one time in ten.
         (
             "serial correlation",
-            damaged(|sample| first(sample, |index, honest| {
-                if index.is_multiple_of(10) && index > 7 { honest[index - 7] } else { honest[index] }
-            })),
+            damaged(|sample| {
+                first(sample, |index, honest| {
+                    if index.is_multiple_of(10) && index > 7 {
+                        honest[index - 7]
+                    } else {
+                        honest[index]
+                    }
+                })
+            }),
         ),
         // Half of the range is never drawn.
         (
@@ -173,7 +201,11 @@ fn the_command_draws_afresh_prints_p_values_and_repeats_a_run() {
     let (one, other) = (rng_test(&[]), rng_test(&[]));
     let seed_of = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let seed = text.lines().next().and_then(|line| line.strip_prefix("epoch seed ")).map(str::to_owned);
+        let seed = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("epoch seed "))
+            .map(str::to_owned);
         seed.unwrap_or_else(|| panic!("{text}"))
     };
     assert_ne!(seed_of(&one), seed_of(&other), "each run has a secret of its own");

@@ -110,7 +110,13 @@ async fn each_usual_way_of_a_coupon_goes_wrong_as_it_must_and_ours_never() {
 #[test]
 fn a_row_lock_without_a_database_is_said_to_be_left_out() {
     let (comparison, page, text) = compared(&["--coupons", "--users", "20", "--stock", "5", "--connections", "4"]);
-    check(&comparison, &page, &text, &COUPONS, &["this service", "this service, queued"]);
+    check(
+        &comparison,
+        &page,
+        &text,
+        &COUPONS,
+        &["this service", "this service, queued"],
+    );
     let all = comparison["approaches"].as_array().expect("approaches");
     let left_out = all.iter().find(|one| one.get("not_measured").is_some());
     let left_out = left_out.expect("one is not measured");

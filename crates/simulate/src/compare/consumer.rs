@@ -7,9 +7,9 @@ use redis::aio::MultiplexedConnection;
 use tokio::sync::watch;
 
 use super::super::SimulateError;
+use super::Approach;
 use super::race::{Answer, Asker, Size, Way};
 use super::redis::{Redis, key};
-use super::Approach;
 
 /// After this many tries a request is a dead letter.
 const MOST_TRIES: u32 = 3;
@@ -109,7 +109,10 @@ impl Process {
 
     /// Takes a unit for a request.
     async fn take(&mut self, user: &str) -> Result<bool, SimulateError> {
-        let left: i64 = redis::cmd("DECR").arg(&self.key).query_async(&mut self.connection).await?;
+        let left: i64 = redis::cmd("DECR")
+            .arg(&self.key)
+            .query_async(&mut self.connection)
+            .await?;
         let command = if left < 0 { "INCR" } else { "HINCRBY" };
         let mut command = redis::cmd(command);
         if left < 0 {
@@ -138,7 +141,10 @@ impl Process {
     /// Answers, and removes the request.
     async fn decide(&mut self, user: &str, outcome: &str) -> Result<(), SimulateError> {
         let mut answer = redis::pipe();
-        answer.cmd("RPUSH").arg(format!("{}:answer:{user}", self.key)).arg(outcome);
+        answer
+            .cmd("RPUSH")
+            .arg(format!("{}:answer:{user}", self.key))
+            .arg(outcome);
         answer.cmd("LPOP").arg(format!("{}:queue", self.key));
         answer.exec_async(&mut self.connection).await?;
         Ok(())

@@ -372,7 +372,10 @@ impl Asker for OursAsker {
         let is_answer = |answered: &super::super::client::Answered| {
             answered.status.is_success() || answered.status == StatusCode::CONFLICT
         };
-        let answered = self.api.call_until(Method::POST, &url, Some(Bytes::from(body)), is_answer).await?;
+        let answered = self
+            .api
+            .call_until(Method::POST, &url, Some(Bytes::from(body)), is_answer)
+            .await?;
         if let Some(all) = self.everyone_is_in.take() {
             all.wait().await;
         }
@@ -380,7 +383,11 @@ impl Asker for OursAsker {
         if answered.status == StatusCode::ACCEPTED {
             let url = self.api.url(&format!("{}/issues/{user}", self.path));
             shown = loop {
-                let shown = self.api.call(Method::GET, &url, None).await?.json("GET …/issues/{request}")?;
+                let shown = self
+                    .api
+                    .call(Method::GET, &url, None)
+                    .await?
+                    .json("GET …/issues/{request}")?;
                 if shown["result"] != "queued" {
                     break shown;
                 }

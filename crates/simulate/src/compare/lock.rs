@@ -65,7 +65,11 @@ impl Client {
     async fn acquire(&mut self) -> Result<Option<Watchdog>, SimulateError> {
         loop {
             let mut set = redis::cmd("SET");
-            set.arg(self.lock()).arg(self.holder).arg("NX").arg("PX").arg(LIFETIME_MS);
+            set.arg(self.lock())
+                .arg(self.holder)
+                .arg("NX")
+                .arg("PX")
+                .arg(LIFETIME_MS);
             let held: Option<String> = set.query_async(&mut self.connection).await?;
             if held.is_some() {
                 return Ok(self.renews.then(|| self.watch()));
@@ -97,7 +101,10 @@ impl Client {
     pub async fn ask(&mut self) -> Result<Answer, SimulateError> {
         self.hold.before().await;
         let watchdog = self.acquire().await?;
-        let left: i64 = redis::cmd("GET").arg(&self.key).query_async(&mut self.connection).await?;
+        let left: i64 = redis::cmd("GET")
+            .arg(&self.key)
+            .query_async(&mut self.connection)
+            .await?;
         if let Some(watchdog) = &watchdog {
             let stalls = matches!(self.hold, Hold::First(_));
             watchdog.process_stalls.store(stalls, Ordering::Relaxed);

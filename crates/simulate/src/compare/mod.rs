@@ -190,7 +190,7 @@ impl Comparison {
         let wrong = ours.clone().find(|score| score.is_wrong());
         let judged = match wrong {
             Some(score) => Judged::Violated(format!("{}: {}", score.approach.name, score.words())),
-            None => Judged::Held(format!("{} ways of the service", ours.count())),
+            None => Judged::Held(format!("ways of the service: {}", ours.count())),
         };
         Finding {
             rule: "comparison",
@@ -206,4 +206,45 @@ pub struct Place<'s> {
     pub service: &'s mut PrivateService,
     pub target: &'s Target,
     pub bar: &'s Bar,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(ours: Wrongs, theirs: Wrongs) -> Comparison {
+        let score = |name, ours, staged| Score {
+            approach: Approach {
+                name,
+                how: "",
+                held: "",
+                ours,
+            },
+            measured: Measured::Played {
+                staged,
+                crowd: Wrongs::default(),
+                asks_per_s: 1_234.5,
+            },
+        };
+        Comparison {
+            size: race::FEW,
+            approaches: vec![score("theirs", false, theirs), score("ours", true, ours)],
+        }
+    }
+
+    #[test]
+    fn only_a_wrong_count_of_the_service_is_a_violation() {
+        let one_lost = Wrongs {
+            lost: 1,
+            ..Wrongs::default()
+        };
+        let theirs = comparison(Wrongs::default(), one_lost);
+        assert_eq!(theirs.approaches.iter().map(Score::mark).collect::<String>(), "✗✓");
+        assert!(matches!(theirs.finding().judged, Judged::Held(_)));
+        let judged = comparison(one_lost, Wrongs::default()).finding().judged;
+        let Judged::Violated(words) = judged else {
+            panic!("{judged:?}");
+        };
+        assert_eq!(words, "ours: staged: 1 lost; in the crowd: exact; 1,235 requests/s");
+    }
 }

@@ -207,7 +207,9 @@ async fn race<A: Asker>(askers: Vec<A>, users: u64) -> Result<Raced<A>, Simulate
 }
 
 fn never(ended: Result<(), SimulateError>) -> SimulateError {
-    ended.err().unwrap_or_else(|| SimulateError::Usage("what goes on beside a crowd has ended before it".to_owned()))
+    ended
+        .err()
+        .unwrap_or_else(|| SimulateError::Usage("what goes on beside a crowd has ended before it".to_owned()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a rate to three digits")]
@@ -221,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// A way that gives what it is told to.
+    /// A way with the answers that a test chose.
     struct Told {
         answers: Vec<Answer>,
         back: u64,

@@ -28,7 +28,13 @@ pub struct CouponArgs {
     pub voids: u32,
     /// Database in which --compare plays the row lock, in a schema `jackpot_compare` that it makes and removes [default:
     /// the row lock is not measured].
-    #[arg(long, value_name = "URL", requires = "compare", requires = "coupons", help_heading = "Coupons")]
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "compare",
+        requires = "coupons",
+        help_heading = "Coupons"
+    )]
     #[serde(skip)]
     pub postgres: Option<String>,
     /// Id of the new coupon [default: sim-SEED].
