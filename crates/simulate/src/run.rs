@@ -105,7 +105,7 @@ async fn play_and_compare<S: Scenario>(
     service: &mut PrivateService,
 ) -> Result<Played<S>, SimulateError> {
     let mut played: Played<S> = play(args, target.clone(), Some(service)).await?;
-    if args.compare {
+    if args.crowd.compare {
         let bar = &Bar::new(args.quiet);
         let target = &target;
         played.comparison = S::compare(args, Place { service, target, bar }).await?;

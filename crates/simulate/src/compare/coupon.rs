@@ -118,7 +118,7 @@ enum BareAsker {
         stock: u64,
         hold: Hold,
     },
-    Lock(lock::Client),
+    Lock(Box<lock::Client>),
 }
 
 impl Bare {
@@ -164,7 +164,8 @@ impl Way for Bare {
             let connection = self.redis.connect().await?;
             clients.push(if self.way.is_lock() {
                 let renews = self.way == Usual::RenewedLock;
-                BareAsker::Lock(lock::Client::new(connection, key.clone(), holder, renews, hold))
+                let client = lock::Client::new(connection, key.clone(), holder, renews, hold);
+                BareAsker::Lock(Box::new(client))
             } else {
                 BareAsker::Bare {
                     way: self.way,

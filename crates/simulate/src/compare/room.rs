@@ -18,8 +18,8 @@ use super::race::{Answer, Asker, Hold, Size, Way};
 use super::redis::{Redis, key};
 use super::{Approach, Comparison, Place};
 
-/// Of a session that ends by itself. A crowd that is let in by one instant is in before it.
-const SESSION: Duration = Duration::from_secs(3);
+/// Of a session that ends by itself. Users who ask at one instant have all asked before it ends.
+const SESSION: Duration = Duration::from_secs(5);
 /// Of a crowd's session, which users end.
 const LONG_SESSION_S: u64 = 600;
 /// The sessions of a room are over within this time after their end.
