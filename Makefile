@@ -47,7 +47,7 @@ bench-memory: ## Measure the bytes in Redis for each remembered entry (ARGS=--qu
 bench-soak: ## Measure resident sizes and stream length under a constant load, 10 minutes (ARGS=--quick: one)
 	@scripts/bench.sh soak $(ARGS)
 
-bench-collision: ## Pay simultaneous winners by the usual approaches and by the service, and count what each pays wrongly (ARGS=--quick)
+bench-collision: ## Pools, coupons and rooms by the usual approaches and by the service: what each gives out wrongly, how fast (ARGS=--quick)
 	@scripts/bench.sh collision $(ARGS)
 
 bench-hostile: ## Measure a keyed client beside 10,000 hostile connections, some 6 minutes (ARGS=--quick: half a minute)

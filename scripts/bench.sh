@@ -33,7 +33,7 @@ case $command in
     start_postgres
     options+=(--postgres "$postgres_socket" --postgres-port "$postgres_port" --pgbench "$(postgres_programs)/pgbench")
     ;;
-  growth)
+  growth | collision)
     start_postgres
     options+=(--postgres-port "$postgres_port")
     ;;

@@ -9,10 +9,10 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
+//! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `rng-test`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
-//! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
+//! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue; `randomness`: seven tests over the draw | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
 //! | [`ledger`] | the SQL system of record of every kind of subject: projector, queries, reconciliation, restore; it knows a kind only by its registration | `http`, `settings`, `signing`, `sql`, `store`, `subject`, `telemetry` |
 //! | [`jackpot`] | play (enter → draw → claim → redraw), recovery, operators, their routes; `ledger`: their events in the books | `capability`, `combiner`, `coupon`, `http`, `ledger`, `room`, `settings`, `sql`, `store`, `subject`, `telemetry` |
@@ -59,7 +59,7 @@
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |
-//! | [`proof`] | `format`, `verify` |
+//! | [`proof`] | `format`, `randomness`, `verify` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
 //! | [`subject`] | `kinds`, `wanted` |
 //! | [`operator`], [`rate`] | `all` |

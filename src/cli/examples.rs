@@ -39,7 +39,9 @@ Examples:
   jackpot simulate --entries 20000
   jackpot simulate --players 1000 --winners 500 --kills 20
   jackpot simulate --coupons
-  jackpot simulate --room";
+  jackpot simulate --room
+  jackpot simulate --coupons --compare --report compared.html
+  jackpot simulate --room --compare";
 
 pub(super) const EXPORT: &str = "\
 Examples:
@@ -51,6 +53,12 @@ Examples:
   jackpot verify spring.ndjson
   jackpot verify spring.ndjson --key keys.json --head head-of-january.json
   jackpot verify --ledger --jackpot spring";
+
+pub(super) const RNG_TEST: &str = "\
+Examples:
+  jackpot rng-test
+  jackpot rng-test --entries 2000000
+  jackpot rng-test --seed 4ac47d7baa14f4b8b68b3c4c030c3ad5a41005179359fe6d13f0b924ef1586d3";
 
 pub(super) const RECONCILE: &str = "\
 Examples:
@@ -91,5 +99,5 @@ Examples:
   jackpot completions fish >~/.config/fish/completions/jackpot.fish";
 
 pub(super) const EXIT_CODES: &str = "\
-Exit codes: 0 after success, 1 after a failure, 2 when the command line is wrong. `verify`, `reconcile` and `ledger show`
-exit with 1 for what they found, and with 2 when they could not look.";
+Exit codes: 0 after success, 1 after a failure, 2 when the command line is wrong. `verify`, `rng-test`, `reconcile` and
+`ledger show` exit with 1 for what they found, and with 2 when they could not look.";

@@ -13,6 +13,7 @@ mod only;
 mod reconcile;
 mod restore;
 mod restore_from;
+mod rng_test;
 mod serve;
 mod session;
 mod simulate;
@@ -52,6 +53,8 @@ enum Command {
     Export(export::Args),
     #[command(after_help = examples::VERIFY)]
     Verify(verify::Args),
+    #[command(after_help = examples::RNG_TEST)]
+    RngTest(rng_test::Args),
     #[command(after_help = examples::RECONCILE)]
     Reconcile(reconcile::Args),
     #[command(after_help = examples::BACKUP)]
@@ -85,6 +88,7 @@ impl Cli {
             Command::Simulate(args) => return simulate::run(*args),
             Command::Export(args) => export::run(&args),
             Command::Verify(args) => return verify::run(&args),
+            Command::RngTest(args) => return rng_test::run(&args),
             Command::Reconcile(args) => return reconcile::run(&args),
             Command::Backup(args) => backup::run(&args),
             Command::Restore(args) => return restore::run(&args),

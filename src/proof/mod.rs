@@ -5,6 +5,7 @@
 //! | [`mod@format`] | the lines of an export, which writer and verifier share. Pure |
 //! | [`export`] | writes them from the ledger |
 //! | [`api`] | the route `GET /v1/jackpots/{id}/ledger/export` |
+//! | [`randomness`] | tests the draw for randomness: `jackpot rng-test`. Pure |
 //! | [`verify`] | checks them offline, and the order of a room's pre-queue. Pure |
 //!
 //! A room writes the list of its pre-queue itself, in the format of [`crate::room::pre_queue_line`].
@@ -12,4 +13,5 @@
 pub mod api;
 pub mod export;
 pub mod format;
+pub mod randomness;
 pub mod verify;

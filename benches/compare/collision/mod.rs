@@ -2,14 +2,14 @@
 //! connection.
 //!
 //! `usual` has the usual ways of sharing a pool, on a bare Redis. `script` is this service's script alone, `http` the
-//! whole service. `score` judges what they paid.
+//! whole service. `score` judges what they paid. The program itself compares the ways of coupons and rooms.
 
 mod http;
 mod score;
 mod script;
 mod usual;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Least amount of a payout, in minor units.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     min_payout: i64,
+    /// Port of a PostgreSQL server with the user `postgres`; without it the row lock of coupons is left out.
+    #[arg(long)]
+    postgres_port: Option<u16>,
 }
 
 /// The result of a claim.
@@ -108,11 +111,34 @@ pub(crate) async fn run(args: &Args) -> Outcome<ExitCode> {
     for name in &failures {
         eprintln!("{name} paid wrongly");
     }
-    Ok(if failures.is_empty() {
+    let others_held = others(args)?;
+    Ok(if failures.is_empty() && others_held {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(2)
     })
+}
+
+/// Coupons and rooms beside their usual ways: `simulate --compare`. True without a violation.
+fn others(args: &Args) -> Outcome<bool> {
+    let mut held = true;
+    for kind in ["coupons", "room"] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_jackpot"));
+        run.args(["simulate", &format!("--{kind}"), "--compare"]);
+        if args.quick {
+            run.args(["--users", "200"]);
+        }
+        for (option, ending) in [("--json", "json"), ("--report", "html")] {
+            run.arg(option)
+                .arg(args.place.directory.join(format!("collision-{kind}.{ending}")));
+        }
+        if let Some(port) = args.postgres_port.filter(|_| kind == "coupons") {
+            run.arg("--postgres")
+                .arg(format!("postgres://postgres@127.0.0.1:{port}/postgres"));
+        }
+        held &= run.status()?.success();
+    }
+    Ok(held)
 }
 
 /// Plays one round. The first players win, the others contribute.

@@ -29,6 +29,11 @@ pub struct CrowdArgs {
     /// Connections of the users: this many requests are under way at the same time.
     #[arg(long, requires = "crowd", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "Crowd")]
     pub connections: u32,
+    /// After the run, play the usual ways of doing the same beside the service: what each gives out wrongly, and how fast.
+    /// `make bench-collision` does that for the pool of a jackpot.
+    #[arg(long, requires = "crowd", conflicts_with = "url", help_heading = "Crowd")]
+    #[serde(skip)]
+    pub compare: bool,
 }
 
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.

@@ -81,6 +81,9 @@ pub enum SimulateError {
     /// The private Redis could not be addressed.
     #[error("the private Redis: {0}")]
     Redis(#[from] redis::RedisError),
+    /// The database that --postgres names.
+    #[error("the database of --postgres: {0}")]
+    Sql(#[from] sqlx::Error),
     /// A plot or the page could not be drawn.
     #[error("the report could not be drawn: {0}")]
     Report(String),

@@ -2,12 +2,13 @@
 //!
 //! The crate knows the service by its HTTP contract. Two more things come in as [`Product`]: the program to start, and
 //! the keys of a room in Redis. `scenario` has the trait of what can be played, and `run` is the engine that plays it.
-//! `jackpot`, `coupon` and `room` implement the trait, each with a plan, players, evidence and rules. `finding`, `table`
-//! and `report` show the result.
+//! `jackpot`, `coupon` and `room` implement the trait, each with a plan, players, evidence and rules. `compare`
+//! plays the usual ways beside the service. `finding`, `table` and `report` show the result.
 
 mod args;
 mod ceiling;
 mod client;
+mod compare;
 mod coupon;
 mod error;
 mod finding;
@@ -88,6 +89,9 @@ async fn conduct(args: &Args, product: &Product) -> Result<Verdict, SimulateErro
     }
     if !args.quiet {
         println!("{}\n{}", table::numbers(overview), table::findings(&overview.findings));
+        if let Some(comparison) = &overview.comparison {
+            println!("{}", table::comparison(comparison));
+        }
     }
     let verdict = finding::verdict(&overview.findings);
     println!("{}", table::verdict(&verdict, &overview.findings));

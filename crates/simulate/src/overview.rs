@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::compare::Comparison;
 use super::finding::Finding;
 use super::machine::Machine;
 use super::numbers::{Client, Latency, Numbers};
@@ -16,6 +17,8 @@ const CLIENT_BOUND_PERCENT: f64 = 70.0;
 pub struct Overview {
     pub machine: Machine,
     pub findings: Vec<Finding>,
+    /// With `--compare`.
+    pub comparison: Option<Comparison>,
     /// What the service showed beside its answers.
     pub shown: &'static str,
     /// The numbers that matter most, and their names.

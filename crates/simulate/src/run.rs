@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::client::{Api, Target};
+use super::compare::{Comparison, Place};
 use super::finding::{self, Finding};
 use super::machine::{Machine, cpu_ticks};
 use super::numbers::{Client, Numbers};
@@ -42,6 +43,9 @@ pub struct Played<S: Scenario> {
     machine: Machine,
     pub numbers: Numbers<S::Numbers>,
     findings: Vec<Finding>,
+    /// With `--compare`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<Comparison>,
     #[serde(skip)]
     pub evidence: S::Evidence,
     /// When the service was killed, in microseconds of the run.
@@ -79,7 +83,7 @@ pub async fn run<S: Scenario>(args: &Args, product: &Product) -> Result<Summary,
     } else {
         let mut service = PrivateService::start(product.clone(), args.seed, args.keep_data, S::SETTINGS).await?;
         let target = service.target()?;
-        let played = play(args, target, Some(&mut service)).await;
+        let played = play_and_compare(args, target, &mut service).await;
         let stopped = service.stop().await;
         let played = played?;
         if let Some(kept) = stopped? {
@@ -93,6 +97,24 @@ pub async fn run<S: Scenario>(args: &Args, product: &Product) -> Result<Summary,
         json: json!(played),
         overview: overview(played),
     })
+}
+
+async fn play_and_compare<S: Scenario>(
+    args: &Args,
+    target: Target,
+    service: &mut PrivateService,
+) -> Result<Played<S>, SimulateError> {
+    let mut played: Played<S> = play(args, target.clone(), Some(service)).await?;
+    if args.crowd.compare {
+        let bar = &Bar::new(args.quiet);
+        let target = &target;
+        played.comparison = S::compare(args, Place { service, target, bar }).await?;
+        bar.finish();
+        played
+            .findings
+            .extend(played.comparison.as_ref().map(Comparison::finding));
+    }
+    Ok(played)
 }
 
 async fn play<S: Scenario>(
@@ -153,6 +175,7 @@ async fn play<S: Scenario>(
             client,
         },
         findings: finding::judge(S::RULES, &evidence),
+        comparison: None,
         evidence,
         kills_us,
     })
@@ -189,6 +212,7 @@ fn overview<S: Scenario>(played: Played<S>) -> Overview {
         machine,
         numbers,
         findings,
+        comparison,
         ..
     } = played;
     let plan = parameters.plan;
@@ -207,6 +231,7 @@ fn overview<S: Scenario>(played: Played<S>) -> Overview {
         definition: (S::KIND, parameters.definition),
         machine,
         findings,
+        comparison,
     };
     overview.add_common(numbers.kills, &numbers.client, S::RATE);
     overview.remarks.extend(plan.remarks());

@@ -2,6 +2,7 @@
 //!
 //! docs/decisions/0033 has the reasons.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::client::Api;
+use super::compare::{Comparison, Place};
 use super::finding::Rule;
 use super::overview::Shown;
 use super::report::plots::Plot;
@@ -77,6 +79,11 @@ pub trait Scenario: Shown + Serialize + Sized + Send + Sync + 'static {
 
     /// In the order of the page.
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError>;
+
+    /// Plays the usual ways beside the service; none where there is no such comparison.
+    fn compare(_args: &Args, _place: Place<'_>) -> impl Future<Output = Result<Option<Comparison>, SimulateError>> {
+        ready(Ok(None))
+    }
 
     /// The path of the subject in the API.
     fn path(&self) -> String {

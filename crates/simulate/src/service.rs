@@ -95,6 +95,11 @@ impl PrivateService {
         self.data.path()
     }
 
+    /// The socket of its Redis.
+    pub fn redis_socket(&self) -> PathBuf {
+        self.data.path().join("redis/redis.sock")
+    }
+
     /// The keys of a room in its Redis.
     pub fn room_keys(&self, room: &str) -> RoomKeys {
         (self.product.room_keys)(room)

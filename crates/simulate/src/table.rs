@@ -4,6 +4,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use super::Verdict;
+use super::compare::Comparison;
 use super::finding::{Finding, Judged};
 use super::overview::Overview;
 
@@ -45,6 +46,20 @@ pub fn findings(findings: &[Finding]) -> String {
         table.add_row([mark, finding.rule, detail.as_str()]);
     }
     table.to_string()
+}
+
+/// The usual ways beside the service, one line each.
+pub fn comparison(comparison: &Comparison) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
+    table.set_header(["", "approach", "given out wrongly, and how fast"]);
+    for score in &comparison.approaches {
+        table.add_row([score.mark(), score.approach.name, &score.words()]);
+    }
+    format!("{}\n{table}", comparison.words())
 }
 
 /// The last line.

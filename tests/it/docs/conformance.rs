@@ -81,3 +81,97 @@ fn a_test_that_is_gone_is_found() {
         assert!(!exists(root, gone), "{gone}");
     }
 }
+
+/// A row of the page's tables of regulations.
+struct Clause {
+    place: String,
+    /// The text of its source was read.
+    read: bool,
+    tests: String,
+    status: String,
+}
+
+/// The rows below each heading of `## Regulations` that names a source.
+fn clauses(page: &str) -> Vec<Clause> {
+    let (_, part) = page.split_once("\n## Regulations").unwrap_or_default();
+    let mut found = Vec::new();
+    for source in part.split("\n### ").skip(1) {
+        let name = source.lines().next().unwrap_or_default();
+        let read = source.contains("\nText: read, ");
+        assert!(
+            read || source.contains("\nText: not read."),
+            "{name} says whether it was read"
+        );
+        for row in source.lines().filter_map(|line| line.strip_prefix("| ")) {
+            let cells = row.trim_end_matches(" |").split(" | ").collect::<Vec<_>>();
+            let [clause, _, _, tests, status] = cells[..] else {
+                panic!("{name}: five cells: {row}");
+            };
+            if clause != "clause" && !clause.starts_with("---") {
+                found.push(Clause {
+                    place: format!("{name}, {clause}"),
+                    read,
+                    tests: tests.to_owned(),
+                    status: status.to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// What is wrong with a row.
+fn fault(clause: &Clause) -> Option<&'static str> {
+    let missing = clause.status.strip_prefix("partly: ");
+    match clause.status.as_str() {
+        "not read" | "operator's" => None,
+        "met" if !clause.read => Some("met, but its text was not read"),
+        _ if missing.is_some_and(|missing| !missing.is_empty()) && !clause.read => {
+            Some("partly, but its text was not read")
+        }
+        "met" if clause.tests.contains("`it::") => None,
+        _ if missing.is_some_and(|missing| !missing.is_empty()) && clause.tests.contains("`it::") => None,
+        "met" => Some("met without a test"),
+        _ if missing.is_some() => Some("partly without a test, or without what is missing"),
+        _ => Some("no status that the page explains"),
+    }
+}
+
+#[test]
+fn no_clause_is_met_without_its_text_and_a_test() {
+    let page = fs::read_to_string(top().join("docs/reference/conformance.md")).expect("the page");
+    let clauses = clauses(&page);
+    assert!(clauses.len() > 60, "{} clauses", clauses.len());
+    let faults = clauses
+        .iter()
+        .filter_map(|clause| Some(format!("{}: {}", clause.place, fault(clause)?)))
+        .collect::<Vec<_>>();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_clause_that_claims_too_much_is_found() {
+    let of = |text: &str, tests: &str, status: &str| {
+        let page = format!(
+            "\n## Regulations\n\n### A\n\nText: {text}\n\n| clause | subject | here | tests | status |\n\
+             | --- | --- | --- | --- | --- |\n| 1 | a | b | {tests} | {status} |\n"
+        );
+        let clauses = clauses(&page);
+        assert_eq!(clauses.len(), 1);
+        fault(&clauses[0])
+    };
+    for (text, tests, status, wrong) in [
+        ("read, all.", "`it::a`", "met", false),
+        ("read, all.", "`it::a`", "partly: b", false),
+        ("not read.", "none", "not read", false),
+        ("not read.", "none", "operator's", false),
+        ("read, all.", "none", "met", true),
+        ("read, all.", "none", "partly: b", true),
+        ("read, all.", "`it::a`", "partly: ", true),
+        ("read, all.", "`it::a`", "yes", true),
+        ("not read.", "`it::a`", "met", true),
+        ("not read.", "`it::a`", "partly: b", true),
+    ] {
+        assert_eq!(of(text, tests, status).is_some(), wrong, "{text} {tests} {status}");
+    }
+}

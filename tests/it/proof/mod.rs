@@ -4,6 +4,7 @@
 mod batch;
 mod pre_queue;
 mod restored;
+mod rng;
 mod secrets;
 pub mod story;
 

@@ -1,5 +1,6 @@
 //! `jackpot simulate`.
 
+mod compare;
 pub mod coupons;
 mod report;
 pub mod room;

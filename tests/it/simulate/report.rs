@@ -15,7 +15,7 @@ const KINDS: [(&str, &str); 3] = [
         "--players 20 --entries 600 --winners 10 --collisions 2 --tiers 3",
     ),
     ("coupon", "--coupons --users 200 --stock 60 --connections 16 --voids 5"),
-    ("room", "--room --users 60 --capacity 10"),
+    ("room", "--room --users 60 --capacity 10 --compare"),
 ];
 
 /// The plots that are shown, the texts of each plot's axes, and the colour of its first line.

@@ -26,6 +26,17 @@ pub struct CouponArgs {
     /// Take back this many issued units at random moments of the run. The service issues them again.
     #[arg(long, value_name = "N", requires = "coupons", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Coupons")]
     pub voids: u32,
+    /// Database in which --compare plays the row lock, in a schema `jackpot_compare` that it makes and removes [default:
+    /// the row lock is not measured].
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "compare",
+        requires = "coupons",
+        help_heading = "Coupons"
+    )]
+    #[serde(skip)]
+    pub postgres: Option<String>,
     /// Id of the new coupon [default: sim-SEED].
     #[arg(long, value_name = "ID", requires = "coupons", value_parser = id, help_heading = "Coupons")]
     #[serde(skip)]
@@ -78,6 +89,10 @@ mod tests {
             ("--coupons --coupon a:b", "--coupon"),
             ("--coupons --url http://localhost:1 --key k --kills 3", "--kills"),
             ("--coupons --kill-redis", "--kill-redis"),
+            ("--compare", "--coupons"),
+            ("--coupons --postgres postgres://localhost/x", "--compare"),
+            ("--room --compare --postgres postgres://localhost/x", "--postgres"),
+            ("--coupons --compare --url http://localhost:1 --key k", "--compare"),
         ] {
             let error = parse(line).expect_err(line);
             assert!(error.contains(named), "{line}: {error}");

@@ -22,6 +22,7 @@ use serde_json::Value;
 use self::crowd::{Crowd, Results};
 use self::evidence::Evidence;
 use crate::client::Api;
+use crate::compare::{self, Comparison, Place};
 use crate::finding::Rule;
 use crate::numbers::per;
 use crate::report::plots::Plot;
@@ -97,6 +98,10 @@ impl Scenario for Plan {
 
     fn client_per_s(numbers: &numbers::Numbers, elapsed_s: f64) -> f64 {
         per(numbers.calls + numbers.looks, elapsed_s)
+    }
+
+    async fn compare(args: &Args, place: Place<'_>) -> Result<Option<Comparison>, SimulateError> {
+        compare::coupons(args, place).await.map(Some)
     }
 
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {

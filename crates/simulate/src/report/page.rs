@@ -7,6 +7,7 @@ use plotters::style::RGBColor;
 
 use super::plots::{self, Plot};
 use crate::Verdict;
+use crate::compare::Score;
 use crate::finding::{self, Finding, Judged};
 use crate::overview::Overview;
 
@@ -21,6 +22,7 @@ pub fn html(overview: &Overview, plots: &[Plot], at: jiff::Timestamp) -> String 
         cards(overview),
         plotted(plots),
         checks(overview),
+        compared(overview),
         details(overview),
     ]
     .concat();
@@ -148,6 +150,34 @@ fn checks(overview: &Overview) -> String {
         "<section class=\"panel\"><h2>Checks</h2><p class=\"hint\">Judged from outside, from the answers and {} alone; – could not be judged.</p>\n\
          <table class=\"checks\">\n{rows}</table></section>\n",
         overview.shown
+    )
+}
+
+/// The usual ways beside the service.
+fn compared(overview: &Overview) -> String {
+    let Some(comparison) = &overview.comparison else {
+        return String::new();
+    };
+    let row = |score: &Score| {
+        let class = match score.mark() {
+            "✓" => "good",
+            "✗" => "bad",
+            _ => "warn",
+        };
+        format!(
+            "<tr><td class=\"mark {class}\">{}</td><th scope=\"row\">{}</th><td>{}<div class=\"muted\">{}. Staged: {}.</div></td></tr>\n",
+            score.mark(),
+            escape(score.approach.name),
+            escape(&score.words()),
+            escape(score.approach.how),
+            escape(score.approach.held)
+        )
+    };
+    let rows = comparison.approaches.iter().map(row).collect::<String>();
+    format!(
+        "<section class=\"panel\"><h2>Beside the usual approaches</h2><p class=\"hint\">{}</p>\n\
+         <table class=\"checks\">\n{rows}</table></section>\n",
+        escape(&comparison.words())
     )
 }
 

@@ -30,6 +30,7 @@ use self::crowd::{Crowd, Results};
 use self::evidence::Evidence;
 use self::monitor::Seen;
 use crate::client::Api;
+use crate::compare::{self, Comparison, Place};
 use crate::finding::Rule;
 use crate::numbers::per;
 use crate::report::plots::Plot;
@@ -118,6 +119,10 @@ impl Scenario for Plan {
     /// While the early users joined.
     fn client_per_s(numbers: &numbers::Numbers, _: f64) -> f64 {
         per(numbers.joins + numbers.joins_again, numbers.joining_s)
+    }
+
+    async fn compare(args: &Args, place: Place<'_>) -> Result<Option<Comparison>, SimulateError> {
+        compare::rooms(args, place).await.map(Some)
     }
 
     fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {

@@ -54,7 +54,7 @@ impl Redis {
     /// That of this service, with the keys of this room.
     pub fn of(service: &PrivateService, room: &str) -> Self {
         Self {
-            socket: service.data_dir().join("redis/redis.sock"),
+            socket: service.redis_socket(),
             keys: service.room_keys(room),
         }
     }
