@@ -290,7 +290,7 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
             "share_ppm sums to 0: an entry would add nothing; give a tier a share",
         ));
     } else if shares(&document.tiers) <= u64::from(Ppm::WHOLE.get())
-        && split_of(document, document.max_stake().max(Minor::ONE))
+        && split_of(document.contribution, &document.tiers, document.max_stake().max(Minor::ONE))
             .iter()
             .all(super::split::TierAmount::is_nothing)
     {
