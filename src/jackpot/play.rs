@@ -135,13 +135,7 @@ impl Play {
     }
 
     /// Rare paths are boxed, here and below, because every entry allocates and moves memory for its whole future.
-    async fn enter_once(
-        &self,
-        id: &Id,
-        entry_id: &str,
-        sent: Sent,
-        brought: Brought<'_>,
-    ) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, brought: Brought<'_>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),

@@ -63,7 +63,10 @@ impl FromRequest for RoomPasses {
         let passes = Self::of(request.headers());
         if passes.0.len() > MAX_PASSES {
             let rule = format!("must be sent at most {MAX_PASSES} times, once for each waiting room");
-            return ready(Err(Problem::invalid_request(vec![FieldError::new("X-Room-Pass", rule)])));
+            return ready(Err(Problem::invalid_request(vec![FieldError::new(
+                "X-Room-Pass",
+                rule,
+            )])));
         }
         ready(Ok(passes))
     }

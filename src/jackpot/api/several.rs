@@ -186,8 +186,14 @@ where
     if ended.is_err() {
         tracing::warn!("some jackpots of a play did not answer in time");
     }
-    let late = || Err(Problem::store_unavailable("the jackpot does not answer in time; repeat the same id"));
-    all.iter_mut().map(|one| one.as_mut().take_output().unwrap_or_else(late)).collect()
+    let late = || {
+        Err(Problem::store_unavailable(
+            "the jackpot does not answer in time; repeat the same id",
+        ))
+    };
+    all.iter_mut()
+        .map(|one| one.as_mut().take_output().unwrap_or_else(late))
+        .collect()
 }
 
 fn item<'a>(jackpot_id: &'a Id, taken: &'a Result<(u16, Entry), Problem>) -> PlayItem<'a> {

@@ -103,7 +103,10 @@ async fn the_rules_follow_the_definition_in_force() {
     let version = &service.get("/v1/jackpots/told").await.body["version"];
     assert_eq!((&now["version"], &now["odds"]["ranks"]), (version, &json!([])));
     assert_eq!(now["expected_return_ppm"], json!({"pool": 11_250, "fixed": 0}));
-    assert_eq!(now["redraws"], "A prize that can't be given is lost: there is no redraw.");
+    assert_eq!(
+        now["redraws"],
+        "A prize that can't be given is lost: there is no redraw."
+    );
 }
 
 #[tokio::test]

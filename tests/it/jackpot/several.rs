@@ -90,8 +90,7 @@ async fn each_item_is_the_entry_of_its_jackpot_and_a_repeat_completes_the_play()
     assert_eq!(told(&play(&service, &play_body).await), ["200", missing, "200", other]);
     for (jackpot, item) in [("network", &second[0]), ("mini", &second[2])] {
         let path = format!("/v1/jackpots/{jackpot}/entries");
-        let alone =
-            json!({"entry_id": "round", "player_id": "p1", "stake": 100, "client_seed": "mine"});
+        let alone = json!({"entry_id": "round", "player_id": "p1", "stake": 100, "client_seed": "mine"});
         let repeated = service.post(&path, alone).await;
         assert_eq!((repeated.status, &repeated.body), (StatusCode::OK, &item["entry"]));
         assert_eq!(service.get(&format!("{path}/round")).await.body, item["entry"]);
@@ -133,7 +132,11 @@ async fn a_wrong_play_takes_nothing() {
     ] {
         let answer = service.post(PLAYS, wrong).await;
         assert_eq!(
-            (answer.status.as_u16(), &answer.body["code"], &answer.body["errors"][0]["field"]),
+            (
+                answer.status.as_u16(),
+                &answer.body["code"],
+                &answer.body["errors"][0]["field"]
+            ),
             (422, &json!("invalid-request"), &json!(field)),
             "{}",
             answer.text
@@ -176,7 +179,12 @@ async fn a_bound_key_plays_its_own_jackpots_and_needs_the_role() {
     let bound = ["--role", "play", "--only", "jackpot:own", "--only", "coupon:other"];
     let bound = key(&service, "bound", &bound).await;
     let play_body = body("e", &["other", "own", "nothing"]);
-    let answer = bound.request(Method::POST, PLAYS).json(&play_body).send().await.expect("an answer");
+    let answer = bound
+        .request(Method::POST, PLAYS)
+        .json(&play_body)
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(answer.status(), StatusCode::OK);
     let answer: Value = answer.json().await.expect("JSON");
     let items = answer["items"].as_array().expect("items");
@@ -201,7 +209,11 @@ async fn the_entries_of_a_play_reach_their_redis_in_one_write() {
     }
     // Whichever thread answers, its connection is open and its scripts are loaded.
     let warm: Vec<String> = (0..64).map(|number| format!("warm{number}")).collect();
-    join_all(warm.iter().map(|id| async { play(&service, &body(id, &jackpots)).await })).await;
+    join_all(
+        warm.iter()
+            .map(|id| async { play(&service, &body(id, &jackpots)).await }),
+    )
+    .await;
     for count in [4, 16] {
         for round in 0..10 {
             let id = format!("round-{count}-{round}");
@@ -270,8 +282,16 @@ async fn heavy_a_frozen_node_holds_up_no_other_jackpot_of_a_play() {
     });
     assert!(began_at.elapsed() < ANSWERED_WITHIN, "{:?}", began_at.elapsed());
     for (item, up) in items.iter().zip(&up) {
-        let (status, code) = if *up { (201, Value::Null) } else { (503, json!("store-unavailable")) };
-        assert_eq!((&item["status"], &item["problem"]["code"]), (&json!(status), &code), "{item}");
+        let (status, code) = if *up {
+            (201, Value::Null)
+        } else {
+            (503, json!("store-unavailable"))
+        };
+        assert_eq!(
+            (&item["status"], &item["problem"]["code"]),
+            (&json!(status), &code),
+            "{item}"
+        );
     }
     cluster.node_at(&frozen).thaw();
     eventually(PATIENCE, "a repeat completes the play", async || {
@@ -280,6 +300,10 @@ async fn heavy_a_frozen_node_holds_up_no_other_jackpot_of_a_play() {
     })
     .await;
     for jackpot in jackpots {
-        assert_eq!(balanced(&service, jackpot).await["contributed"], 2, "{jackpot}: each id is one entry");
+        assert_eq!(
+            balanced(&service, jackpot).await["contributed"],
+            2,
+            "{jackpot}: each id is one entry"
+        );
     }
 }

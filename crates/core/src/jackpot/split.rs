@@ -129,10 +129,7 @@ pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
 /// [`split`] among tiers with checked shares.
 pub(super) fn split_of(contribution: Contribution, tiers: &[Tier], stake: Minor) -> Vec<TierAmount> {
     let whole = contribution_micro(contribution, stake);
-    let mut amounts = tiers
-        .iter()
-        .map(|tier| tier.share_ppm.of(whole))
-        .collect::<Vec<_>>();
+    let mut amounts = tiers.iter().map(|tier| tier.share_ppm.of(whole)).collect::<Vec<_>>();
     let complete = tiers.iter().map(|tier| tier.share_ppm.get()).sum::<u32>() == 1_000_000;
     if let (true, Some((last, others))) = (complete, amounts.split_last_mut()) {
         *last = whole - others.iter().sum::<u128>();

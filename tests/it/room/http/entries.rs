@@ -269,25 +269,60 @@ async fn a_play_brings_a_pass_for_each_room_of_its_jackpots() {
     for room in ["door", "gate"] {
         create(&service, room, 5, &json!({})).await;
     }
-    for (id, room) in [("a", json!("door")), ("b", json!("gate")), ("c", json!("door")), ("d", Value::Null)] {
+    for (id, room) in [
+        ("a", json!("door")),
+        ("b", json!("gate")),
+        ("c", json!("door")),
+        ("d", Value::Null),
+    ] {
         assert_eq!(jackpot(&service, id, &room).await.status, StatusCode::CREATED);
     }
     let text = |ticket: &Value| ticket["pass"].as_str().expect("a pass").to_owned();
-    let (door, gate) = (joined(&service, "door", "ann").await, joined(&service, "gate", "ann").await);
+    let (door, gate) = (
+        joined(&service, "door", "ann").await,
+        joined(&service, "gate", "ann").await,
+    );
     let (door, gate) = (text(&door), text(&gate));
     let bob = text(&joined(&service, "gate", "bob").await);
     let all = ["a", "b", "c", "d"];
     let required = "pass-required";
-    assert_eq!(played(&service, "none", &all, &[]).await, [required, required, required, "201"]);
-    assert_eq!(played(&service, "one", &all, &[&door]).await, ["201", required, "201", "201"]);
-    assert_eq!(played(&service, "bob", &all, &[&bob, &door]).await, ["201", required, "201", "201"]);
+    assert_eq!(
+        played(&service, "none", &all, &[]).await,
+        [required, required, required, "201"]
+    );
+    assert_eq!(
+        played(&service, "one", &all, &[&door]).await,
+        ["201", required, "201", "201"]
+    );
+    assert_eq!(
+        played(&service, "bob", &all, &[&bob, &door]).await,
+        ["201", required, "201", "201"]
+    );
     assert_eq!(played(&service, "both", &all, &[&gate, &door]).await, ["201"; 4]);
     let joint = format!("{door}, {gate}");
-    assert_eq!(played(&service, "joint", &all, &[&joint]).await, ["201"; 4], "as one header");
-    assert_eq!(played(&service, "rest", &all, &["nonsense", &bob, &gate, &door]).await, ["201"; 4]);
-    assert_eq!(played(&service, "one", &all, &[&gate]).await, ["200", "201", "200", "200"], "completed");
-    assert_eq!(played(&service, "both", &all, &[]).await, ["200"; 4], "a repeat needs none");
-    assert_eq!(played(&service, "many", &all, &[&door; 17]).await, ["\"invalid-request\""]);
+    assert_eq!(
+        played(&service, "joint", &all, &[&joint]).await,
+        ["201"; 4],
+        "as one header"
+    );
+    assert_eq!(
+        played(&service, "rest", &all, &["nonsense", &bob, &gate, &door]).await,
+        ["201"; 4]
+    );
+    assert_eq!(
+        played(&service, "one", &all, &[&gate]).await,
+        ["200", "201", "200", "200"],
+        "completed"
+    );
+    assert_eq!(
+        played(&service, "both", &all, &[]).await,
+        ["200"; 4],
+        "a repeat needs none"
+    );
+    assert_eq!(
+        played(&service, "many", &all, &[door.as_str(); 17]).await,
+        ["\"invalid-request\""]
+    );
 }
 
 #[tokio::test]
