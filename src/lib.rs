@@ -42,7 +42,7 @@
 //! | [`stopping`] | the end of the service, as its parts see it | everyone uses it |
 //! | [`tls`] | the roots of trust | everyone uses it |
 //! | `crates/simulate` | `jackpot_simulate`: plays against the API from outside, and uses none of the code here but ids | `crates/core` |
-//! | `crates/ui` | `jackpot_ui`, which is pure: the stylesheet, texts, numbers, times, plots and the frame of every page | everyone uses it |
+//! | `crates/ui` | `jackpot_ui`, which is pure: the stylesheet, texts, numbers, times, plots, rules in words and the frame of every page | `crates/core`; everyone uses it |
 //! | `crates/core` | `jackpot_core`, which is pure: ids, money, the definition of a jackpot, its draw, records, the hash chain, receipts | everyone uses it |
 //!
 //! The scripts are in `lua/jackpot/`, `lua/coupon/`, `lua/room/` and `lua/subject/`: one file per decision, with its contract

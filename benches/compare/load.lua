@@ -1,5 +1,5 @@
 -- Run by wrk. Every request is an entry with a new id, over the jackpots in turn. When the route is `issues`, it is a
--- new user's request for a unit of a coupon.
+-- new user's request for a unit of a coupon. When it is `plays`, it is one play that feeds all of the jackpots.
 -- From the environment: BENCH_TAG (4 hexadecimal digits, differs between loads), BENCH_KEY, BENCH_JACKPOTS (their
 -- number), BENCH_ROUTE (last part of the path). Prints `BENCH ` and one line of JSON: requests, seconds, errors, and
 -- latencies in microseconds.
@@ -11,6 +11,16 @@ local where = '/v1/jackpots/bench-'
 if route == 'issues' then
   body = '{"request_id":"7b0c3a52-%s-%04d-8000-%012d","user_id":"u-%s-%d-%d"}'
   where = '/v1/coupons/bench-'
+end
+
+if route == 'plays' then
+  local ids = {}
+  for jackpot = 0, tonumber(os.getenv('BENCH_JACKPOTS')) - 1 do
+    ids[#ids + 1] = '"bench-' .. jackpot .. '"'
+  end
+  body = '{"entry_id":"7b0c3a52-%s-%04d-8000-%012d","player_id":"p%07d","stake":100,"currency":"KRW","client_seed":null,"jackpots":['
+    .. table.concat(ids, ',')
+    .. ']}'
 end
 
 function setup(thread)
@@ -36,7 +46,7 @@ function init()
     .. #body_of(0)
     .. '\r\n\r\n'
   for jackpot = 0, jackpots - 1 do
-    heads[jackpot] = 'POST ' .. where .. jackpot .. '/' .. route .. rest
+    heads[jackpot] = 'POST ' .. (route == 'plays' and '/v1/entries' or where .. jackpot .. '/' .. route) .. rest
   end
 end
 

@@ -4,7 +4,7 @@
 //! - `plan`: how long, how often. `peers`: one round of everything side by side. `growth`, `idle`, `memory`, `soak`: the
 //!   rest.
 //! - `service`: a process under load, which is the product or one of `peer`: this executable again, with other routes.
-//! - `batches`; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
+//! - `batches`; `plays`: one call that feeds several jackpots; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
 //! - `sample`, `verdict`, `report`, `page`, `plot`: the results.
 
@@ -26,6 +26,7 @@ mod page;
 mod peer;
 mod peers;
 mod plan;
+mod plays;
 mod plot;
 mod postgres;
 mod report;

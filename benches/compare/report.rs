@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 32] = [
+pub(crate) const POINTS: [(&str, &str); 36] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -38,6 +38,10 @@ pub(crate) const POINTS: [(&str, &str); 32] = [
     ("batch-10000", "**service**, batches of 10,000"),
     ("beside-none", "**service**, 1,000 single entries/s"),
     ("beside-batches", "**service**, the same beside batches of 10,000"),
+    ("play-1-lone", "**service**, single entries beside plays, 1 connection"),
+    ("play-4-lone", "**service**, plays of four jackpots, 1 connection"),
+    ("play-1-64", "**service**, single entries beside plays, 64 connections"),
+    ("play-4-64", "**service**, plays of four jackpots, 64 connections"),
     ("incr", "(b) raw INCR, -P 32"),
     ("incr-memory", "(b) raw INCR, -P 32, no append-only file"),
     ("evalsha", "(b) EVALSHA of a script that increments, -P 32"),

@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 28] = [
+const LINES: [Wanted; 31] = [
     wanted(
         "100 jackpots, 64 connections ÷ HTTP alone: entries/s",
         ("one-64x100", "http-64"),
@@ -106,6 +106,12 @@ const LINES: [Wanted; 28] = [
         ("lone", "lone-direct"),
         Of::P50,
         Limit::AtMost(1.05),
+    ),
+    wanted(
+        "four jackpots in one play ÷ one entry, one connection: median latency",
+        ("play-4-lone", "play-1-lone"),
+        Of::P50,
+        Limit::AtMost(2.0),
     ),
     wanted(
         "issues of a coupon ÷ key and counter script: issues/s",
@@ -195,6 +201,18 @@ const LINES: [Wanted; 28] = [
         "at a fixed rate ÷ a script call each: p99",
         ("paced", "paced-direct"),
         Of::P99,
+        Limit::None,
+    ),
+    wanted(
+        "four jackpots in one play ÷ one entry, 64 connections: median latency",
+        ("play-4-64", "play-1-64"),
+        Of::P50,
+        Limit::None,
+    ),
+    wanted(
+        "four jackpots in one play ÷ one entry, 64 connections: calls/s",
+        ("play-4-64", "play-1-64"),
+        Of::PerS,
         Limit::None,
     ),
     wanted(

@@ -6,7 +6,7 @@
 //! read.
 //!
 //! A bound key gets through these only if the path names one of its subjects. A handler whose path names no subject, or
-//! that answers about several, takes [`ReadFiltered`] or [`AnyoneFiltered`]. It shows what [`Caller::own`] and
+//! that answers about several, takes [`PlayFiltered`], [`ReadFiltered`] or [`AnyoneFiltered`]. It shows what [`Caller::own`] and
 //! [`Caller::check`] allow. So a new route refuses bound keys until its author decides.
 
 use std::future::{Ready, pending, ready};
@@ -259,6 +259,10 @@ extractor! {
 extractor! {
     /// A caller who may play or read what the path names.
     PlayOrRead: require_own Play, Read
+}
+extractor! {
+    /// A caller who may play. A bound key too: the handler lets it play only what it may name.
+    PlayFiltered: require Play
 }
 extractor! {
     /// A caller who may read. A bound key too: the handler shows it only what it may see.

@@ -245,7 +245,7 @@ impl From<sqlx::Error> for Problem {
 }
 
 /// The body of an error answer.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemBody<'a> {
     /// `/problems/` and the code.

@@ -161,6 +161,12 @@ pub(super) const KINDS: &[Kind] = &[
         "An adjustment with this id has other content. It is unchanged; choose a new id.",
     ),
     kind(
+        "currency-mismatch",
+        "The jackpot plays in another currency",
+        "`currency` of the play is not the jackpot's, which `detail` names. This jackpot took nothing. Name it only in plays whose \
+         stake is in its currency.",
+    ),
+    kind(
         "amount-too-large",
         "An amount would be too large",
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",

@@ -44,6 +44,12 @@ pub enum PlayError {
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),
+    /// The stake is in another currency.
+    #[error("the jackpot plays in {own}: send currency {own}, or leave the jackpot out")]
+    CurrencyMismatch {
+        /// The jackpot's.
+        own: String,
+    },
     /// A meter would pass 2^53 − 1.
     #[error("a meter would pass 9007199254740991 minor units")]
     AmountTooLarge,

@@ -4,6 +4,7 @@
 //! repeats a step, it finds what the first one wrote.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, Violation};
@@ -41,6 +42,16 @@ pub struct Played {
     pub attempts: Vec<Attempt>,
     /// Whether it had been answered before this call.
     pub replayed: bool,
+}
+
+/// What a request brings beside its entry. It decides whether a new entry is taken, and is no part of it: a repeat is
+/// answered without it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Brought<'r> {
+    /// Passes of waiting rooms. Checked only if the jackpot has a room; then one of them must be the player's.
+    pub passes: &'r [&'r str],
+    /// Currency of the stake, if the request names it.
+    pub currency: Option<&'r str>,
 }
 
 /// Takes entries and brings them to their outcome.
@@ -95,10 +106,24 @@ impl Play {
         }
     }
 
-    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass. The pass
-    /// is checked only if the jackpot has a room.
+    /// Takes one entry to its outcome, with the pass of its player if it has one.
     pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
-        let mut result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
+        let brought = Brought {
+            passes: pass.as_slice(),
+            currency: None,
+        };
+        self.enter_with(id, entry_id, sent, brought).await
+    }
+
+    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever is brought.
+    pub async fn enter_with(
+        &self,
+        id: &Id,
+        entry_id: &Id,
+        sent: Sent,
+        brought: Brought<'_>,
+    ) -> Result<Played, PlayError> {
+        let mut result = self.enter_once(id, entry_id.as_str(), sent, brought).await;
         if result.is_err() {
             result = Box::pin(self.stop_if_damaged(id, result)).await;
         }
@@ -110,7 +135,7 @@ impl Play {
     }
 
     /// Rare paths are boxed, here and below, because every entry allocates and moves memory for its whole future.
-    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, brought: Brought<'_>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),
@@ -118,7 +143,7 @@ impl Play {
             rank: 0,
         };
         for _ in 0..MAX_STALE {
-            if self.refusal(&known, &view, &entry.sent, pass).await.is_some() {
+            if self.refusal(&known, &view, &entry.sent, brought).await.is_some() {
                 // A repeat is answered before any other check. And a limit that was raised after this instance's last
                 // reading refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
@@ -127,7 +152,7 @@ impl Play {
                 if let Some(record) = found.and_then(|found| found.record) {
                     return Box::pin(self.replay(&view, entry, record)).await;
                 }
-                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, pass).await {
+                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, brought).await {
                     return Err(refusal);
                 }
             }
@@ -158,6 +183,11 @@ impl Play {
             }
         }
         Err(PlayError::Unsettled)
+    }
+
+    /// How long an entry may take that others wait for.
+    pub(super) fn limit(&self) -> Duration {
+        self.store.total_limit()
     }
 
     /// An entry that was taken before: its record, and the request, unless its event has left the stream.
@@ -196,15 +226,19 @@ impl Play {
     }
 
     /// The checks of a new entry before Redis is called.
-    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, pass: Option<&str>) -> Option<PlayError> {
+    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, brought: Brought<'_>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
+        }
+        let own = &view.definition.document().currency;
+        if brought.currency.is_some_and(|currency| currency != own) {
+            return Some(PlayError::CurrencyMismatch { own: own.clone() });
         }
         if let Some(room) = view.definition.room() {
             let Some(door) = &self.door else {
                 return Some(DoorError::Required(NoPass::None).into());
             };
-            if let Err(refusal) = Box::pin(door.check(room, &sent.player, pass)).await {
+            if let Err(refusal) = Box::pin(door.check_any(room, &sent.player, brought.passes)).await {
                 return Some(refusal.into());
             }
         }

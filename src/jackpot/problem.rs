@@ -26,6 +26,7 @@ impl From<PlayError> for Problem {
             }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
+            PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
             PlayError::Invalid(violations) => {

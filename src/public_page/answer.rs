@@ -2,6 +2,8 @@
 
 use jackpot_core::jackpot::document::{Contribution, OddsTable, Tier, Winners as Shown};
 use jackpot_core::money::Minor;
+use jackpot_ui::Words;
+use jackpot_ui::rules::{Rules, Terms};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,6 +47,20 @@ impl Definition {
                 ranks: Vec::new(),
             }
         })
+    }
+
+    /// Its words, with the odds that [`odds`](Self::odds) made.
+    pub fn rules<'a>(&'a self, words: Words, odds: &'a OddsTable) -> Rules<'a> {
+        let definition = Terms {
+            currency: &self.currency,
+            contribution: self.contribution,
+            tiers: &self.tiers,
+            odds,
+            max_redraws: self.max_redraws,
+            min_stake: self.min_stake,
+            max_stake: self.max_stake,
+        };
+        Rules { words, definition }
     }
 }
 

@@ -8,6 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jackpot_core::jackpot::document::Rank;
+use jackpot_ui::rules::Rules;
 use jackpot_ui::{STYLE, Words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
@@ -15,7 +16,6 @@ use sha2::{Digest, Sha256};
 
 use super::answer::Definition;
 use super::reading::Reading;
-use super::rules::Rules;
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, Public};
 use crate::http::inside::Inside;
@@ -133,10 +133,8 @@ pub fn section(public: &Public, words: Words, reading: &Reading) -> Markup {
 }
 
 fn form(words: Words, reading: &Reading) -> Markup {
-    let rules = Rules {
-        words,
-        definition: reading.definition(),
-    };
+    let odds = reading.definition().odds();
+    let rules = reading.definition().rules(words, &odds);
     let revealed = reading.epochs.iter().rev().find(|epoch| epoch.seed.is_some());
     let epoch = revealed.or(reading.epochs.last()).map(|epoch| epoch.epoch);
     html! {
@@ -182,12 +180,12 @@ fn field(words: Words, name: &str, input: &Markup) -> Markup {
 
 /// What the game may have said.
 fn outcomes(rules: &Rules<'_>) -> Markup {
-    let mut ranks = rules.definition.odds().ranks;
+    let mut ranks: Vec<&Rank> = rules.definition.odds.ranks.iter().collect();
     ranks.sort_by_key(|rank| rank.rank);
     html! {
         option value="" { (rules.words.t("check-told-none")) }
         option value="0" { (rules.words.t("check-nothing")) }
-        @for rank in &ranks { option value=(rank.rank) { (rank_in_words(rules, rank)) } }
+        @for rank in ranks { option value=(rank.rank) { (rank_in_words(rules, rank)) } }
     }
 }
 
@@ -228,9 +226,10 @@ fn data(public: &Public, words: Words, reading: &Reading, epochs: usize) -> Mark
 
 /// The odds with prizes in words.
 fn of_definition(words: Words, definition: &Definition) -> Value {
-    let rules = Rules { words, definition };
+    let table = definition.odds();
+    let rules = definition.rules(words, &table);
     let mut odds = definition.odds.clone();
-    for (place, rank) in definition.odds().ranks.iter().enumerate() {
+    for (place, rank) in table.ranks.iter().enumerate() {
         odds["ranks"][place]["prize"] = rules.prize(&rank.prize).into();
     }
     json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds})

@@ -3,7 +3,7 @@
 //! own: it asks the public part of the API as anyone may, so it shows nothing that is not public.
 //!
 //! - `reading`, `shown`: what the pages show, read once for all players.
-//! - `page`: the page. `rules`: a definition in words. `check`: the check of a draw, in the page and as a file.
+//! - `page`: the page, with the rules in words of [`jackpot_ui::rules`]. `check`: the check of a draw, in the page and as a file.
 //! - `embed`: the ticker and its demo page. `failure`: a page that says why not.
 
 mod answer;
@@ -12,7 +12,6 @@ mod embed;
 mod failure;
 mod page;
 mod reading;
-mod rules;
 mod shown;
 
 use std::sync::Arc;

@@ -13,7 +13,6 @@ use maud::{Markup, html};
 
 use super::answer::{Epoch, Winner};
 use super::reading::{Line, Reading, WinnerList};
-use super::rules::Rules;
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, PAGE, Public, TICKER, check};
 use crate::http::inside::Inside;
@@ -129,13 +128,12 @@ fn row(words: Words, winner: &Winner, currency: &str) -> Markup {
 
 /// The rules in words.
 fn how(words: Words, reading: &Reading) -> Markup {
-    let rules = Rules {
-        words,
-        definition: reading.definition(),
-    };
+    let (definition, id) = (reading.definition(), &reading.meter.jackpot_id);
+    let odds = definition.odds();
+    let rules = definition.rules(words, &odds);
     let of_tier = |tier: &Tier| {
         html! {
-            @if rules.definition.tiers.len() > 1 { h3 { (words.tv("public-pool", [("tier", tier.tier.as_str().into())])) } }
+            @if definition.tiers.len() > 1 { h3 { (words.tv("public-pool", [("tier", tier.tier.as_str().into())])) } }
             ul { @for sentence in rules.of_tier(tier) { li { (sentence) } } }
         }
     };
@@ -144,9 +142,9 @@ fn how(words: Words, reading: &Reading) -> Markup {
             h2 { (words.t("rules")) }
             ul { @for sentence in rules.sentences() { li { (sentence) } } }
             div.scroll tabindex="0" role="region" aria-label=(words.t("rules-prizes")) { (rules.table()) }
-            @for tier in &rules.definition.tiers { (of_tier(tier)) }
-            p { (words.t("rules-check")) " " a href="#check" { (words.t("check-title")) } }
-            p.hint { (words.tv("rules-version", [("version", rules.definition.version.into())])) }
+            @for tier in &definition.tiers { (of_tier(tier)) }
+            p { (rules.fairness(id)) " " a href="#check" { (words.t("check-title")) } }
+            p.hint { (words.tv("rules-version", [("version", definition.version.into())])) }
         }
     }
 }

@@ -78,6 +78,20 @@ pub enum NoPass {
     OtherPlayer,
 }
 
+impl DoorError {
+    /// How near the pass came to being valid.
+    fn nearness(&self) -> u8 {
+        match self {
+            Self::Required(NoPass::None | NoPass::Batch) => 0,
+            Self::Required(NoPass::OtherRoom) => 1,
+            Self::Required(NoPass::NotOurs(_) | NoPass::OtherIssuer) => 2,
+            Self::Required(NoPass::OtherPlayer) => 3,
+            Self::Expired(_) => 4,
+            Self::Unknown(_) => 5,
+        }
+    }
+}
+
 /// Checks passes.
 #[derive(Clone)]
 pub struct Door {
@@ -154,6 +168,19 @@ impl Door {
             tokio::spawn(Arc::clone(&guard).follow(Arc::clone(&self.shared)));
         }
         guard.judge(&claims, self.shared.registry.known(room).shown_ms())
+    }
+
+    /// The same with passes of several rooms, of which one is enough. The refusal is that of the pass that came nearest.
+    pub async fn check_any(&self, room: &Id, player: &Id, passes: &[&str]) -> Result<(), DoorError> {
+        let mut nearest = DoorError::Required(NoPass::None);
+        for pass in passes {
+            match self.check(room, player, Some(pass)).await {
+                Ok(()) => return Ok(()),
+                Err(refusal) if refusal.nearness() > nearest.nearness() => nearest = refusal,
+                Err(_) => {}
+            }
+        }
+        Err(nearest)
     }
 
     async fn claims(&self, pass: &str) -> Result<Arc<Claims>, DoorError> {

@@ -5,7 +5,7 @@ import uuid
 
 from jackpot_client import AuthenticatedClient, Client
 from jackpot_client.api.coupons import get_issue, issue_coupon, issue_in_bulk, put_coupon, void_issue
-from jackpot_client.api.entries import get_entry, make_entry, make_entry_batch
+from jackpot_client.api.entries import get_entry, make_entry, make_entry_batch, make_play
 from jackpot_client.api.jackpots import get_fairness, get_meter, pause_jackpot, put_jackpot, resume_jackpot
 from jackpot_client.api.ledger import get_keys, get_payout, list_audit, list_entries, list_payouts
 from jackpot_client.api.rooms import get_ticket, join_room, leave_room, put_room
@@ -30,6 +30,8 @@ from jackpot_client.models import (
     MeterNow,
     OddsTable,
     PayoutRow,
+    PlayAnswer,
+    PlayBody,
     PoolPrize,
     PrizeCoupon,
     PrizePool,
@@ -95,6 +97,11 @@ def play(client, name):
         "wrong fields",
     )
     assert {error.field for error in wrong.errors} == {"entry_id", "player_id", "stake"}, wrong.errors
+
+    several = PlayBody(entry_id="e-1", player_id="p-1", stake=100, currency="KRW", jackpots=[name, f"{name}-none"])
+    items = expect(make_play.sync(client=client, body=several), PlayAnswer, "make_play").items
+    assert [item.status for item in items] == [200, 404] and items[0].entry == entry, items
+    assert items[1].problem.code == ProblemCode.JACKPOT_NOT_FOUND, items[1]
 
     entries = [BatchEntry(player_id=f"p-{i}", stake=100) for i in range(3)]
     batch = make_entry_batch.sync(name, client=client, body=BatchBody(batch_id="b-1", entries=entries))

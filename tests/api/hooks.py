@@ -141,6 +141,8 @@ def content(case, operation, body):
         adjustment(body)
     elif operation == "make_entry":
         body["entry_id"], body["stake"] = fresh("e"), min(body["stake"], 1000)
+    elif operation == "make_play":
+        body["entry_id"], body["stake"] = fresh("e"), min(body["stake"], 1000)
     elif operation == "make_entry_batch":
         body["batch_id"] = fresh("b")
         for entry in body["entries"]:

@@ -59,6 +59,18 @@ def test_a_broken_call_is_repeated_with_its_id_and_counts_once(
         assert time.monotonic() - began >= 2, "Retry-After is obeyed"
 
 
+def test_a_play_is_repeated_until_no_jackpot_is_away(operator: Jackpot, game: Jackpot, proxy: Proxy) -> None:
+    name = fresh("play")
+    operator.define_jackpot(never_wins(name))
+    away = json.loads(problem(503, "store-unavailable").body)
+    answer = {"entry_id": "round-1", "items": [{"jackpot_id": name, "status": 503, "problem": away}]}
+    proxy.faults.extend([DROP_REPLY, Answer(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())])
+    play = game.enter_several([name], player_id="p7", stake=100, currency="KRW")
+    assert len(proxy.seen) == 3 and ids(proxy) == [play.entry_id] * 3
+    assert [item.status for item in play.items] == [200] and proxy.lost == [200]
+    assert counted(operator, name) == 1
+
+
 def test_other_calls_keep_their_ids_too(operator: Jackpot, game: Jackpot, proxy: Proxy, url: str) -> None:
     name, coupon = fresh("others"), fresh("cup")
     operator.define_jackpot(never_wins(name))

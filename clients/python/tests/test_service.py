@@ -25,6 +25,7 @@ from jackpot_client import (
     Unavailable,
     VerificationError,
 )
+from jackpot_client.generated.types import Unset
 from jackpot_client.models import BatchEntry, CouponDefinition, JackpotDefinition, RoomDefinition
 
 
@@ -54,6 +55,36 @@ def test_an_entry_is_made_once_and_read(operator: Jackpot, game: Jackpot) -> Non
     assert pool(game, name) == 1
     without_id = game.enter(name, player_id="p7", stake=100)
     assert game.get_entry(name, without_id.entry_id) == without_id and pool(game, name) == 2
+
+
+def test_a_play_feeds_several_jackpots(operator: Jackpot, game: Jackpot) -> None:
+    names = [fresh("mini"), fresh("network")]
+    for name in names:
+        operator.define_jackpot(never_wins(name))
+    operator.pause_jackpot(names[1], reason="prices change")
+    asked = {"entry_id": "round-1", "player_id": "p7", "stake": 100, "currency": "KRW", "client_seed": "mine"}
+    first = game.enter_several(names, **asked)
+    assert [(item.jackpot_id, item.status) for item in first.items] == [(names[0], 201), (names[1], 409)]
+    paused = first.items[1].problem
+    assert not isinstance(paused, Unset) and paused.code == "jackpot-paused" and isinstance(first.items[1].entry, Unset)
+    operator.resume_jackpot(names[1], reason="done")
+    again = game.enter_several(names, **asked)
+    assert [item.status for item in again.items] == [200, 201]
+    assert [item.entry for item in again.items] == [game.get_entry(name, "round-1") for name in names]
+    euro = game.enter_several(names[:1], **{**asked, "entry_id": None, "currency": "EUR"})
+    assert not isinstance(euro.items[0].problem, Unset) and euro.items[0].problem.code == "currency-mismatch"
+    assert [pool(game, name) for name in names] == [1, 1]
+    with pytest.raises(InvalidRequest):
+        game.enter_several([names[0], names[0]], **asked)
+
+
+def test_the_rules_are_told(operator: Jackpot, game: Jackpot) -> None:
+    name = fresh("told")
+    operator.define_jackpot(never_wins(name, min_stake=50, max_stake=50))
+    rules = game.get_rules(name)
+    assert (rules.jackpot_id, rules.version, rules.tiers[0].tier) == (name, 1, "grand")
+    assert (rules.expected_return_ppm.pool, rules.expected_return_ppm.fixed) == (20_000, 0)
+    assert name in rules.fairness and "drawn again" in rules.redraws
 
 
 def test_a_batch_is_its_entries(operator: Jackpot, game: Jackpot, auditor: Jackpot) -> None:

@@ -30,6 +30,8 @@ export interface Request {
   readonly body: string | null;
   /** False for a call without an id, where a second try would do a second thing. */
   readonly repeatable: boolean;
+  /** An answer that is not whole is asked for again like a 503, until the deadline. */
+  readonly isWhole?: (document: unknown) => boolean;
 }
 
 /** How much of an answer that nobody expected the error shows. */
@@ -60,19 +62,21 @@ export class Caller {
     for (let tries = 1; ; tries += 1) {
       const leftMs = Math.max(deadline - this.world.now(), 1);
       const answer = await this.try(request, Math.min(this.timeoutMs, leftMs));
-      if (!(answer instanceof JackpotError)) {
-        return answer.document;
+      const failed = answer instanceof JackpotError;
+      if (failed) {
+        answer.tries = tries;
       }
-      answer.tries = tries;
-      if (retry === null || !mayRepeat(answer)) {
+      const again = failed ? mayRepeat(answer) : !(request.isWhole?.(answer.document) ?? true);
+      const retryAfter = failed && "retryAfter" in answer ? (answer.retryAfter as number | null) : null;
+      const wait = retry === null ? 0 : waitMs(retry, tries, retryAfter, this.world.chance());
+      if (again && retry !== null && this.world.now() + wait < deadline) {
+        await this.world.sleep(wait);
+        continue;
+      }
+      if (failed) {
         throw answer;
       }
-      const retryAfter = "retryAfter" in answer ? (answer.retryAfter as number | null) : null;
-      const wait = waitMs(retry, tries, retryAfter, this.world.chance());
-      if (this.world.now() + wait >= deadline) {
-        throw answer;
-      }
-      await this.world.sleep(wait);
+      return answer.document;
     }
   }
 

@@ -48,9 +48,12 @@ type Optional<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
 export type Entry = Schemas["Entry"];
 /** Without an `entry_id` the call makes a UUID before its first try. */
 export type EntryWish = Optional<Schemas["EntryBody"], "entry_id">;
+/** A play of several jackpots, which are named beside it. */
+export type PlayWish = Omit<Optional<Schemas["PlayBody"], "entry_id">, "jackpots">;
 export type IssueWish = Optional<Schemas["IssueWish"], "request_id">;
 export type AdjustmentWish = Optional<Schemas["AdjustmentBody"], "adjustment_id">;
 
+const UNAVAILABLE = 503;
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** How often a receipt is asked for that the ledger does not have yet. */
 const LOOK_EVERY_MS = 100;
@@ -79,6 +82,7 @@ export class Jackpot {
     path: P,
     parts: Parts<P, M>,
     repeatable = true,
+    isWhole: (answer: Answer<Operation<P, M>>) => boolean = () => true,
   ): Promise<Answer<Operation<P, M>>> {
     const given = parts as { path?: object; query?: object; header?: object; body?: unknown };
     const headers = new Headers({ Accept: "application/json" });
@@ -101,6 +105,7 @@ export class Jackpot {
       headers,
       body,
       repeatable,
+      isWhole: (document) => isWhole(document as Answer<Operation<P, M>>),
     })) as Answer<Operation<P, M>>;
   }
 
@@ -111,6 +116,24 @@ export class Jackpot {
     const body = { ...wish, entry_id: wish.entry_id ?? crypto.randomUUID() };
     const header = { "X-Room-Pass": options.roomPass };
     return this.call("post", "/v1/jackpots/{id}/entries", { path: { id: jackpotId }, header, body });
+  }
+
+  /**
+   * One play that feeds 1 to 16 jackpots: exactly an entry of each, with this id.
+   *
+   * `items` are in the order of the jackpots. An item has `entry`, or `problem` if its jackpot refused; that is not
+   * thrown. The call is repeated until no item is 503, or its time is over: look at the items.
+   */
+  enterSeveral(
+    jackpotIds: string[],
+    wish: PlayWish,
+    options: { roomPasses?: string[] } = {},
+  ): Promise<Schemas["PlayAnswer"]> {
+    const body = { ...wish, entry_id: wish.entry_id ?? crypto.randomUUID(), jackpots: jackpotIds };
+    const passes = options.roomPasses ?? [];
+    const header = { "X-Room-Pass": passes.length === 0 ? undefined : passes.join(", ") };
+    const isWhole = (play: Schemas["PlayAnswer"]) => play.items.every((item) => item.status !== UNAVAILABLE);
+    return this.call("post", "/v1/entries", { header, body }, true, isWhole);
   }
 
   /** 1 to 10,000 entries, all or none. The entry at index i, from 1, has the id `{batch_id}:{i}`. */
@@ -166,6 +189,11 @@ export class Jackpot {
   /** The odds and rules of a version of the definition. */
   getDefinition(jackpotId: string, version: number): Promise<Schemas["DefinitionOfVersion"]> {
     return this.call("get", "/v1/jackpots/{id}/definitions/{version}", { path: { id: jackpotId, version } });
+  }
+
+  /** What a player must be told, by the definition in force: numbers, and English sentences beside them. */
+  getRules(jackpotId: string): Promise<Schemas["RulesBody"]> {
+    return this.call("get", "/v1/jackpots/{id}/rules", { path: { id: jackpotId } });
   }
 
   /** Stops entries. */

@@ -143,6 +143,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "unsupported-media-type": InvalidRequest,
   "method-not-allowed": InvalidRequest,
   "amount-too-large": InvalidRequest,
+  "currency-mismatch": InvalidRequest,
   "entry-index-off": InvalidRequest,
   unauthorized: Unauthorized,
   forbidden: Forbidden,

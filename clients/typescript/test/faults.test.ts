@@ -54,6 +54,19 @@ for (const [name, fault] of BROKEN) {
   });
 }
 
+test("a play is repeated until no jackpot is away", async () => {
+  const id = fresh("play");
+  await operator.defineJackpot(neverWins(id));
+  const away: unknown = JSON.parse(problem(503, "store-unavailable").body!);
+  const items = [{ jackpot_id: id, status: 503, problem: away }];
+  const headers = { "Content-Type": "application/json" };
+  proxy.faults.push("drop-reply", { status: 200, headers, body: JSON.stringify({ entry_id: "round-1", items }) });
+  const play = await game.enterSeveral([id], { player_id: "p7", stake: 100, currency: "KRW" });
+  assert.equal(new Set(proxy.seen.map((seen) => seen.body)).size, 1);
+  assert.deepEqual([proxy.seen.length, play.items[0]!.status, proxy.lost], [3, 200, [200]]);
+  assert.equal(await counted(id), 1);
+});
+
 test("other calls keep their ids too", async () => {
   const [id, coupon] = [fresh("others"), fresh("cup")];
   await operator.defineJackpot(neverWins(id));

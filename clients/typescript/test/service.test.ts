@@ -45,6 +45,40 @@ test("an entry is made once and read", async () => {
   assert.equal(await pool(id), 2);
 });
 
+test("a play feeds several jackpots", async () => {
+  const ids = [fresh("mini"), fresh("network")] as const;
+  for (const id of ids) {
+    await operator.defineJackpot(neverWins(id));
+  }
+  await operator.pauseJackpot(ids[1], "prices change");
+  const wish = { entry_id: "round-1", player_id: "p7", stake: 100, currency: "KRW", client_seed: "mine" };
+  const first = await game.enterSeveral([...ids], wish);
+  const shown = first.items.map((item) => [item.jackpot_id, item.status, item.problem?.code]);
+  assert.deepEqual(shown, [
+    [ids[0], 201, undefined],
+    [ids[1], 409, "jackpot-paused"],
+  ]);
+  await operator.resumeJackpot(ids[1], "done");
+  const again = await game.enterSeveral([...ids], wish);
+  assert.deepEqual(again.items.map((item) => item.status), [200, 201]);
+  for (const item of again.items) {
+    assert.deepEqual(item.entry, await game.getEntry(item.jackpot_id, "round-1"));
+  }
+  const euro = await game.enterSeveral([ids[0]], { player_id: "p7", stake: 100, currency: "EUR" });
+  assert.equal(euro.items[0]!.problem?.code, "currency-mismatch");
+  assert.deepEqual([await pool(ids[0]), await pool(ids[1])], [1, 1]);
+  await refused(game.enterSeveral([ids[0], ids[0]], wish), client.InvalidRequest, "invalid-request");
+});
+
+test("the rules are told", async () => {
+  const id = fresh("told");
+  await operator.defineJackpot(neverWins(id, { min_stake: 50, max_stake: 50 }));
+  const rules = await game.getRules(id);
+  assert.deepEqual([rules.jackpot_id, rules.version, rules.tiers[0]!.tier], [id, 1, "grand"]);
+  assert.deepEqual(rules.expected_return_ppm, { pool: 20_000, fixed: 0 });
+  assert.ok(rules.fairness.includes(id) && rules.redraws.includes("drawn again"));
+});
+
 test("a batch is its entries", async () => {
   const id = fresh("batch");
   await operator.defineJackpot(alwaysWins(id));

@@ -1,5 +1,5 @@
-//! What every page shares: one stylesheet, texts in English and Korean, numbers, money, times, plots, and the frame of a
-//! page. Pure: it knows no request and no jackpot. The console, the public page, the waiting page and the reports of
+//! What every page shares: one stylesheet, texts in English and Korean, numbers, money, times, plots, the rules of a
+//! jackpot in words, and the frame of a page. Pure: it knows no request. The console, the public page, the waiting page and the reports of
 //! `simulate` use it.
 
 pub mod asset;
@@ -7,6 +7,7 @@ pub mod frame;
 pub mod language;
 pub mod money;
 pub mod plot;
+pub mod rules;
 pub mod time;
 
 pub use asset::Asset;

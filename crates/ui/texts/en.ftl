@@ -931,6 +931,8 @@ rules-fixed = Every play adds { $amount } to the pools.
 rules-rate = Every play adds { $share } % of its stake to the pools.
 rules-stakes = A play stakes from { $least } to { $most }.
 rules-min-stake = A play stakes { $least } or more.
+rules-return-pool = Of each stake, { $share } % goes to the pools, which pay all prizes of money.
+rules-return-fixed = Fixed amounts give { $share } % of each stake back on average. The pools pay them.
 rules-order = Every play is drawn once. Players who win at the same moment are paid in the order that the service recorded: the first takes the prize from the pool, the next from what the pool then holds.
 rules-redraws = { $count ->
     [0] A prize that can't be given is lost: there is no redraw.
@@ -954,7 +956,7 @@ rules-prize-all = the whole pool { $tier }
 rules-prize-share = { $share } % of the pool { $tier }
 rules-prize-fixed = { $amount } from the pool { $tier }
 rules-prize-coupon = the coupon { $coupon }
-rules-check = You need not trust us. Recompute any draw:
+rules-fairness = You need not trust us. Every draw can be recomputed: { $seeds } has the commitments and, once an epoch has ended, its seed; { $check } draws any entry again.
 rules-version = Definition { $version }
 
 ## The check of a draw

@@ -877,6 +877,8 @@ rules-fixed = 참여할 때마다 적립금에 { $amount }이 더해집니다.
 rules-rate = 참여할 때마다 참여 금액의 { $share } %가 적립금에 더해집니다.
 rules-stakes = 참여 금액은 { $least }부터 { $most }까지입니다.
 rules-min-stake = 참여 금액은 { $least } 이상입니다.
+rules-return-pool = 참여 금액마다 { $share } %가 모든 금전 상금을 지급하는 적립금으로 갑니다.
+rules-return-fixed = 정해진 금액의 상금은 평균적으로 참여 금액의 { $share } %를 돌려줍니다. 이 상금은 적립금에서 나갑니다.
 rules-order = 참여마다 한 번 추첨합니다. 같은 순간에 당첨된 플레이어는 서비스가 기록한 순서대로 받습니다. 첫 번째 당첨자가 적립금에서 상금을 받고, 다음 당첨자는 그때 남아 있는 적립금에서 받습니다.
 rules-redraws = { $count ->
     [0] 줄 수 없는 상금은 사라지며 다시 추첨하지 않습니다.
@@ -899,7 +901,7 @@ rules-prize-all = { $tier } 적립금 전체
 rules-prize-share = { $tier } 적립금의 { $share } %
 rules-prize-fixed = { $tier } 적립금에서 { $amount }
 rules-prize-coupon = 쿠폰 { $coupon }
-rules-check = 서비스를 믿지 않아도 됩니다. 직접 추첨을 다시 계산하십시오:
+rules-fairness = 서비스를 믿지 않아도 됩니다. 모든 추첨을 다시 계산할 수 있습니다. { $seeds }에 커밋먼트가 있고 에포크가 끝나면 시드도 나옵니다. { $check }에서 어떤 참여든 다시 추첨해 볼 수 있습니다.
 rules-version = 정의 { $version }
 
 ## 추첨 확인

@@ -147,6 +147,11 @@ fn visit(owner: &str, schema: &mut Value) {
     if owner == "BatchEntry" {
         schema["additionalProperties"] = false.into();
     }
+    if owner == "PlayBody"
+        && let Some(jackpots) = schema.pointer_mut("/properties/jackpots")
+    {
+        jackpots["uniqueItems"] = true.into();
+    }
     for inner in children(schema) {
         visit(owner, inner);
     }

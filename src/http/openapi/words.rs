@@ -167,8 +167,8 @@ pub(super) fn is_request_union(schema: &str) -> bool {
 /// The roles whose keys may call an operation; `operate` allows all of them.
 pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
     match operation {
-        "make_entry" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket" | "stream_ticket"
-        | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
+        "make_entry" | "make_play" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket"
+        | "stream_ticket" | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
         "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
         _ if method == "get" => &["read"],
         _ => &["operate"],

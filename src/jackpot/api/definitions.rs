@@ -1,5 +1,7 @@
 //! Definitions: put, list, get.
 
+use std::sync::Arc;
+
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
@@ -278,25 +280,31 @@ pub(crate) async fn of_version(
 /// the jackpot lacks it.
 async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Problem> {
     let shown = api.meters.public(id).await?;
-    let not_found = || PlayError::DefinitionNotFound {
-        id: id.clone(),
-        version,
-    };
     if !(1..=shown.last_version).contains(&version) {
-        return Err(not_found().into());
+        let id = id.clone();
+        return Err(PlayError::DefinitionNotFound { id, version }.into());
     }
+    let definition = stored(api, id, version).await?;
+    let body = DefinitionOfVersion::new(definition.document().clone(), version);
+    Ok(Page::new(serde_json::to_string(&body).expect("plain data is JSON")))
+}
+
+/// A version that the jackpot has had. Asks Redis, then the ledger, only if this instance does not remember it.
+pub(super) async fn stored(api: &Api, id: &Id, version: u64) -> Result<Arc<Definition>, Problem> {
     let (_, view) = api.operate.views.view(id).await?;
-    let document = match api.operate.views.definition(id, &view, version).await {
-        Ok(definition) => definition.document().clone(),
+    match api.operate.views.definition(id, &view, version).await {
+        Ok(definition) => Ok(definition),
         // Redis has the versions that records need, the ledger all that it has read.
         Err(PlayError::Lost { .. }) => {
-            let json = kept::definition(&api.sql, id, version).await?.ok_or_else(not_found)?;
-            parse_definition(id, &json)?.document().clone()
+            let json = kept::definition(&api.sql, id, version).await?;
+            let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
+                id: id.clone(),
+                version,
+            })?;
+            Ok(Arc::new(parse_definition(id, &json)?))
         }
-        Err(error) => return Err(error.into()),
-    };
-    let body = DefinitionOfVersion::new(document, version);
-    Ok(Page::new(serde_json::to_string(&body).expect("plain data is JSON")))
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The jackpot, and the last version of its definition.

@@ -22,7 +22,7 @@ use crate::jackpot::play::Played;
 use crate::telemetry::request;
 
 /// Usual bytes of an entry's answer. The buffer has this size and seldom grows.
-const USUAL_ANSWER_BYTES: usize = 768;
+pub(super) const USUAL_ANSWER_BYTES: usize = 768;
 
 /// Header of a repeated answer.
 pub(super) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
@@ -213,7 +213,7 @@ fn answered(answer: &mut HttpResponseBuilder, entry: &Entry) -> HttpResponse {
     answer.insert_header((CONTENT_TYPE, json)).body(text)
 }
 
-fn entry(jackpot_id: Id, played: Played) -> Entry {
+pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
     let Played {
         entry_id,
         sent,

@@ -69,7 +69,7 @@ pub(crate) struct Shown {
     pub(super) now: Arc<MeterNow>,
     mark: Mark,
     /// The version of the definition in force.
-    version: u64,
+    pub(super) version: u64,
     /// The highest version of the definition.
     pub(super) last_version: u64,
     /// Paid claims so far.
@@ -202,7 +202,7 @@ impl Meters {
     }
 
     /// The current meter, read after this call.
-    async fn current(&self, id: &Id) -> Result<Shown, Problem> {
+    pub(super) async fn current(&self, id: &Id) -> Result<Shown, Problem> {
         self.readings.source.read(id).await
     }
 

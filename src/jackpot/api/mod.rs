@@ -24,6 +24,8 @@ mod history;
 mod meter;
 mod reasons;
 mod room_pass;
+mod rules;
+mod several;
 mod shared;
 mod status;
 mod winners;
@@ -62,9 +64,10 @@ pub struct Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        definitions::put, definitions::list, definitions::get, definitions::of_version, status::pause, status::resume, status::close,
+        definitions::put, definitions::list, definitions::get, definitions::of_version, rules::get, status::pause, status::resume, status::close,
         adjustments::post, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
+        several::post,
         batches::post,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
@@ -78,11 +81,12 @@ pub fn busy_routes(config: &mut ServiceConfig, api: &Api) {
         .app_data(Data::new(api.clone()))
         .app_data(Data::new(cross_origin(&api.meters)))
         .route("/v1/jackpots/{id}/entries", web::post().to(entries::post))
+        .route("/v1/entries", web::post().to(several::post))
         .route("/v1/jackpots/{id}/entry-batches", web::post().to(batches::post));
 }
 
 /// What pages of the definition's `origins` may read of a public jackpot.
-const OPEN_TO_PAGES: [&str; 7] = [
+const OPEN_TO_PAGES: [&str; 8] = [
     "/v1/jackpots/{id}/meter",
     "/v1/jackpots/{id}/meter/stream",
     "/v1/jackpots/{id}/meter/history",
@@ -90,6 +94,7 @@ const OPEN_TO_PAGES: [&str; 7] = [
     "/v1/jackpots/{id}/winners/stream",
     "/v1/jackpots/{id}/fairness",
     "/v1/jackpots/{id}/definitions/{version}",
+    "/v1/jackpots/{id}/rules",
 ];
 
 fn cross_origin(meters: &Arc<Meters>) -> CrossOrigin {
@@ -114,6 +119,7 @@ pub fn routes(config: &mut ServiceConfig) {
             "/v1/jackpots/{id}/definitions/{version}",
             crate::http::get().to(definitions::of_version),
         )
+        .route("/v1/jackpots/{id}/rules", crate::http::get().to(rules::get))
         .route("/v1/jackpots/{id}/pause", web::post().to(status::pause))
         .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
         .route("/v1/jackpots/{id}/close", web::post().to(status::close))
@@ -161,6 +167,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 18);
+        assert_eq!(count, 20);
     }
 }

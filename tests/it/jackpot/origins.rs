@@ -23,12 +23,13 @@ const ELSEWHERE: [&str; 8] = [
     "null",
 ];
 const ALLOWED: &str = "access-control-allow-origin";
-const OPEN: [&str; 5] = [
+const OPEN: [&str; 6] = [
     "meter",
     "meter/history?tier=grand&step=minute",
     "winners",
     "fairness",
     "definitions/1",
+    "rules",
 ];
 const STREAMS: [&str; 2] = ["meter/stream", "winners/stream"];
 

@@ -4,7 +4,7 @@
 //! server has then executed the command, and the client never gets the reply.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -25,7 +25,20 @@ struct Shared {
     rule: Mutex<Option<Rule>>,
     lost: watch::Sender<usize>,
     mode: watch::Sender<Mode>,
+    /// What is counted in each read of a client's connection, and the counts other than 0.
+    counted: Mutex<Option<(Vec<u8>, Vec<Read>)>>,
 }
+
+/// What one read of a client's connection brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read {
+    /// Commands with the text that is counted.
+    pub commands: usize,
+    pub bytes: usize,
+}
+
+/// Room for a read, so that what a client wrote at once is read at once.
+const READ_BYTES: usize = 256 * 1024;
 
 /// Which reply is lost next.
 struct Rule {
@@ -61,6 +74,7 @@ impl ChaosProxy {
             rule: Mutex::new(None),
             lost,
             mode,
+            counted: Mutex::default(),
         });
         let accepting = tokio::spawn(accept(listener, upstream.to_owned(), Arc::clone(&shared)));
         Self {
@@ -95,6 +109,17 @@ impl ChaosProxy {
             pass_first,
             then_down,
         });
+    }
+
+    /// Counts from now on the commands that contain this, in each read of a connection.
+    pub fn count(&self, needle: &str) {
+        *self.shared.counted() = Some((needle.as_bytes().to_vec(), Vec::new()));
+    }
+
+    /// The reads that brought some of them, since [`count`](Self::count).
+    pub fn reads(&self) -> Vec<Read> {
+        let counted = self.shared.counted();
+        counted.as_ref().map_or(Vec::new(), |(_, reads)| reads.clone())
     }
 
     /// How many replies were lost so far. A test that does not assert on it proves nothing.
@@ -154,19 +179,25 @@ where
     let mut unanswered: VecDeque<Bytes> = VecDeque::new();
     loop {
         let now = *mode.borrow_and_update();
+        commands.reserve(READ_BYTES);
         if now == Mode::Down {
             return Ok(());
         }
         tokio::select! {
             _ = mode.changed() => {}
             read = client.read_buf(&mut commands) => {
-                if read? == 0 {
+                let bytes = read?;
+                if bytes == 0 {
                     return Ok(());
                 }
+                let before = unanswered.len();
                 while let Some(length) = frame_length(&commands) {
                     let command = commands.split_to(length).freeze();
-                    server.write_all(&command).await?;
                     unanswered.push_back(command);
+                }
+                shared.read(unanswered.range(before..), bytes);
+                for command in unanswered.range(before..) {
+                    server.write_all(command).await?;
                 }
             }
             read = server.read_buf(&mut replies), if now == Mode::Pass => {
@@ -187,6 +218,19 @@ where
 }
 
 impl Shared {
+    fn counted(&self) -> MutexGuard<'_, Option<(Vec<u8>, Vec<Read>)>> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<'a>(&self, read: impl Iterator<Item = &'a Bytes>, bytes: usize) {
+        if let Some((needle, reads)) = self.counted().as_mut() {
+            let commands = read.filter(|command| contains(command, needle)).count();
+            if commands > 0 {
+                reads.push(Read { commands, bytes });
+            }
+        }
+    }
+
     /// Whether the reply to this command is the one to lose; then the rule is used up.
     fn loses(&self, command: &[u8], reply: &[u8]) -> bool {
         let mut slot = self.rule.lock().unwrap_or_else(PoisonError::into_inner);

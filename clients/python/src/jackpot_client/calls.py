@@ -20,13 +20,14 @@ from .generated.api.coupons import issue_coupon as _issue_coupon
 from .generated.api.coupons import put_coupon as _put_coupon
 from .generated.api.coupons import void_issue as _void_issue
 from .generated.api.entries import get_entry as _get_entry
-from .generated.api.entries import make_entry, make_entry_batch
+from .generated.api.entries import make_entry, make_entry_batch, make_play
 from .generated.api.jackpots import adjust_jackpot as _adjust_jackpot
 from .generated.api.jackpots import close_jackpot as _close_jackpot
 from .generated.api.jackpots import get_definition as _get_definition
 from .generated.api.jackpots import get_fairness as _get_fairness
 from .generated.api.jackpots import get_jackpot as _get_jackpot
 from .generated.api.jackpots import get_meter as _get_meter
+from .generated.api.jackpots import get_rules as _get_rules
 from .generated.api.jackpots import pause_jackpot as _pause_jackpot
 from .generated.api.jackpots import put_jackpot as _put_jackpot
 from .generated.api.jackpots import resume_jackpot as _resume_jackpot
@@ -68,10 +69,13 @@ from .generated.models import (
     JwkSet,
     MeterName,
     MeterNow,
+    PlayAnswer,
+    PlayBody,
     ReasonBody,
     Room,
     RoomDefinition,
     RoomStatus,
+    RulesBody,
     TicketBody,
 )
 from .generated.types import UNSET, Unset
@@ -79,6 +83,8 @@ from .receipts import Keys, Pass, Receipt
 from .steps import Session, Steps, Wait, ask
 
 T = TypeVar("T")
+
+_UNAVAILABLE = 503
 
 # How often a receipt is asked for that the ledger does not have yet.
 _LOOK_EVERY_S = 0.1
@@ -109,6 +115,38 @@ def enter(
     body = EntryBody(entry_id=_id(entry_id), player_id=player_id, stake=stake, client_seed=client_seed)
     request = make_entry._get_kwargs(jackpot_id, body=body, x_room_pass=_set(room_pass))
     return (yield from ask(session, request, Entry.from_dict))
+
+
+def enter_several(
+    session: Session,
+    jackpot_ids: Sequence[str],
+    *,
+    player_id: str,
+    stake: int,
+    currency: str,
+    entry_id: str | None = None,
+    client_seed: str | None = None,
+    room_passes: Sequence[str] = (),
+) -> Steps[PlayAnswer]:
+    """One play that feeds 1 to 16 jackpots: exactly an entry of each, with this id.
+
+    `items` are in the order of the jackpots. An item has `entry`, or `problem` if its jackpot refused; that is not
+    raised. The call is repeated until no item is 503, or its time is over: look at the items.
+    """
+    body = PlayBody(
+        entry_id=_id(entry_id),
+        player_id=player_id,
+        stake=stake,
+        currency=currency,
+        jackpots=list(jackpot_ids),
+        client_seed=client_seed,
+    )
+    request = make_play._get_kwargs(body=body, x_room_pass=_set(", ".join(room_passes) or None))
+    return (yield from ask(session, request, PlayAnswer.from_dict, is_whole=_is_answered))
+
+
+def _is_answered(play: PlayAnswer) -> bool:
+    return all(item.status != _UNAVAILABLE for item in play.items)
 
 
 def enter_batch(
@@ -176,6 +214,11 @@ def get_jackpot(session: Session, jackpot_id: str) -> Steps[Jackpot]:
 def get_meter(session: Session, jackpot_id: str) -> Steps[MeterNow]:
     """The pool of each tier."""
     return (yield from ask(session, _get_meter._get_kwargs(jackpot_id), MeterNow.from_dict))
+
+
+def get_rules(session: Session, jackpot_id: str) -> Steps[RulesBody]:
+    """What a player must be told, by the definition in force: numbers, and English sentences beside them."""
+    return (yield from ask(session, _get_rules._get_kwargs(jackpot_id), RulesBody.from_dict))
 
 
 def get_definition(session: Session, jackpot_id: str, version: int) -> Steps[DefinitionOfVersion]:

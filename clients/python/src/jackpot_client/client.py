@@ -117,6 +117,7 @@ class Jackpot(_Client):
             return _no_answer(error)
 
     enter = _blocking(calls.enter)
+    enter_several = _blocking(calls.enter_several)
     enter_batch = _blocking(calls.enter_batch)
     get_entry = _blocking(calls.get_entry)
     list_entries = _blocking(calls.list_entries)
@@ -124,6 +125,7 @@ class Jackpot(_Client):
     get_jackpot = _blocking(calls.get_jackpot)
     get_meter = _blocking(calls.get_meter)
     get_definition = _blocking(calls.get_definition)
+    get_rules = _blocking(calls.get_rules)
     pause_jackpot = _blocking(calls.pause_jackpot)
     resume_jackpot = _blocking(calls.resume_jackpot)
     close_jackpot = _blocking(calls.close_jackpot)
@@ -188,6 +190,7 @@ class AsyncJackpot(_Client):
             return _no_answer(error)
 
     enter = _awaited(calls.enter)
+    enter_several = _awaited(calls.enter_several)
     enter_batch = _awaited(calls.enter_batch)
     get_entry = _awaited(calls.get_entry)
     list_entries = _awaited(calls.list_entries)
@@ -195,6 +198,7 @@ class AsyncJackpot(_Client):
     get_jackpot = _awaited(calls.get_jackpot)
     get_meter = _awaited(calls.get_meter)
     get_definition = _awaited(calls.get_definition)
+    get_rules = _awaited(calls.get_rules)
     pause_jackpot = _awaited(calls.pause_jackpot)
     resume_jackpot = _awaited(calls.resume_jackpot)
     close_jackpot = _awaited(calls.close_jackpot)

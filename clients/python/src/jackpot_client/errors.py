@@ -149,6 +149,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "unsupported-media-type",
         "method-not-allowed",
         "amount-too-large",
+        "currency-mismatch",
         "entry-index-off",
     ),
     Unauthorized: ("unauthorized",),

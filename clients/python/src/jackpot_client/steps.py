@@ -62,12 +62,17 @@ class Session:
 
 
 def ask(
-    session: Session, request: Mapping[str, Any], parse: Callable[[Any], T], *, repeatable: bool = True
+    session: Session,
+    request: Mapping[str, Any],
+    parse: Callable[[Any], T],
+    *,
+    repeatable: bool = True,
+    is_whole: Callable[[T], bool] = lambda _: True,
 ) -> Steps[T]:
     """Sends a request until it is answered, and returns what `parse` makes of the JSON of a 2xx.
 
     Each try has the same id and the same body. `repeatable` is false for a call without an id, where a second try
-    would do a second thing.
+    would do a second thing. An answer that is not whole is asked for again like a 503, until the deadline.
     """
     _check_path(request["url"])
     retry = session.retry if repeatable else None
@@ -76,7 +81,14 @@ def ask(
         timeout_s = min(session.timeout_s, max(deadline - session.clock(), 0.001))
         reply = yield Send(request, timeout_s)
         if isinstance(reply, httpx.Response) and reply.is_success:
-            return _parsed(reply, parse)
+            found = _parsed(reply, parse)
+            if retry is None or is_whole(found):
+                return found
+            wait_s = retry.wait_s(tries, None, session.chance())
+            if session.clock() + wait_s >= deadline:
+                return found
+            yield Wait(wait_s)
+            continue
         error = _error_of(reply)
         error.tries = tries
         if retry is None or not may_repeat(error):

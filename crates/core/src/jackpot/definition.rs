@@ -290,9 +290,13 @@ fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
             "share_ppm sums to 0: an entry would add nothing; give a tier a share",
         ));
     } else if shares(&document.tiers) <= u64::from(Ppm::WHOLE.get())
-        && split_of(document, document.max_stake().max(Minor::ONE))
-            .iter()
-            .all(super::split::TierAmount::is_nothing)
+        && split_of(
+            document.contribution,
+            &document.tiers,
+            document.max_stake().max(Minor::ONE),
+        )
+        .iter()
+        .all(super::split::TierAmount::is_nothing)
     {
         let rule = "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them";
         wrong.push(Violation::new(field, rule));

@@ -3,7 +3,7 @@
 use crate::money::{MAX_MINOR, MICRO, Minor};
 
 use super::definition::{Definition, contribution_micro};
-use super::document::Document;
+use super::document::{Contribution, Tier};
 use crate::wire::{Field, FieldShape, WordPart, Words};
 use crate::words;
 
@@ -85,7 +85,7 @@ impl Part {
         Some(Self { units, micro })
     }
 
-    fn in_micro(self) -> u128 {
+    pub(super) fn in_micro(self) -> u128 {
         u128::from(self.units) * MICRO + u128::from(self.micro)
     }
 }
@@ -122,18 +122,15 @@ impl Sum {
 /// rounding leaves; otherwise it is not contributed. Within a tier the pool gets it.
 #[must_use]
 pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
-    split_of(definition.document(), stake)
+    let document = definition.document();
+    split_of(document.contribution, &document.tiers, stake)
 }
 
-/// [`split`] of a document with checked shares.
-pub(super) fn split_of(document: &Document, stake: Minor) -> Vec<TierAmount> {
-    let whole = contribution_micro(document.contribution, stake);
-    let mut amounts = document
-        .tiers
-        .iter()
-        .map(|tier| tier.share_ppm.of(whole))
-        .collect::<Vec<_>>();
-    let complete = document.tiers.iter().map(|tier| tier.share_ppm.get()).sum::<u32>() == 1_000_000;
+/// [`split`] among tiers with checked shares.
+pub(super) fn split_of(contribution: Contribution, tiers: &[Tier], stake: Minor) -> Vec<TierAmount> {
+    let whole = contribution_micro(contribution, stake);
+    let mut amounts = tiers.iter().map(|tier| tier.share_ppm.of(whole)).collect::<Vec<_>>();
+    let complete = tiers.iter().map(|tier| tier.share_ppm.get()).sum::<u32>() == 1_000_000;
     if let (true, Some((last, others))) = (complete, amounts.split_last_mut()) {
         *last = whole - others.iter().sum::<u128>();
     }
@@ -147,7 +144,7 @@ pub(super) fn split_of(document: &Document, stake: Minor) -> Vec<TierAmount> {
     };
     amounts
         .into_iter()
-        .zip(document.tiers.iter().map(|tier| tier.reserve_ppm))
+        .zip(tiers.iter().map(|tier| tier.reserve_ppm))
         .map(split_tier)
         .collect()
 }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::evidence::{Meter, Pending, Receipt, Receipts};
+use super::evidence::{Expected, Meter, Pending, Receipt, Receipts};
 use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::{Api, chain};
@@ -55,6 +55,16 @@ fn receipt(item: Item) -> (String, Receipt) {
         claim_order: item.claim_order,
     };
     (item.payout_id, receipt)
+}
+
+/// What the rules promise on average.
+pub async fn expected(api: &Api, plan: &Plan) -> Result<Expected, SimulateError> {
+    let path = format!("/v1/jackpots/{}/rules", plan.jackpot_id);
+    let rules = api.get(&path).await?;
+    Expected::deserialize(&rules["expected_return_ppm"]).map_err(|error| SimulateError::Unreadable {
+        call: path,
+        detail: format!("no expected return in {rules}: {error}"),
+    })
 }
 
 /// The meters of each tier of the plan.

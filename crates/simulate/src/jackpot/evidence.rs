@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use serde::Deserialize;
 
 use super::answer::Answer;
 use super::draw::EpochSeed;
@@ -94,6 +95,15 @@ pub enum Receipts {
     Unknown(String),
 }
 
+/// What the rules of the jackpot promise on average, in parts per million of each stake, where they name a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct Expected {
+    /// What reaches the pools.
+    pub pool: Option<u64>,
+    /// What fixed prizes give back.
+    pub fixed: Option<u64>,
+}
+
 /// Everything a run has seen.
 #[derive(Debug, Clone)]
 pub struct Evidence {
@@ -105,6 +115,7 @@ pub struct Evidence {
     pub meters: Vec<Meter>,
     pub pending: Pending,
     pub receipts: Receipts,
+    pub expected: Expected,
     /// The seeds of the epochs that answers name, when the draw secret is known.
     pub seeds: Option<Seeds>,
 }

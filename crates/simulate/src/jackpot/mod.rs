@@ -86,6 +86,7 @@ impl Scenario for Plan {
             records,
             repeated: results.repeated,
             meters: after::meters(api, self).await?,
+            expected: after::expected(api, self).await?,
             pending,
             plan: Self::clone(self),
         })

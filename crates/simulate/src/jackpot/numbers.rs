@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::answer::Outcome;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Meter};
+use super::plan::STAKE;
 use crate::numbers::{Latency, latency, per};
 
 /// What a run of a jackpot counts.
@@ -25,6 +26,43 @@ pub struct Numbers {
     pub redrawn_entries: u64,
     pub replays: u64,
     pub replays_at_once: u64,
+    pub returned: Returned,
+}
+
+/// What came back of all stakes, in parts per million, beside what the rules promise on average.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Returned {
+    /// Fixed prizes that ordinary entries were paid at their first draw. Chosen winners and redraws are no chance.
+    pub fixed_ppm: u64,
+    pub fixed_expected_ppm: Option<u64>,
+    /// Everything that was paid, or that pools hold now, less what operators put in.
+    pub pool_ppm: u64,
+    pub pool_expected_ppm: Option<u64>,
+}
+
+impl Returned {
+    fn of(evidence: &Evidence) -> Self {
+        let ordinary = || evidence.answers().filter(|(record, _)| record.collision.is_none());
+        let fixed = ordinary().filter_map(|(_, answer)| {
+            let payout = answer.payout.as_ref()?;
+            (!payout.takes_pool && answer.attempts.len() == 1).then_some(payout.amount)
+        });
+        let reached = |meter: &Meter| meter.pool + meter.overflow + meter.paid - meter.funded;
+        let all = evidence.answers().count();
+        Self {
+            fixed_ppm: of_stakes(fixed.sum(), ordinary().count()),
+            fixed_expected_ppm: evidence.expected.fixed,
+            pool_ppm: of_stakes(evidence.meters.iter().map(reached).sum(), all),
+            pool_expected_ppm: evidence.expected.pool,
+        }
+    }
+}
+
+/// An amount in parts per million of the stakes of so many entries.
+fn of_stakes(amount: i64, entries: usize) -> u64 {
+    let staked = u128::from(STAKE.unsigned_abs()) * (entries.max(1) as u128);
+    let ppm = u128::from(amount.max(0).unsigned_abs()) * 1_000_000 / staked;
+    u64::try_from(ppm).unwrap_or(u64::MAX)
 }
 
 impl Numbers {
@@ -47,6 +85,7 @@ impl Numbers {
             redrawn_entries: 0,
             replays,
             replays_at_once: evidence.repeated.iter().filter(|pair| pair.at_once).count() as u64,
+            returned: Returned::of(evidence),
         };
         for (record, answer) in evidence.answers() {
             let redrawn = answer.attempts.len() > 1;
@@ -87,6 +126,10 @@ mod tests {
         assert_eq!((numbers.latency.p50_us, numbers.latency.max_us), (25, 25));
         assert_eq!(numbers.paid, numbers.paid_pools + numbers.paid_fixed);
         assert!(numbers.paid_after_redraw > 0 && numbers.retries >= numbers.redrawn_entries);
+        // Each entry adds one unit for its stake of 100; one of twenty wins ten units.
+        let returned = numbers.returned;
+        assert_eq!(returned.pool_ppm, 10_000, "{returned:?}");
+        assert!((3_000..7_000).contains(&returned.fixed_ppm), "{returned:?}");
         assert!((Plan::client_per_s(&numbers, 2.0) - 2_001.0).abs() < 0.1);
     }
 }

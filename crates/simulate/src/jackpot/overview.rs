@@ -6,6 +6,12 @@ use crate::numbers::Numbers as AllNumbers;
 use crate::overview::{Shown, latency_rows};
 use crate::table::{duration, grouped, grouped_rate};
 
+/// A measured part of the stakes beside the one of the rules.
+fn beside(measured: u64, expected: Option<u64>) -> String {
+    let expected = expected.map_or(String::new(), |ppm| format!(" ({} by the rules)", grouped(ppm)));
+    format!("{} ppm{expected}", grouped(measured))
+}
+
 impl Shown for Plan {
     type Numbers = Numbers;
 
@@ -39,6 +45,14 @@ impl Shown for Plan {
                 ),
             ),
             ("amount paid".to_owned(), grouped(numbers.paid_amount.unsigned_abs())),
+            (
+                "fixed prizes, of each stake".to_owned(),
+                beside(numbers.returned.fixed_ppm, numbers.returned.fixed_expected_ppm),
+            ),
+            (
+                "paid or in pools, of each stake".to_owned(),
+                beside(numbers.returned.pool_ppm, numbers.returned.pool_expected_ppm),
+            ),
             ("claims answered retry".to_owned(), grouped(numbers.retries)),
             (
                 "entries redrawn".to_owned(),

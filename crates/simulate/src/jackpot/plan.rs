@@ -9,7 +9,7 @@ use crate::scenario::mix;
 use crate::{Args, SimulateError};
 
 /// What each entry stakes, in minor units; only its product with the rate matters.
-const STAKE: i64 = 100;
+pub const STAKE: i64 = 100;
 const TIER_NAMES: [&str; 4] = ["grand", "major", "minor", "mini"];
 /// Odds of rank 1 where its winners are searched beforehand: rare enough for a pool to grow.
 const SEARCHED_ODDS_PPM: u32 = 1_000;
@@ -163,7 +163,7 @@ impl Plan {
         json!({ "id": self.jackpot_id, "name": "Simulation", "currency": "KRW", "status": "open",
                 "contribution": contribution, "tiers": tiers,
                 "odds": { "total": self.odds.total, "ranks": ranks },
-                "max_redraws": self.options.max_redraws, "max_stake": STAKE, "public_meter": true, "room": null })
+                "max_redraws": self.options.max_redraws, "min_stake": STAKE, "max_stake": STAKE, "public_meter": true, "room": null })
     }
 
     /// The prize of a rank, none for rank 0 and ranks that aren't there.

@@ -4,4 +4,4 @@ mod bound;
 mod codes;
 mod ended;
 mod secrets;
-mod support;
+pub mod support;

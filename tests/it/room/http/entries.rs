@@ -241,3 +241,107 @@ async fn a_pass_of_an_unknown_key_is_refused_and_not_to_be_repeated() {
     }
     assert_eq!(enter(&service, "behind", "good", "ann", &pass).await, TAKEN);
 }
+
+/// Plays of `ann` for several jackpots, with these values of `X-Room-Pass`: the status or the code of each item.
+async fn played(service: &Service, entry: &str, jackpots: &[&str], passes: &[&str]) -> Vec<String> {
+    let body = json!({"entry_id": entry, "player_id": "ann", "stake": 1, "currency": "KRW", "jackpots": jackpots});
+    let request = http_client()
+        .post(service.url("/v1/entries"))
+        .bearer_auth(service.operator_key())
+        .json(&body);
+    let request = passes
+        .iter()
+        .fold(request, |request, pass| request.header("X-Room-Pass", *pass));
+    let answer: Value = request.send().await.expect("an answer").json().await.expect("JSON");
+    let Some(items) = answer["items"].as_array() else {
+        return vec![answer["code"].to_string()];
+    };
+    let told = |item: &Value| {
+        let code = item["problem"]["code"].as_str();
+        code.map_or(item["status"].to_string(), str::to_owned)
+    };
+    items.iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn a_play_brings_a_pass_for_each_room_of_its_jackpots() {
+    let service = Service::start().await;
+    for room in ["door", "gate"] {
+        create(&service, room, 5, &json!({})).await;
+    }
+    for (id, room) in [
+        ("a", json!("door")),
+        ("b", json!("gate")),
+        ("c", json!("door")),
+        ("d", Value::Null),
+    ] {
+        assert_eq!(jackpot(&service, id, &room).await.status, StatusCode::CREATED);
+    }
+    let text = |ticket: &Value| ticket["pass"].as_str().expect("a pass").to_owned();
+    let (door, gate) = (
+        joined(&service, "door", "ann").await,
+        joined(&service, "gate", "ann").await,
+    );
+    let (door, gate) = (text(&door), text(&gate));
+    let bob = text(&joined(&service, "gate", "bob").await);
+    let all = ["a", "b", "c", "d"];
+    let required = "pass-required";
+    assert_eq!(
+        played(&service, "none", &all, &[]).await,
+        [required, required, required, "201"]
+    );
+    assert_eq!(
+        played(&service, "one", &all, &[&door]).await,
+        ["201", required, "201", "201"]
+    );
+    assert_eq!(
+        played(&service, "bob", &all, &[&bob, &door]).await,
+        ["201", required, "201", "201"]
+    );
+    assert_eq!(played(&service, "both", &all, &[&gate, &door]).await, ["201"; 4]);
+    let joint = format!("{door}, {gate}");
+    assert_eq!(
+        played(&service, "joint", &all, &[&joint]).await,
+        ["201"; 4],
+        "as one header"
+    );
+    assert_eq!(
+        played(&service, "rest", &all, &["nonsense", &bob, &gate, &door]).await,
+        ["201"; 4]
+    );
+    assert_eq!(
+        played(&service, "one", &all, &[&gate]).await,
+        ["200", "201", "200", "200"],
+        "completed"
+    );
+    assert_eq!(
+        played(&service, "both", &all, &[]).await,
+        ["200"; 4],
+        "a repeat needs none"
+    );
+    assert_eq!(
+        played(&service, "many", &all, &[door.as_str(); 17]).await,
+        ["\"invalid-request\""]
+    );
+}
+
+#[tokio::test]
+async fn the_refusal_of_a_play_is_that_of_the_pass_that_came_nearest() {
+    let service = Service::start().await;
+    for room in ["door", "gate"] {
+        create(&service, room, 5, &json!({})).await;
+    }
+    jackpot(&service, "a", &json!("door")).await;
+    let gone = joined(&service, "door", "ann").await;
+    let gate = joined(&service, "gate", "ann").await;
+    let text = |ticket: &Value| ticket["pass"].as_str().expect("a pass").to_owned();
+    leave(&service, "door", &gone).await;
+    let mut tried = 0;
+    eventually(PATIENCE, "the door knows that she left", async || {
+        tried += 1;
+        let passes = [&*text(&gone), "nonsense", &*text(&gate)];
+        let found = played(&service, &format!("e{tried}"), &["a"], &passes).await;
+        (found == ["pass-expired"]).then_some(())
+    })
+    .await;
+}

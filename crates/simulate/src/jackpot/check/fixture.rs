@@ -7,7 +7,7 @@ use crate::forge::{self, Honest};
 use crate::jackpot::answer::{Answer, Attempt, Contribution, Outcome, Payout};
 use crate::jackpot::draw::{EpochSeed, secret_id};
 use crate::jackpot::epochs::Epoch;
-use crate::jackpot::evidence::{Evidence, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
+use crate::jackpot::evidence::{Evidence, Expected, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
 use crate::jackpot::plan::{Entry, Plan, Prize};
 
 const SECRET: [u8; 32] = [9; 32];
@@ -220,6 +220,7 @@ impl Model {
             repeated: repeated.into(),
             meters: self.meters,
             pending: Pending::None { after_ms: 0 },
+            expected: Expected::default(),
         }
     }
 }

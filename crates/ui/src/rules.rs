@@ -1,27 +1,89 @@
-//! A definition in words, for players.
+//! A definition in words, for players. The page of a jackpot and the API's rules tell the same sentences.
 
-use jackpot_core::jackpot::document::{Contribution, Prize, Rank, Take, Tier};
+use jackpot_core::jackpot::document::{Contribution, OddsTable, Prize, Rank, Take, Tier};
+use jackpot_core::jackpot::expected_return::ExpectedReturn;
 use jackpot_core::money::Minor;
-use jackpot_ui::Words;
-use jackpot_ui::money::{grouped, money, percent};
 use maud::{Markup, html};
 
-use super::answer::Definition;
+use crate::Words;
+use crate::money::{grouped, money, percent};
+
+/// The parts of a definition that players are told.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    pub currency: &'a str,
+    pub contribution: Contribution,
+    pub tiers: &'a [Tier],
+    pub odds: &'a OddsTable,
+    pub max_redraws: u32,
+    pub min_stake: Minor,
+    pub max_stake: Option<Minor>,
+}
+
+impl Terms<'_> {
+    /// What a player gets back on average of each stake.
+    #[must_use]
+    pub fn expected_return(&self) -> ExpectedReturn {
+        let stakes = (self.min_stake, self.max_stake.unwrap_or(Minor::MAX));
+        ExpectedReturn::of(self.contribution, self.tiers, self.odds, stakes)
+    }
+}
 
 /// The words of one definition.
+#[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
     pub words: Words,
-    pub definition: &'a Definition,
+    pub definition: Terms<'a>,
 }
 
 impl Rules<'_> {
     fn amount(&self, amount: Minor) -> String {
-        money(self.words.0, i128::from(amount.get()), &self.definition.currency)
+        money(self.words.0, i128::from(amount.get()), self.definition.currency)
+    }
+
+    /// How winners of the same moment are paid.
+    #[must_use]
+    pub fn simultaneous_wins(&self) -> String {
+        self.words.t("rules-order")
+    }
+
+    /// What happens with a prize that is refused.
+    #[must_use]
+    pub fn redraws(&self) -> String {
+        let count = u64::from(self.definition.max_redraws);
+        self.words.tv("rules-redraws", [("count", count.into())])
+    }
+
+    /// Where draws are checked.
+    #[must_use]
+    pub fn fairness(&self, jackpot_id: &str) -> String {
+        let values = [
+            ("seeds", format!("/v1/jackpots/{jackpot_id}/fairness").into()),
+            ("check", format!("/j/{jackpot_id}#check").into()),
+        ];
+        self.words.tv("rules-fairness", values)
+    }
+
+    /// What a play gets back on average, as far as it is known.
+    fn returned(&self) -> Vec<String> {
+        let ExpectedReturn { pool, fixed } = self.definition.expected_return();
+        let sentence = |name: &str, ppm: Option<u64>| {
+            let share = percent(u32::try_from(ppm?).ok().filter(|ppm| *ppm > 0)?);
+            Some(self.words.tv(name, [("share", share.into())]))
+        };
+        // A rate that goes to the pools whole says it already.
+        let is_the_rate = |ppm: &u64| matches!(self.definition.contribution, Contribution::RatePpm(rate) if u64::from(rate.get()) == *ppm);
+        let both = [
+            sentence("rules-return-pool", pool.filter(|ppm| !is_the_rate(ppm))),
+            sentence("rules-return-fixed", fixed),
+        ];
+        both.into_iter().flatten().collect()
     }
 
     /// Each rule as a sentence.
+    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let (words, definition) = (self.words, self.definition);
+        let (words, definition) = (self.words, &self.definition);
         let mut all = vec![match definition.contribution {
             Contribution::Fixed(fixed) => words.tv("rules-fixed", [("amount", self.amount(fixed).into())]),
             Contribution::RatePpm(rate) => words.tv("rules-rate", [("share", percent(rate.get()).into())]),
@@ -35,12 +97,14 @@ impl Rules<'_> {
         } else if definition.min_stake.get() > 0 {
             all.push(words.tv("rules-min-stake", [("least", self.amount(definition.min_stake).into())]));
         }
-        all.push(words.t("rules-order"));
-        all.push(words.tv("rules-redraws", [("count", u64::from(definition.max_redraws).into())]));
+        all.extend(self.returned());
+        all.push(self.simultaneous_wins());
+        all.push(self.redraws());
         all
     }
 
     /// What holds for one pool.
+    #[must_use]
     pub fn of_tier(&self, tier: &Tier) -> Vec<String> {
         let words = self.words;
         let mut all = Vec::new();
@@ -64,6 +128,7 @@ impl Rules<'_> {
     }
 
     /// A prize in words.
+    #[must_use]
     pub fn prize(&self, prize: &Prize) -> String {
         let words = self.words;
         match prize {
@@ -89,9 +154,10 @@ impl Rules<'_> {
     }
 
     /// Ranks with their prizes and chances.
+    #[must_use]
     pub fn table(&self) -> Markup {
         let words = self.words;
-        let odds = self.definition.odds();
+        let odds = self.definition.odds;
         let mut ranks: Vec<&Rank> = odds.ranks.iter().collect();
         ranks.sort_by_key(|rank| rank.rank);
         if ranks.is_empty() {

@@ -1,0 +1,135 @@
+//! `/rules`: what a player must be told, as the definition in force says it.
+
+use reqwest::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::keys::http::support::key;
+use crate::support::http_client;
+use crate::support::service::Service;
+
+/// One play of 50 with a contribution of 1.5 %, of which a quarter goes to the reserve.
+fn definition(id: &str, change: &Value) -> Value {
+    let mut definition = json!({"id": id, "name": "Spring wheel", "currency": "KRW", "contribution": {"rate_ppm": 15_000},
+        "min_stake": 50, "max_stake": 50, "max_redraws": 2, "public_meter": true,
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "seed": 5, "reserve_ppm": 250_000,
+                   "cap": 90_000, "must_hit_by": null}],
+        "odds": {"total": 1_000_000, "ranks": [
+            {"rank": 1, "weight": 3, "prize": {"pool": {"tier": "grand", "take": "all"}}},
+            {"rank": 2, "weight": 500, "prize": {"fixed": {"tier": "grand", "amount": 10}}},
+            {"rank": 3, "weight": 20, "prize": {"fixed": {"tier": "grand", "amount": 300}}}]}});
+    for (field, value) in change.as_object().expect("an object") {
+        definition[field] = value.clone();
+    }
+    definition
+}
+
+async fn put(service: &Service, id: &str, change: &Value) {
+    let answer = service.put(&format!("/v1/jackpots/{id}"), definition(id, change)).await;
+    assert!(answer.status.is_success(), "{}", answer.text);
+}
+
+async fn stranger(service: &Service, id: &str) -> Response {
+    let url = service.url(&format!("/v1/jackpots/{id}/rules"));
+    http_client().get(url).send().await.expect("an answer")
+}
+
+#[tokio::test]
+async fn the_rules_are_those_of_the_definition_in_numbers_and_sentences() {
+    let service = Service::start().await;
+    put(&service, "told", &json!({})).await;
+    let answer = stranger(&service, "told").await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(answer.headers()[CACHE_CONTROL], "public, max-age=1");
+    let rules: Value = answer.json().await.expect("JSON");
+    let shown = service.get("/v1/jackpots/told").await.body;
+    for field in ["name", "currency", "version", "contribution", "odds"] {
+        assert_eq!(rules[field], shown[field], "{field}");
+    }
+    assert_eq!(rules["jackpot_id"], "told");
+    let tier = json!({"tier": "grand", "seed": 5, "cap": 90_000, "min_payout": 100, "must_hit_by": null});
+    assert_eq!(rules["tiers"], json!([tier]));
+    assert_eq!(rules["expected_return_ppm"], json!({"pool": 11_250, "fixed": 220}));
+    let sentence = |name: &str| rules[name].as_str().expect("a sentence").to_owned();
+    assert!(sentence("simultaneous_wins").contains("in the order that the service recorded"));
+    assert_eq!(
+        sentence("redraws"),
+        "A prize that can't be given is drawn again, up to 2 times."
+    );
+    let fairness = sentence("fairness");
+    assert!(fairness.contains("/v1/jackpots/told/fairness") && fairness.contains("/j/told#check"));
+    assert_eq!(rules.as_object().expect("an object").len(), 11);
+
+    let page = http_client().get(service.url("/j/told")).send().await.expect("a page");
+    let page = page.text().await.expect("text").replace("&#39;", "'");
+    for name in ["simultaneous_wins", "redraws", "fairness"] {
+        assert!(page.contains(&sentence(name)), "the page says the same: {name}");
+    }
+    for told in [
+        "1.125 % goes to the pools",
+        "Fixed amounts give 0.022 % of each stake back",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn the_rules_follow_the_definition_in_force() {
+    let service = Service::start().await;
+    put(&service, "told", &json!({"min_stake": 1, "max_stake": 1_000})).await;
+    let rules: Value = stranger(&service, "told").await.json().await.expect("JSON");
+    assert_eq!(
+        (&rules["version"], &rules["expected_return_ppm"]),
+        (&json!(1), &json!({"pool": 11_250, "fixed": null}))
+    );
+    // It touches the odds, so it waits for the next take of all.
+    put(
+        &service,
+        "told",
+        &json!({"odds": {"total": 10, "ranks": []}, "max_redraws": 0}),
+    )
+    .await;
+    let waits = service.get("/v1/jackpots/told/rules").await.body;
+    assert_eq!((&waits["version"], &waits["odds"]), (&json!(1), &rules["odds"]));
+    let pause = json!({"reason": "a test"});
+    assert_eq!(service.post("/v1/jackpots/told/pause", pause).await.status, 200);
+    put(
+        &service,
+        "told",
+        &json!({"odds": {"total": 10, "ranks": []}, "max_redraws": 0}),
+    )
+    .await;
+    let now: Value = stranger(&service, "told").await.json().await.expect("JSON");
+    let version = &service.get("/v1/jackpots/told").await.body["version"];
+    assert_eq!((&now["version"], &now["odds"]["ranks"]), (version, &json!([])));
+    assert_eq!(now["expected_return_ppm"], json!({"pool": 11_250, "fixed": 0}));
+    assert_eq!(
+        now["redraws"],
+        "A prize that can't be given is lost: there is no redraw."
+    );
+}
+
+#[tokio::test]
+async fn only_a_public_jackpot_tells_strangers_its_rules() {
+    let service = Service::start().await;
+    put(&service, "shown", &json!({})).await;
+    put(&service, "hidden", &json!({"public_meter": false})).await;
+    for id in ["hidden", "nothing"] {
+        assert_eq!(stranger(&service, id).await.status(), StatusCode::UNAUTHORIZED, "{id}");
+    }
+    let kept = stranger(&service, "shown").await.headers()[ETAG].clone();
+    let again = http_client().get(service.url("/v1/jackpots/shown/rules"));
+    let again = again.header(IF_NONE_MATCH, kept).send().await.expect("an answer");
+    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+    let with_key = service.get("/v1/jackpots/hidden/rules").await;
+    assert_eq!(
+        (with_key.status, &with_key.headers[CACHE_CONTROL]),
+        (StatusCode::OK, &"no-store".parse().expect("a value"))
+    );
+    assert_eq!(service.get("/v1/jackpots/nothing/rules").await.status, 404);
+    let game = key(&service, "game", &["--role", "play"]).await;
+    for (id, status) in [("shown", 200), ("hidden", 403)] {
+        let path = format!("/v1/jackpots/{id}/rules");
+        assert_eq!(game.ask(&reqwest::Method::GET, &path, None).await.0, status, "{id}");
+    }
+}
