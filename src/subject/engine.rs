@@ -221,7 +221,9 @@ pub async fn define<C: Defines>(
             }
             Err(error) if error.is_unknown() => {
                 put.last_version = None;
-                registry.begins(id).await?;
+                if matches!(put.wanted, Wanted::Any | Wanted::Absent) {
+                    registry.begins(id).await?;
+                }
                 None
             }
             Err(error) => return Err(error),

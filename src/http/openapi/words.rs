@@ -85,8 +85,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter("explain"), "code") => "^[a-z][a-z-]{0,63}$",
         (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
         (Within::Parameter(_), "If-Match") => TAGS,
-        (Within::Schema("ReasonBody" | "AdjustmentBody"), "reason") => PLAIN,
-        (Within::Schema(_), "at" | "held_until") => return Some(("format", "date-time")),
+        (Within::Schema("ReasonBody" | "AdjustmentBody" | "EmergencyReason"), "reason") => PLAIN,
+        (Within::Schema(_), "at" | "held_until" | "since") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         // Any other text of a definition is for people.
         (Within::Schema(definition), _) if definition.ends_with("Definition") => PLAIN,

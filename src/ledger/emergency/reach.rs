@@ -33,6 +33,19 @@ const AT_ONCE: usize = 64;
 /// Most subjects in an answer.
 const MAX_NAMES: usize = 1_000;
 
+/// Which subjects a round tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// All of them, for a new decision.
+    First,
+    /// All of them, because an index could not be read.
+    Whole,
+    /// All of them, though they obeyed.
+    Again,
+    /// Those that did not obey.
+    Rest,
+}
+
 /// How far a decision has reached.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
@@ -67,49 +80,23 @@ impl Emergency {
     pub async fn work(self, stopping: Stopping) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut looked, mut gone_through) = (None::<Instant>, None::<Instant>);
+        let (mut looked, mut gone_through) = (None, None);
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
                 () = self.bell.notified() => {}
                 () = stopping.wait() => return,
             }
-            let is_old = looked.is_none_or(|at: Instant| at.elapsed() >= SQL_EVERY);
-            if !self.glance().await || is_old {
-                looked = Some(Instant::now());
-                if let Err(error) = self.look().await {
-                    tracing::debug!(%error, "the last decision about the emergency stop can't be read");
-                }
-            }
-            let Some(last) = self.known() else {
+            self.look_again(&mut looked).await;
+            let Some((last, round)) = self.due(gone_through) else {
                 continue;
-            };
-            let (is_new, is_done, is_whole) = {
-                let progress = self.progress.borrow();
-                (
-                    progress.order != last.order,
-                    progress.is_done_with(last.order),
-                    progress.is_whole,
-                )
-            };
-            let is_due = last.is_stop() && gone_through.is_none_or(|at| at.elapsed() >= AGAIN);
-            if !is_new && is_done && !is_due {
-                continue;
-            }
-            let all = is_new || is_due || !is_whole;
-            let round = async {
-                if all {
-                    self.go_through(&last, is_new).await;
-                } else {
-                    self.try_again(&last).await;
-                }
             };
             // A later decision ends this round: its own follows at once.
             let mut decided = self.last.subscribe();
             let is_later = |now: &Option<Arc<Decision>>| now.as_ref().is_some_and(|now| now.order > last.order);
             tokio::select! {
-                () = round => {
-                    if all {
+                () = self.go_round(&last, round) => {
+                    if round != Round::Rest {
                         gone_through = Some(Instant::now());
                     }
                 }
@@ -120,14 +107,55 @@ impl Emergency {
         }
     }
 
+    /// Looks at Redis, and now and then at SQL too.
+    async fn look_again(&self, looked: &mut Option<Instant>) {
+        let is_old = looked.is_none_or(|at| at.elapsed() >= SQL_EVERY);
+        if self.glance().await && !is_old {
+            return;
+        }
+        *looked = Some(Instant::now());
+        if let Err(error) = self.look().await {
+            tracing::debug!(%error, "the last decision about the emergency stop can't be read");
+        }
+    }
+
+    /// The round that is due for the last decision, if any.
+    fn due(&self, gone_through: Option<Instant>) -> Option<(Arc<Decision>, Round)> {
+        let last = self.known()?;
+        let progress = self.progress.borrow();
+        let is_old = gone_through.is_none_or(|at| at.elapsed() >= AGAIN);
+        let round = if progress.order != last.order {
+            Round::First
+        } else if !progress.is_whole {
+            Round::Whole
+        } else if last.is_stop() && is_old {
+            Round::Again
+        } else if progress.left.is_empty() {
+            return None;
+        } else {
+            Round::Rest
+        };
+        drop(progress);
+        Some((last, round))
+    }
+
+    async fn go_round(&self, decision: &Decision, round: Round) {
+        if round == Round::Rest {
+            let left = self.progress.borrow().left.clone();
+            self.reach(decision, left, round).await;
+        } else {
+            self.go_through(decision, round).await;
+        }
+    }
+
     /// Goes through all subjects.
-    async fn go_through(&self, decision: &Decision, is_new: bool) {
+    async fn go_through(&self, decision: &Decision, round: Round) {
         let used = self.kinds.iter().flat_map(|kind| {
             let ids = kind.obeys().used().into_iter();
             ids.map(|id| (kind.name(), id))
         });
         let used: BTreeSet<_> = used.collect();
-        if is_new {
+        if round == Round::First {
             self.progress.send_replace(Progress {
                 order: decision.order,
                 left: used.clone(),
@@ -139,24 +167,20 @@ impl Emergency {
             let listed = kind.obeys().listed().await;
             listed.map(|ids| ids.into_iter().map(|id| (kind.name(), id)).collect::<Vec<_>>())
         }));
-        let (listed, ()) = join(listed, self.reach(decision, used.clone())).await;
+        let (listed, ()) = join(listed, self.reach(decision, used.clone(), round)).await;
         let is_whole = listed.iter().all(Result::is_ok);
         let listed = listed.into_iter().flatten().flatten();
         let rest: BTreeSet<_> = listed.filter(|subject| !used.contains(subject)).collect();
         self.progress.send_modify(|progress| {
-            progress.left.extend(rest.iter().cloned());
+            if round != Round::Again {
+                progress.left.extend(rest.iter().cloned());
+            }
             progress.is_whole = is_whole;
         });
-        self.reach(decision, rest).await;
+        self.reach(decision, rest, round).await;
     }
 
-    /// Tries those again that did not obey.
-    async fn try_again(&self, decision: &Decision) {
-        let left = self.progress.borrow().left.clone();
-        self.reach(decision, left).await;
-    }
-
-    async fn reach(&self, decision: &Decision, subjects: BTreeSet<(KindName, Id)>) {
+    async fn reach(&self, decision: &Decision, subjects: BTreeSet<(KindName, Id)>, round: Round) {
         let mut by_node: HashMap<Option<Arc<str>>, Vec<(KindName, Id)>> = HashMap::new();
         for (kind, id) in subjects {
             if let Some(of) = self.kinds.named(kind) {
@@ -165,12 +189,12 @@ impl Emergency {
         }
         let nodes = by_node
             .into_values()
-            .map(|subjects| self.reach_node(decision, subjects));
+            .map(|subjects| self.reach_node(decision, subjects, round));
         join_all(nodes).await;
     }
 
     /// After the first call without an answer, the node is not asked again in this round.
-    async fn reach_node(&self, decision: &Decision, subjects: Vec<(KindName, Id)>) {
+    async fn reach_node(&self, decision: &Decision, subjects: Vec<(KindName, Id)>, round: Round) {
         let is_away = AtomicBool::new(false);
         let calls = stream::iter(subjects).map(|subject| {
             let is_away = &is_away;
@@ -187,10 +211,11 @@ impl Emergency {
                     // The next look finds the later decision.
                     Ok(Obedience::Newer) => {}
                     Err(error) if error.is_unavailable() => is_away.store(true, Ordering::Relaxed),
-                    Err(error) => {
+                    Err(error) if round == Round::First => {
                         let subject = name_of(&subject);
                         tracing::error!(%error, subject, "does not obey the last decision about the emergency stop");
                     }
+                    Err(error) => tracing::debug!(%error, "still does not obey"),
                 }
             }
         });

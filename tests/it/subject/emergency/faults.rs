@@ -156,10 +156,12 @@ async fn heavy_of_two_operators_the_last_decision_holds_everywhere(db: LedgerDb)
     }
     for round in 0..20 {
         let reason = format!("round {round}");
+        let new = format!("new{round}");
+        let path = format!("/v1/jackpots/{new}");
         let (stopped, started, created) = tokio::join!(
             decide(&one, STOP, &reason),
             decide(other, START, &reason),
-            other.put(&format!("/v1/jackpots/new{round}"), lively(&format!("new{round}"))),
+            other.put(&path, lively(&new)),
         );
         for answer in [stopped, started] {
             assert!(
@@ -177,7 +179,7 @@ async fn heavy_of_two_operators_the_last_decision_holds_everywhere(db: LedgerDb)
                 if state["stopped"] != holds || !state["unreached"].is_null() {
                     return None;
                 }
-                for jackpot in ["a", "b", "c", &format!("new{round}")] {
+                for jackpot in ["a", "b", "c", &new] {
                     tries += 1;
                     let entry = format!("{round}-{tries}");
                     let is_taken = enter(service, jackpot, &entry).await.status == StatusCode::CREATED;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jackpot::coupon::scripts::{Ask, Mode, Refusal};
 use jackpot::store::Store;
+use jackpot::subject::Registry;
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _, last_in_redis, next_order, write_in_redis};
 use jackpot::subject::engine::Operated;
 use jackpot::subject::restore::{RestoreBegun, restore_begin};
-use jackpot::subject::{Registry, Subject};
 use jackpot::{coupon, jackpot as jackpots, room};
+use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
@@ -107,12 +108,13 @@ async fn lost<K: Operated, C: Capability>(given: &Given<K, C>) {
     // A restore keeps the last decision, here the one that the ledger knows.
     let keys = given.fixture.stream_keys();
     let at = Mark::new(0, 4).expect("a mark");
+    let of_ledger = decision(8);
     let begun = restore_begin(
         &given.fixture.store,
         [keys.state, keys.events],
         "t",
         Some(at),
-        Some(&decision(8)),
+        Some(&of_ledger),
     );
     assert!(matches!(begun.await.expect("a reply"), RestoreBegun::Begun { .. }));
     assert_eq!(given.state().await, texts(["restoring", "8 reason 8", "4"]));
@@ -124,7 +126,7 @@ async fn lost<K: Operated, C: Capability>(given: &Given<K, C>) {
         [keys.state, keys.events],
         "u",
         None,
-        Some(&decision(8)),
+        Some(&of_ledger),
     );
     assert!(matches!(again.await.expect("a reply"), RestoreBegun::Begun { .. }));
     assert_eq!(given.state().await, texts(["restoring", "9 reason 9", "4"]));
@@ -198,7 +200,7 @@ async fn a_stopped_coupon_issues_what_draws_owe_and_nothing_else() {
     given.obey(1).await;
     let ask = |request: &str, mode| Ask {
         request_id: request.to_owned(),
-        user: request.parse().expect("an id"),
+        user: Id::parse(request).expect("an id"),
         code: code(),
         mode,
     };
