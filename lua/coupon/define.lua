@@ -31,7 +31,7 @@ local function define(state, mode)
     'history',
     state.history,
     'status',
-    state.status,
+    status_text(state),
     'version',
     version,
     'json',
@@ -59,6 +59,7 @@ if not state then
   local retention = must(exact(ARGV[14]), 'JP_ARGUMENT retention')
   local created = { n = 0, restores = 0, history = put.history, status = 'open', retention = retention }
   created.version, created.seq, created.voided, created.arrivals = 1, 0, 0, 0
+  created.is_stopped = emergency_order(KEYS[1]) % 2 == 1
   return define(created, 'created')
 end
 

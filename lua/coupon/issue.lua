@@ -5,12 +5,12 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 packed (lua/subject/sent.lua), a list of:
 --         number of requests, 1 to 1,000; modes: '' when all ask for a decision now, else a letter for each: n now |
---           l queue
+--           l queue | d now, owed by a draw, also while the emergency stop holds the coupon; all of a call are d, or none
 --         request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
 --         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
---         code: 'ok' | 'suspended' | 'ended': why requests were not taken
+--         code: 'ok' | 'suspended' | 'ended' | 'stopped': why requests were not taken
 -- Invariants: read, decide, then write. A request that is not taken leaves no trace. A final refusal leaves its record.
 -- One event for all requests that were decided or joined the queue, in their order. The caller must compare the user of
 -- a record with its own.
@@ -27,6 +27,9 @@ local count, modes = sent[COUNT], sent[MODES]
 must(#sent == FIRST - 1 + 3 * count or nil, 'JP_ARGUMENT requests')
 local FIRST_USER, FIRST_CODE = FIRST + count, FIRST + 2 * count
 local refusal = state.status ~= 'open' and state.status or nil
+if state.is_stopped and state.status ~= 'ended' and string.sub(modes, 1, 1) ~= 'd' then
+  refusal = 'stopped'
+end
 local held = redis.call('HMGET', KEYS[2], unpack(sent, FIRST, FIRST_USER - 1))
 
 -- Lists have their lengths beside them, because `#` searches for the end each time.

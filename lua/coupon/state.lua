@@ -18,10 +18,10 @@ local STATE = {
   'arrivals', -- requests that have joined the queue so far
   'retention', -- seconds for which records are kept after the end: the longest setting of any instance
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'status', -- open | suspended | ended; restoring: it has only n and restores
+  'status', -- open | suspended | ended; restoring: it has only n and restores. STOPPED may be before it (events.lua)
 }
--- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `consumer`
--- (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
+-- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `emergency`
+-- (lua/subject/emergency.lua); `consumer` (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
 
 local TEXTS = 2 -- the last fields are texts
 local OPTIONAL = { window = true, starts = true, ends = true }
@@ -32,8 +32,8 @@ local function read_state(key)
   if not values[1] then
     return nil
   end
-  local status = values[#STATE]
-  local state = { status = status, history = values[#STATE - 1] }
+  local status, is_stopped = status_of(values[#STATE])
+  local state = { status = status, is_stopped = is_stopped, history = values[#STATE - 1] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or not OPTIONAL[field] then

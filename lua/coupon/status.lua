@@ -17,5 +17,5 @@ if ended then
 end
 must_be_open_or_suspended(wish)
 append_status(KEYS[6], state, now_ms(), change_status(state, wish, {}))
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status)
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', status_text(state))
 return { 'ok', mark(state) }

@@ -70,6 +70,7 @@ local function create()
     retention = must(exact(ARGV[18]), 'JP_ARGUMENT retention'),
     meters = new_meters(),
     applied = '1',
+    is_stopped = emergency_order(KEYS[1]) % 2 == 1,
   }
   local fresh = names_of(rows)
   local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
@@ -89,7 +90,7 @@ local function create()
   append_define(KEYS[5], state, at, put_values(put, 'created', '1', own))
   make_pools(tiers, fresh)
   local puts = remember_put(put, 'created', '1')
-  redis.call('HSET', KEYS[1], 'restores', num(state.restores), 'status', state.status, 'puts', puts)
+  redis.call('HSET', KEYS[1], 'restores', num(state.restores), 'status', status_text(state), 'puts', puts)
   write_state(KEYS[1], state)
   redis.call('HSET', KEYS[2], '1', put.json)
   redis.call('HSET', KEYS[3], '1', epoch_text(ARGV[3], num(at), '-', state.nonce, state.secret))

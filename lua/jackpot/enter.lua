@@ -18,7 +18,7 @@
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
 --       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
---         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stale',
+--         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stopped', 'stale',
 --           'too-large' (a meter would pass 2^53-1). The script does not try the entries after it: send them again.
 -- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
@@ -27,10 +27,7 @@ local state, ended = kept_state(KEYS[1])
 if not state then
   return ended
 end
-local refusal = fence(state)
-if state.status ~= 'open' then
-  refusal = state.status
-end
+local refusal = refused_by(state) or fence(state)
 
 local FIRST_POOL, COUNT, NAME, BLOCK, STAKES, AMOUNTS, SEGMENT = 6, 2, 3, 4, 5, 6, 7
 local sent = unpack_sent(ARGV[5])

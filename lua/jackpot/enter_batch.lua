@@ -17,7 +17,7 @@
 --           entries, and the segment. Its winners have `who` if they end up pending
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
---       {'paused' | 'suspended' | 'closed' | 'stale' | 'too-large', mark}  refused whole
+--       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}      refused whole: its entries make more claims than one call may
 --       {'split', mark, ...} (batch_reply.lua)
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
@@ -34,10 +34,7 @@ local known, known_in = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
 if known then
   return batch_reply(state, known, known_in, batch_id)
 end
-local refusal = fence(state)
-if state.status ~= 'open' then
-  refusal = state.status
-end
+local refusal = refused_by(state) or fence(state)
 if refusal then
   return { refusal, mark(state) }
 end

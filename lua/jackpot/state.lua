@@ -10,7 +10,9 @@
 -- The hash of the state has these fields:
 --   n         number of the last event, dense from 1
 --   restores  how often it was restored from the ledger
---   status    open | paused | suspended | closed; restoring: it has only n and restores (restore_begin.lua)
+--   status    open | paused | suspended | closed; restoring: it has only n and restores (restore_begin.lua). While the
+--             emergency stop holds the jackpot, STOPPED is before it (lua/subject/events.lua)
+--   emergency the last decision about the emergency stop (lua/subject/emergency.lua)
 --   puts      lua/subject/puts.lua
 --   terms     under what entries are taken, packed (values.lua): rarely written
 --   meters    what entries change, packed (values.lua): written by each of them
@@ -31,7 +33,8 @@ local function state_of(values)
     return { n = n, restores = restores, status = 'restoring' }
   end
   local state, meters = read_terms(values[4]), read_meters(values[5])
-  state.n, state.restores, state.status = n, restores, must(values[3] or nil, 'JP_DAMAGED state')
+  state.n, state.restores = n, restores
+  state.status, state.is_stopped = status_of(must(values[3] or nil, 'JP_DAMAGED state'))
   state.meters, state.seq, state.order = meters, meters[3], meters[4]
   return state
 end
@@ -49,6 +52,14 @@ local function known_state(key)
     return nil, ended
   end
   return state
+end
+
+-- Why the jackpot takes no entries, or nil.
+local function refused_by(state)
+  if state.is_stopped and state.status ~= 'closed' then
+    return 'stopped'
+  end
+  return state.status ~= 'open' and state.status or nil
 end
 
 -- Returns 'stale' when the caller must read again before it writes, else nil. The same epoch number with another

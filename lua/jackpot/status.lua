@@ -33,6 +33,6 @@ end
 local own = { meters = changes(state, tiers), applied = state.applied or '' }
 append_status(KEYS[3], state, now_ms(), change_status(state, wish, own))
 write_pools(tiers)
-redis.call('HSET', KEYS[1], 'status', state.status)
+redis.call('HSET', KEYS[1], 'status', status_text(state))
 write_state(KEYS[1], state)
 return { 'ok', mark(state) }

@@ -60,7 +60,8 @@ if not state then
     return refused
   end
   local fields = fresh_fields(0)
-  fields.restores, fields.status, fields.history = '0', 'open', put.history
+  local status = status_text({ status = 'open', is_stopped = emergency_order(KEYS[1]) % 2 == 1 })
+  fields.restores, fields.status, fields.history = '0', status, put.history
   local created = { n = 0, restores = 0, version = 1, passes_until = 0, opened = 0, opens = opens_at or wall }
   created.clock, created.ahead, created.order_nonce, created.commitment = wall, 0, put.nonce, commitment
   created.history = put.history

@@ -34,10 +34,11 @@ local STATE = {
   'ordered', -- up to this number they have their order under the last nonce
   'history', -- 16 hexadecimal digits, made at creation and at every restore
   'collected_sha256', -- of the list of collected tickets, '' until it is published
-  'status', -- open | suspended; restoring: it has only n and restores
+  'status', -- open | suspended; restoring: it has only n and restores. STOPPED may be before it (events.lua)
 }
 -- The hash also has: `json`, the definition as operators read it; `opens_at` of the definition (ms, '' for none);
--- `order_nonce` and `commitment` of the seed; `puts` (lua/subject/puts.lua).
+-- `order_nonce` and `commitment` of the seed; `puts` (lua/subject/puts.lua);
+-- `emergency` (lua/subject/emergency.lua).
 
 local TEXTS = 3 -- the last fields are texts
 
@@ -53,8 +54,8 @@ local function read_state(key)
   if not values[1] then
     return nil
   end
-  local status = values[#STATE]
-  local state = { status = status, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
+  local status, is_stopped = status_of(values[#STATE])
+  local state = { status = status, is_stopped = is_stopped, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or field ~= 'rate' then

@@ -20,5 +20,5 @@ local wall = now_ms()
 room_ms(state, wall)
 append_status(KEYS[11], state, wall, timed(state, change_status(state, wish, {})))
 local clock, ahead = num(state.clock), num(state.ahead)
-redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', state.status, 'clock', clock, 'ahead', ahead)
+redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', status_text(state), 'clock', clock, 'ahead', ahead)
 return { 'ok', mark(state) }

@@ -62,7 +62,7 @@ end
 -- Nonce and commitment of the order before the opening.
 local order_of = step.opened and { '', '' } or redis.call('HMGET', KEYS[1], 'order_nonce', 'commitment')
 
--- Makes a join. Returns its place; or nil when the room is suspended or has another nonce; or nil and the ms that the
+-- Makes a join. Returns its place; or nil when the room is stopped or suspended or has another nonce; or nil and the ms that the
 -- user must wait.
 local function join(ticket, user, order, nonce)
   local place = step.tickets[user] and step.places[step.tickets[user]]
@@ -81,11 +81,12 @@ local function join(ticket, user, order, nonce)
     must(place.user == user or nil, 'JP_ARGUMENT ticket')
     return place
   end
-  local wait = state.status == 'open' and limited_ms(step, user)
+  local is_taking = state.status == 'open' and not state.is_stopped
+  local wait = is_taking and limited_ms(step, user)
   if wait then
     return nil, wait
   end
-  if state.status == 'open' and (step.opened or nonce == order_of[1]) then
+  if is_taking and (step.opened or nonce == order_of[1]) then
     place = add_place(step, ticket, user, order, had)
     admit(step, place)
   end
@@ -164,7 +165,11 @@ for i = 1, count do
   local kind, place = string.sub(kinds, i, i), answers[i]
   local code = 's'
   if not place then
-    code = kind ~= 'j' and 'u' or waits[i] and 'l' or state.status == 'open' and 'o' or 'c'
+    code = kind ~= 'j' and 'u'
+      or waits[i] and 'l'
+      or state.is_stopped and 'e'
+      or state.status == 'open' and 'o'
+      or 'c'
   elseif kind == 'r' and place.kind ~= 'a' then
     code = 'n'
   end

@@ -130,6 +130,30 @@ local function ended_by(state)
   return nil
 end
 
+-- Before the own status of a subject, in the field `status`, while the emergency stop holds it. A version that does not
+-- know the stop finds no status there in which it takes requests.
+local STOPPED = 'stopped '
+
+-- The own status in this field, and whether the emergency stop holds the subject.
+local function status_of(text)
+  if text and string.sub(text, 1, #STOPPED) == STOPPED then
+    return string.sub(text, #STOPPED + 1), true
+  end
+  return text, false
+end
+
+-- The field of this state.
+local function status_text(state)
+  return (state.is_stopped and STOPPED or '') .. state.status
+end
+
+-- The order of the decision about the emergency that a subject has obeyed last, in the field `emergency` (emergency.lua):
+-- 0 for none, odd for a stop, even for a start.
+local function emergency_order(key)
+  local text = redis.call('HGET', key, 'emergency')
+  return text and tonumber(string.match(text, '^(%d+) ')) or 0
+end
+
 -- The time in ms by Redis' clock, so that instances with different clocks agree.
 local function now_ms()
   local time = redis.call('TIME')

@@ -50,7 +50,9 @@ local function restored_values(state, from, records, own)
 end
 
 -- Writes the state over `fresh`, the fields of a subject without any request yet, and lets the other scripts run again.
+-- The emergency stop holds it if that was the last decision.
 local function end_restore(key, state, fresh)
+  state.status = status_text({ status = state.status, is_stopped = emergency_order(key) % 2 == 1 })
   local list = {}
   for _, values in ipairs({ fresh, state }) do
     for field, value in pairs(values) do

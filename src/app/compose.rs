@@ -8,11 +8,12 @@ use utoipa::OpenApi;
 
 use super::probe::{self, observe, readiness};
 use super::{AppError, capabilities};
-use crate::capability::{self, Capability, Ground, Worker};
+use crate::capability::{self, Capability, Ground, Until, Worker};
 use crate::console::{self, Console};
 use crate::http::Web;
 use crate::http::routes::{Pages, Routes};
 use crate::keys::KeyStore;
+use crate::ledger::emergency::Emergency;
 use crate::ledger::kinds::{Kinds, Projecting};
 use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
@@ -60,13 +61,16 @@ pub(super) async fn compose(
         kinds: kinds.clone(),
         max_backlog_events: settings.ledger.max_backlog_events,
     };
-    let readiness = readiness(store, ledger, known.clone());
+    let emergency = Emergency::new(ledger.sql.clone(), store.clone(), kinds.clone(), Arc::clone(&metrics));
+    let readiness = readiness(store, ledger, (known.clone(), emergency.clone()));
     let web = Web::new(settings, keys, Arc::clone(&metrics), readiness);
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
     kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;
     let instance = hex::encode(random::bytes::<16>()?);
     let mut projector = projector(settings, (ledger, store), &kinds, &metrics, &instance);
+    // Jackpots of files begin stopped while everything is. The worker says it if neither Redis nor SQL answers.
+    let _ = emergency.look().await;
     // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
     projector.catch_up().await;
     for capability in &capabilities {
@@ -79,10 +83,16 @@ pub(super) async fn compose(
     for capability in &capabilities {
         workers.extend(capability.workers().map_err(AppError::Capability)?);
     }
+    let stopper = emergency.clone();
+    workers.push(Worker {
+        name: "the emergency stop",
+        until: Until::Stopping,
+        run: Box::new(|stopping| Box::pin(stopper.work(stopping))),
+    });
     let keys = Arc::clone(&web.keys);
     let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
     Ok(Parts {
-        routes: routes(settings, &secrets, ledger, (kinds, &capabilities), console),
+        routes: routes(settings, &secrets, (ledger, emergency), (kinds, &capabilities), console),
         web,
         workers,
         projector,
@@ -134,12 +144,12 @@ fn projector(
 fn routes(
     settings: &Settings,
     secrets: &Secrets,
-    ledger: &Ledger,
+    (ledger, emergency): (&Ledger, Emergency),
     (kinds, capabilities): (Kinds, &[Box<dyn Capability>]),
     console: Console,
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
-    let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds);
+    let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds, emergency);
     let (console_pages, public_pages) = (console::mount(console), public_page::mount(settings));
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();
     let secrets = secrets.clone();

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::http::health::{LedgerState, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject};
+use jackpot_core::clock::rfc3339;
+
+use crate::http::health::{EmergencyStop, LedgerState, Readiness, ReadinessFn, RedisState, Refused, RefusedSubject};
 use crate::http::problem::FieldError;
 use crate::ledger::Ledger;
+use crate::ledger::emergency::Emergency;
 use crate::ledger::kinds::Kinds;
 use crate::store::{Health, Outcome, Store};
 use crate::subject::Observed;
@@ -99,7 +102,7 @@ impl Found {
 /// Not ready: Redis takes no entries, this instance is not the ledger's, or jackpots are refused and none can be
 /// played. A database that does not answer is shown, but is no cause by itself: play goes on, and otherwise all
 /// instances would leave at once.
-pub(super) fn readiness(store: &Store, ledger: &Ledger, known: KnownKinds) -> ReadinessFn {
+pub(super) fn readiness(store: &Store, ledger: &Ledger, (known, emergency): (KnownKinds, Emergency)) -> ReadinessFn {
     let (store, ledger) = (store.clone(), ledger.clone());
     Arc::new(move || {
         let health = store.health();
@@ -126,6 +129,13 @@ pub(super) fn readiness(store: &Store, ledger: &Ledger, known: KnownKinds) -> Re
                 up: ledger.sql.down().is_none(),
                 lag_events: found.lag_events,
             }),
+            emergency_stop: emergency
+                .known()
+                .filter(|last| last.is_stop())
+                .map(|last| EmergencyStop {
+                    since: rfc3339(last.at_ms),
+                    unreached: emergency.unreached(),
+                }),
             refused,
             subjects: found.refused,
             causes,

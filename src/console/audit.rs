@@ -21,8 +21,20 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 11] = [
-    "define", "pause", "resume", "suspend", "close", "adjust", "rotate", "restore", "void", "redrive", "skip",
+const ACTIONS: [&str; 13] = [
+    "define",
+    "pause",
+    "resume",
+    "suspend",
+    "close",
+    "adjust",
+    "rotate",
+    "restore",
+    "void",
+    "redrive",
+    "skip",
+    "emergency-stop",
+    "emergency-start",
 ];
 
 pub fn routes(config: &mut ServiceConfig) {

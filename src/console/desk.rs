@@ -28,6 +28,7 @@ use super::SCRIPT;
 use super::answer::ApiProblem;
 use super::failure::Failure;
 use super::form::Form;
+use super::links;
 use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use crate::http::auth::{Caller, Role};
@@ -234,6 +235,7 @@ pub enum Section {
     Audit,
     Keys,
     Instances,
+    Emergency,
     Commands,
 }
 
@@ -247,7 +249,13 @@ impl Section {
         ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
         (
             "nav-service",
-            &[Self::Audit, Self::Keys, Self::Instances, Self::Commands],
+            &[
+                Self::Audit,
+                Self::Keys,
+                Self::Instances,
+                Self::Emergency,
+                Self::Commands,
+            ],
         ),
     ];
 
@@ -264,6 +272,7 @@ impl Section {
             Self::Audit => "nav-audit",
             Self::Keys => "nav-keys",
             Self::Instances => "nav-instances",
+            Self::Emergency => "emergency",
             Self::Commands => "nav-commands",
         }
     }
@@ -281,6 +290,7 @@ impl Section {
             Self::Audit => "/console/audit",
             Self::Keys => "/console/keys",
             Self::Instances => "/console/instances",
+            Self::Emergency => links::EMERGENCY,
             Self::Commands => "/console/commands",
         }
     }

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use url::form_urlencoded;
 
+/// The page of the emergency stop.
+pub const EMERGENCY: &str = "/console/emergency-stop";
+
 /// A part of a path.
 #[must_use]
 pub fn part(text: &str) -> String {

@@ -22,6 +22,7 @@ mod coupons;
 mod define;
 mod desk;
 mod document;
+mod emergency;
 mod entries;
 mod failure;
 mod files;
@@ -94,6 +95,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(audit::routes)
         .configure(api_keys::routes)
         .configure(instances::routes)
+        .configure(emergency::routes)
         .configure(commands::routes)
         .configure(files::routes)
         .route("/console/{rest:.*}", web::to(failure::no_page));

@@ -84,6 +84,9 @@ async fn health(desk: &Desk) -> Markup {
                     span { (words.t("overview-ledger")) } }
                 div.card { b { (words.tv("n-events", [("count", ledger.lag_events.into())])) } span { (words.t("overview-lag")) } }
             }
+            div.card { b.bad[state.emergency_stop.is_some()] { a href=(links::EMERGENCY) {
+                @if state.emergency_stop.is_some() { (words.t("overview-stopped")) } @else { (words.t("overview-not-stopped")) } } }
+                span { (words.t("emergency")) } }
             div.card { b.bad[!wrong.is_empty()] { (wrong.len()) } span { (words.t("overview-mismatches")) } }
             div.card { b.bad[!state.refused_subjects.is_empty()] { (state.refused_subjects.len()) } span { (words.t("overview-refused")) } }
         }
@@ -107,9 +110,16 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
         .into_iter()
         .filter(|known| api_keys::ends_soon(&known.key, now))
         .collect();
-    let count = state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
+    let stop = state.emergency_stop.as_ref();
+    let count =
+        usize::from(stop.is_some()) + state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
     html! {
         @if count == 0 { p.note.good { (words.t("overview-well")) } }
+        @if let Some(stop) = stop {
+            p.note.bad role="alert" { (words.tv("overview-stopped-since", [("since", stop.since.as_str().into())])) " "
+                @if stop.unreached > 0 { (words.tv("overview-unreached", [("count", stop.unreached.into())])) " " }
+                a href=(links::EMERGENCY) { (words.t("emergency")) } }
+        }
         @for cause in &state.errors { p.note.bad role="alert" { (self::cause(desk, cause)) } }
         @for refused in state.refused_subjects.iter().take(MAX_ALARMS) {
             p.note.bad { (subject(desk, &refused.kind, &refused.id)) " · " strong { (compared::reason(desk, &refused.reason)) } ": " (compared::why_refused(desk, refused)) }

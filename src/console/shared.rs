@@ -38,11 +38,19 @@ pub struct Shared {
 #[derive(Debug, Deserialize)]
 pub struct Readiness {
     pub ledger: Option<LedgerState>,
+    /// Only while everything is stopped.
+    pub emergency_stop: Option<EmergencyStop>,
     #[serde(default)]
     pub refused_subjects: Vec<Refused>,
     /// Why it is not ready; empty when it is.
     #[serde(default)]
     pub errors: Vec<WrongField>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct EmergencyStop {
+    pub since: String,
+    pub unreached: usize,
 }
 
 #[derive(Debug, Deserialize)]

@@ -55,6 +55,7 @@ impl Coupons {
             let answer = match answer {
                 // Its records are gone: the ledger has its issues.
                 Err(CouponError::Ended) => self.kept(id, &request_id).await?.ok_or(CouponError::Ended),
+                Err(CouponError::Emergency(_)) => Err(self.stopped(&known).await),
                 other => other,
             };
             let request = answer.and_then(|request| of_user(request, &ask.user));

@@ -231,12 +231,18 @@ impl Coupons {
         let (ask, answer) = known.queues.join(asking, &cause, ask).await?;
         let request = match answered(ask.request_id, answer) {
             Err(CouponError::Ended) => Box::pin(self.kept(id, request_id)).await?.ok_or(CouponError::Ended)?,
+            Err(CouponError::Emergency(_)) => return Err(Box::pin(self.stopped(&known)).await),
             other => other?,
         };
         if request.is_in_line() {
             self.bell.ring(id);
         }
         of_user(request, user)
+    }
+
+    /// The refusal of the emergency stop, with its reason.
+    pub(super) async fn stopped(&self, known: &Arc<Known>) -> CouponError {
+        CouponError::Emergency(self.registry.stop_reason(known).await)
     }
 
     pub(super) fn asking(&self, known: &Arc<Known>) -> Asking {
@@ -343,5 +349,6 @@ pub(super) fn refused(refusal: Refusal) -> CouponError {
     match refusal {
         Refusal::Suspended => CouponError::Suspended,
         Refusal::Ended => CouponError::Ended,
+        Refusal::Emergency => CouponError::Emergency(String::new()),
     }
 }

@@ -19,6 +19,9 @@ pub enum CouponError {
     /// Suspended: its books do not agree.
     #[error("the coupon is suspended")]
     Suspended,
+    /// The emergency stop holds it.
+    #[error("everything is stopped: {0}. Repeat the same id when the emergency stop has ended.")]
+    Emergency(String),
     /// Retired: one retention has passed after its end, and its records are gone.
     #[error("the coupon ended, and its records are no longer kept")]
     Ended,

@@ -10,8 +10,8 @@ use super::asking::Asking;
 use super::scripts::{self, ScriptError, SetStatus, Snapshot, StatusSet};
 use super::status::Status;
 use crate::combiner::Queues;
-use crate::store::Store;
 use crate::store::keys::{COUPON_INDEX, CouponKeys, StreamKeys};
+use crate::store::{Script, Store};
 use crate::subject::engine::Operated;
 use crate::subject::kinds::COUPON;
 use crate::subject::{self, Observed, Subject};
@@ -65,6 +65,10 @@ impl Operated for Known {
 
     async fn set_status(&self, store: &Store, (): &(), wish: &SetStatus) -> Result<StatusSet, ScriptError> {
         scripts::set_status(store, &self.keys, self.mark(), wish).await
+    }
+
+    fn obey_script() -> &'static Script {
+        &scripts::OBEY
     }
 
     async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {

@@ -16,6 +16,7 @@ impl From<CouponError> for Problem {
         match error {
             CouponError::Script(error) => of_script(&error),
             CouponError::Suspended => suspended(&error.to_string()),
+            CouponError::Emergency(_) => Problem::stopped(error.to_string()),
             CouponError::Ended => not_open(&error.to_string()),
             CouponError::Retired(_) => problem(StatusCode::CONFLICT, "coupon-retired", &error),
             CouponError::RequestNotFound(_) => problem(StatusCode::NOT_FOUND, "issue-not-found", &error),

@@ -44,6 +44,16 @@ pub struct LedgerState {
     pub lag_events: u64,
 }
 
+/// Everything is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct EmergencyStop {
+    /// When it was decided, RFC 3339.
+    #[schema(examples("2026-11-21T06:00:00.123Z"))]
+    pub since: String,
+    /// Jackpots, coupons and rooms that do not obey yet, as this instance knows.
+    pub unreached: usize,
+}
+
 /// How many jackpots, coupons and rooms this instance refuses. Subjects that an operator paused or closed do not count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused(BTreeMap<KindName, usize>);
@@ -118,6 +128,8 @@ pub struct Readiness {
     pub redis: Option<RedisState>,
     /// Shown by `/readyz`.
     pub ledger: Option<LedgerState>,
+    /// Shown by `/readyz` while it holds. The instance is ready: it answers repeats, and operators work.
+    pub emergency_stop: Option<EmergencyStop>,
     /// How many subjects are refused.
     pub refused: Refused,
     /// The refused subjects, for callers who may read.
@@ -151,6 +163,9 @@ pub(super) struct Ready {
 pub(super) struct ReadyTold {
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerState>,
+    /// Only while the emergency stop holds everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emergency_stop: Option<EmergencyStop>,
     refused: Refused,
     /// With a key that may read: which are refused, and why; the first 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +200,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
     let Readiness {
         mut causes,
         ledger,
+        emergency_stop,
         refused,
         subjects,
         ..
@@ -194,6 +210,7 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
     }
     let told = ReadyTold {
         ledger,
+        emergency_stop,
         refused,
         // Readiness depends on no key: a caller with an invalid key gets the same as one without a key.
         refused_subjects: caller.ok().and_then(AnyoneFiltered::reader).map(|reader| {

@@ -20,6 +20,8 @@ pub const CONTENT_TYPE: &str = "application/problem+json";
 
 /// When a client should try again after a 503, in seconds: about the time of a failover of the store.
 const UNAVAILABLE_RETRY_S: u32 = 1;
+/// When to try again after the emergency stop, in seconds: operators end it, after minutes at least.
+const STOPPED_RETRY_S: u32 = 10;
 
 /// Wrong fields that the detail names; `errors` has all.
 const MAX_IN_DETAIL: usize = 5;
@@ -179,6 +181,15 @@ impl Problem {
         Problem {
             retry_after_s: Some(UNAVAILABLE_RETRY_S),
             ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", detail)
+        }
+    }
+
+    /// 503: the emergency stop holds what the request asks for.
+    #[must_use]
+    pub fn stopped(detail: impl Into<String>) -> Problem {
+        Problem {
+            retry_after_s: Some(STOPPED_RETRY_S),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", detail)
         }
     }
 

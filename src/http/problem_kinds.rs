@@ -88,6 +88,12 @@ pub(super) const KINDS: &[Kind] = &[
          Nothing was done.",
     ),
     kind(
+        "stopped",
+        "Everything is stopped",
+        "An operator has stopped all jackpots, coupons and rooms; `detail` has the reason. Nothing was done; the same id \
+         can be sent again after the stop. Requests that were taken before are answered, and what was drawn is finished.",
+    ),
+    kind(
         "store-unavailable",
         "The store does not answer",
         "Redis or the ledger's database can't be reached in time or takes no writes now. Repeat the same request with the same ids after \

@@ -32,6 +32,9 @@ pub enum PlayError {
     /// The jackpot does not take entries.
     #[error("the jackpot is {}", .0.as_str())]
     Stopped(Status),
+    /// The emergency stop holds the jackpot.
+    #[error("everything is stopped: {0}. Repeat the same id when the emergency stop has ended.")]
+    Emergency(String),
     /// The entry id was used with other content.
     #[error("entry id '{0}' was used before with another player, stake or client seed")]
     EntryIdReused(String),

@@ -11,8 +11,8 @@ use jackpot_core::mark::Mark;
 use redis::Cmd;
 
 use crate::combiner::Queues;
-use crate::store::Store;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
+use crate::store::{Script, Store};
 
 use super::entering::Entries;
 use super::expected::Expectation;
@@ -99,6 +99,10 @@ impl Operated for Known {
     async fn set_status(&self, store: &Store, view: &Arc<View>, wish: &SetStatus) -> Result<StatusSet, ScriptError> {
         let (fence, tiers) = (self.fence(view), view.definition.tiers());
         scripts::set_status(store, &self.keys, &fence, tiers, wish).await
+    }
+
+    fn obey_script() -> &'static Script {
+        &scripts::OBEY
     }
 
     async fn checkpoint(&self, store: &Store, view: &Arc<View>) -> Result<Mark, ScriptError> {

@@ -126,6 +126,7 @@ impl Play {
         let mut result = self.enter_once(id, entry_id.as_str(), sent, brought).await;
         if result.is_err() {
             result = Box::pin(self.stop_if_damaged(id, result)).await;
+            result = Box::pin(self.with_reason(id, result)).await;
         }
         // A client may have invented this name, and it must not become a label.
         if result.is_ok() || self.views.registry.is_used(id) {
@@ -214,6 +215,17 @@ impl Play {
         let (sent, (_, view)) = (sent.clone(), self.views.view(id).await?);
         let finished = self.resolve(&view, entry_id.to_owned(), sent, record, true).await;
         self.stop_if_damaged(id, finished).await.map(|_| ())
+    }
+
+    /// Adds the reason of the emergency stop.
+    pub(super) async fn with_reason<T>(&self, id: &Id, result: Result<T, PlayError>) -> Result<T, PlayError> {
+        match result {
+            Err(PlayError::Emergency(_)) => {
+                let registry = &self.views.registry;
+                Err(PlayError::Emergency(registry.stop_reason(&registry.known(id)).await))
+            }
+            other => other,
+        }
     }
 
     /// See [`Operate::stop_if_damaged`].
@@ -348,6 +360,7 @@ pub(super) fn refused(refusal: Refusal) -> PlayError {
         Refusal::Paused => PlayError::Stopped(Status::Paused),
         Refusal::Suspended => PlayError::Stopped(Status::Suspended),
         Refusal::Closed => PlayError::Stopped(Status::Closed),
+        Refusal::Emergency => PlayError::Emergency(String::new()),
         Refusal::TooLarge => PlayError::AmountTooLarge,
         Refusal::Stale => PlayError::Script(ScriptError::Stale),
     }

@@ -25,6 +25,7 @@ impl From<PlayError> for Problem {
                 Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", error.to_string())
             }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
+            PlayError::Emergency(_) => Problem::stopped(error.to_string()),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),

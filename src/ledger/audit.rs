@@ -7,6 +7,8 @@ use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
+use super::events::Obeyed;
+
 /// One action of an operator, or of the service in an operator's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
@@ -71,6 +73,17 @@ impl Done {
             "paused" => "pause",
             "suspended" => "suspend",
             _ => "close",
+        };
+        Self::new(action, json!(before), json!(after))
+    }
+
+    /// It obeys the emergency stop, or its end.
+    #[must_use]
+    pub fn obeyed(obeyed: Obeyed) -> Self {
+        let (action, before, after) = if obeyed.stopped {
+            ("emergency-stop", "taking", "stopped")
+        } else {
+            ("emergency-start", "stopped", "taking")
         };
         Self::new(action, json!(before), json!(after))
     }

@@ -191,6 +191,21 @@ event_fields! {
 }
 
 event_fields! {
+    /// How a subject obeys a decision about the emergency stop.
+    #[derive(Copy)]
+    pub struct Obeyed {
+        /// Whether it takes nothing new from here on; else it takes requests again.
+        pub stopped: bool,
+        /// Order of the decision. A later one has a higher order; that of a stop is odd.
+        pub decision: u64,
+    }
+    unread {
+        /// Who decided and why.
+        why: Why,
+    }
+}
+
+event_fields! {
     /// A rebuild of Redis from the events before this one.
     #[derive(Copy)]
     pub struct Rebuilt<S> {

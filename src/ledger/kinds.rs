@@ -18,6 +18,7 @@ use super::stuck::{self, Outcome, Skips, StuckError};
 use crate::operator::Operator;
 use crate::settings;
 use crate::store::Store;
+use crate::subject::emergency::Obeys;
 use crate::subject::kinds::KindName;
 use crate::subject::{Observed, ScriptError};
 use crate::telemetry::Metrics;
@@ -31,6 +32,8 @@ pub trait AnyKind: Debug + Send + Sync {
     fn each(&self, look: &mut dyn FnMut(&Observed));
     /// Whether this instance has used a subject.
     fn is_used(&self, id: &Id) -> bool;
+    /// Its subjects, for decisions about the emergency stop.
+    fn obeys(&self) -> &dyn Obeys;
     /// Events that Redis has and the ledger lacks; `None` while unknown.
     fn lag(&self, id: &Id) -> Option<u64>;
     /// Takes over what the ledger knows of a subject: a Redis that lacks the subject is behind, not new.
@@ -91,6 +94,10 @@ impl<K: Skips> AnyKind for K {
 
     fn is_used(&self, id: &Id) -> bool {
         self.registry().is_used(id)
+    }
+
+    fn obeys(&self) -> &dyn Obeys {
+        self.registry()
     }
 
     fn lag(&self, id: &Id) -> Option<u64> {

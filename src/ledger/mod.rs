@@ -9,6 +9,7 @@
 //! | [`events`], [`audit`] | what events of all kinds have in common, and an operator's action. Pure |
 //! | [`projector`] | stream → SQL, exactly once |
 //! | [`reconcile`] | compares Redis with the ledger |
+//! | [`emergency`] | stops everything, and makes every subject obey |
 //! | [`restore`], [`forgotten`] | rebuilds a lost Redis; what is given up when it replaces a Redis that was ahead |
 //! | [`stuck`], [`skipped`] | an event that can't be applied: finds, shows and skips it without losing what it did |
 //! | [`queries`], [`api`] | what operators and auditors ask |
@@ -18,6 +19,7 @@
 pub mod api;
 pub mod audit;
 pub mod declared;
+pub mod emergency;
 pub mod events;
 pub mod forgotten;
 pub mod kind;

@@ -11,6 +11,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use thiserror::Error;
 
+use super::emergency;
 use super::events::{FoldError, Unreadable};
 use super::projector::load::LoadError;
 use super::projector::stream::is_damage;
@@ -140,7 +141,8 @@ impl Restorer {
         let state = *keys.peek().expect("a subject has a state");
         let expected = self.replaceable(state, held, ledger, replace).await?;
         let token = hex::encode(random::bytes::<16>()?);
-        match restore_begin(&self.store, keys, &token, expected).await? {
+        let emergency = emergency::last(&self.sql, &self.store).await?;
+        match restore_begin(&self.store, keys, &token, expected, emergency.as_ref()).await? {
             RestoreBegun::Begun { at_ms } => Ok(Begun { token, at_ms }),
             RestoreBegun::Changed(_) => Err(RestoreError::Changed),
         }

@@ -21,6 +21,9 @@ pub enum RoomError {
     /// Redis and the ledger do not agree about it.
     #[error("the room is suspended and takes no joins")]
     Suspended,
+    /// The emergency stop holds the room.
+    #[error("everything is stopped: {0}. Join again when the emergency stop has ended.")]
+    Emergency(String),
     /// A join of a user who has left this room so often recently that only a program does so.
     #[error("this user has left the room too often: join again in {} s", wait.as_millis().div_ceil(1_000))]
     TooOften {

@@ -16,8 +16,8 @@ use super::ticket::OrderSeed;
 use super::visiting::Visiting;
 use crate::combiner::Queues;
 use crate::reply;
-use crate::store::Store;
 use crate::store::keys::{ROOM_INDEX, RoomKeys, StreamKeys};
+use crate::store::{Script, Store};
 use crate::subject::engine::Operated;
 use crate::subject::kinds::ROOM;
 use crate::subject::{self, Observed, Subject};
@@ -191,6 +191,10 @@ impl Operated for Known {
 
     async fn set_status(&self, store: &Store, (): &(), wish: &SetStatus) -> Result<StatusSet, ScriptError> {
         scripts::set_status(store, &self.keys, self.mark(), wish).await
+    }
+
+    fn obey_script() -> &'static Script {
+        &scripts::OBEY
     }
 
     async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {

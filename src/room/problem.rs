@@ -13,6 +13,7 @@ impl From<RoomError> for Problem {
         match error {
             RoomError::Script(error) => of_script(&error),
             RoomError::Suspended => suspended(&error.to_string()),
+            RoomError::Emergency(_) => Problem::stopped(error.to_string()),
             RoomError::TooOften { wait } => Problem::rate_limited(wait, &error.to_string()),
             RoomError::TicketNotFound => problem(StatusCode::NOT_FOUND, "ticket-not-found", &error),
             RoomError::NotAdmitted { .. } => problem(StatusCode::CONFLICT, "not-admitted", &error),

@@ -170,8 +170,13 @@ impl Rooms {
                 nonce,
             };
             let (reply, room) = self.ask(id, visit).await?;
-            if reply != VisitReply::OtherNonce {
-                return self.outcome(id, reply, &room);
+            match reply {
+                VisitReply::OtherNonce => {}
+                VisitReply::Emergency => {
+                    let reason = self.registry.stop_reason(&self.registry.known(id)).await;
+                    return Err(RoomError::Emergency(reason));
+                }
+                reply => return self.outcome(id, reply, &room),
             }
         }
         Err(RoomError::Unsettled)
@@ -213,6 +218,7 @@ impl Rooms {
             }),
             VisitReply::Unknown => Err(RoomError::TicketNotFound),
             VisitReply::Suspended => Err(RoomError::Suspended),
+            VisitReply::Emergency => Err(RoomError::Emergency(String::new())),
             VisitReply::OtherNonce => Err(RoomError::Unsettled),
             VisitReply::Limited { wait_ms } => Err(RoomError::TooOften {
                 wait: Duration::from_millis(wait_ms),

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 3] = [STEPS, REASONS, SIGNED_OUT];
+pub const TABLES: [Added; 4] = [STEPS, REASONS, SIGNED_OUT, EMERGENCY];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
 /// finds the last row: a clock that went back leaves rows of later times with earlier events.
@@ -64,6 +64,24 @@ pub const SIGNED_OUT: Added = Added {
         ("until_ms", false),
     ],
     is_copied: false,
+};
+
+/// Decisions about the emergency stop (`ledger::emergency`). The last one holds, also for what is restored.
+pub const EMERGENCY: Added = Added {
+    name: "emergency_decisions",
+    create: "CREATE TABLE emergency_decisions (decision BIGINT PRIMARY KEY, reason TEXT NOT NULL, at_ms BIGINT NOT \
+             NULL, who TEXT NOT NULL, request_id TEXT NOT NULL)",
+    columns: &[
+        // its order: a later one has a higher one, odd for a stop, even for a start
+        ("decision", false),
+        ("reason", true),
+        // ms since 1970
+        ("at_ms", false),
+        // name of the operator's key
+        ("who", true),
+        ("request_id", true),
+    ],
+    is_copied: true,
 };
 
 /// Creates those that are missing. The caller holds the lock of migrations.

@@ -207,5 +207,8 @@ pub const COUPON_INDEX: &str = "cp:index";
 /// Sorted set with the ids of all jackpots, all with score 0, for listing in order.
 pub const JACKPOT_INDEX: &str = "jp:index";
 
+/// Hash: the last decision about the emergency stop (`lua/subject/emergency_decision.lua`).
+pub const EMERGENCY: &str = "jp:emergency";
+
 /// String: id of the ledger that this Redis belongs to, and of this store (`lua/subject/name_store.lua`).
 pub const LEDGER: &str = "jp:ledger";

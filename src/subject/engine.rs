@@ -11,7 +11,7 @@ use redis::Cmd;
 
 use super::operate::{Define, Defined, SetStatus, StatusSet};
 use super::{Marked, MaybeScript, Registry, ScriptError, Subject, Wanted};
-use crate::store::Store;
+use crate::store::{Script, Store};
 
 /// Largest number of repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
@@ -38,6 +38,8 @@ pub trait Operated: Subject {
     ) -> impl Future<Output = Result<StatusSet<Self::Status>, ScriptError>>;
     /// Appends an event with what Redis holds, for the ledger to compare.
     fn checkpoint(&self, store: &Store, seen: &Self::Seen) -> impl Future<Output = Result<Mark, ScriptError>>;
+    /// The script by which it obeys the emergency stop (`lua/subject/emergency.lua`).
+    fn obey_script() -> &'static Script;
     /// Commands that read all of Redis that a comparison with the ledger looks at, `n` and `restores` included. While their
     /// answers stay the same, so does the comparison. None where only a snapshot shows it.
     fn compared(&self) -> Vec<Cmd> {
@@ -161,7 +163,7 @@ pub struct Put {
 
 /// How a capability puts definitions.
 pub trait Defines {
-    type Known: Subject;
+    type Known: Operated;
     type Definition;
     /// What one PUT makes beside its [`Stamp`](super::Stamp), for itself and all its repeats.
     type Made;
@@ -219,6 +221,9 @@ pub async fn define<C: Defines>(
             }
             Err(error) if error.is_unknown() => {
                 put.last_version = None;
+                if matches!(put.wanted, Wanted::Any | Wanted::Absent) {
+                    registry.begins(id).await?;
+                }
                 None
             }
             Err(error) => return Err(error),

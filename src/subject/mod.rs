@@ -5,9 +5,10 @@
 //! [`Values`]: the declared values of one. [`tail`]: reads new events. [`engine`]: the requests of operators, with the
 //! scripts of [`operate`]. [`restore`]: rebuilds a subject. [`Observed`]: what this instance remembers of a subject;
 //! [`Registry`]: of all subjects of a kind. [`index`]: the names of all of them. [`Glance`]: whether something happened in
-//! one. The parts in Lua: `lua/subject/`.
+//! one. [`emergency`]: how one obeys the emergency stop. The parts in Lua: `lua/subject/`.
 
 mod at_start;
+pub mod emergency;
 pub mod engine;
 mod glance;
 pub mod index;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
@@ -11,6 +12,9 @@ use super::kinds::KindName;
 
 /// Stands for an unknown number; beyond every event number and every count of restores.
 const NONE: u64 = u64::MAX;
+
+/// How long a reason that was read answers refused requests.
+const STOP_REASON_FOR: Duration = Duration::from_secs(1);
 
 /// How often the mark of any subject has risen in this process. One count for all: it says that nothing happened, and the
 /// marks say where something did.
@@ -74,6 +78,8 @@ pub struct Observed {
     /// The lag that was last reported; [`NONE`] before the first report.
     told_lag: AtomicU64,
     ledger_view: RwLock<LedgerView>,
+    /// Why the emergency stop holds it, and when that was read.
+    stop_reason: RwLock<Option<(Instant, String)>>,
 }
 
 impl Observed {
@@ -90,6 +96,7 @@ impl Observed {
             redis_n: AtomicU64::new(0),
             told_lag: AtomicU64::new(NONE),
             ledger_view: RwLock::default(),
+            stop_reason: RwLock::default(),
         }
     }
 
@@ -212,6 +219,18 @@ impl Observed {
         if *self.ledger_view.read().unwrap_or_else(PoisonError::into_inner) != view {
             *self.ledger_view.write().unwrap_or_else(PoisonError::into_inner) = view;
         }
+    }
+
+    /// Why the emergency stop holds it, if that was read within a second.
+    pub(super) fn stop_reason(&self) -> Option<String> {
+        let kept = self.stop_reason.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.as_ref().filter(|(at, _)| at.elapsed() < STOP_REASON_FOR);
+        kept.map(|(_, reason)| reason.clone())
+    }
+
+    pub(super) fn keep_stop_reason(&self, reason: &str) {
+        let mut kept = self.stop_reason.write().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((Instant::now(), reason.to_owned()));
     }
 
     /// Remembers the number of the last event in Redis, from a look that must not decide anything.

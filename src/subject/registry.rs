@@ -9,6 +9,7 @@ use std::time::Duration;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
+use super::emergency::Decision;
 use super::glance::{Glances, glance};
 use super::listed::Listed;
 use super::{Observed, ScriptError, TailWish, index, tail};
@@ -74,6 +75,8 @@ pub struct Registry<K> {
     names: SingleFlight<Result<BTreeSet<Id>, ScriptError>>,
     listed: Listed,
     glances: SingleFlight<Glances>,
+    /// The last decision about the emergency stop, for subjects that are created.
+    pub(super) decision: RwLock<Option<Arc<Decision>>>,
     /// The last subject of the last turn; `None`: all had their turn.
     glanced_to: Mutex<Option<Id>>,
 }
@@ -87,6 +90,7 @@ impl<K: Subject> Registry<K> {
             names: SingleFlight::default(),
             listed: Listed::default(),
             glances: SingleFlight::default(),
+            decision: RwLock::default(),
             glanced_to: Mutex::default(),
         }
     }

@@ -8,6 +8,7 @@ use jackpot_core::mark::Mark;
 use crate::reply;
 use crate::store::{Call, Script, Store};
 
+use super::emergency::Decision;
 use super::{EVENTS, ScriptError, run};
 
 static BEGIN: LazyLock<Script> = LazyLock::new(|| {
@@ -60,16 +61,19 @@ reply! {
 }
 
 /// Deletes a subject's keys in Redis and makes it `restoring`. `keys`: its state, then every other key. `expected`: its
-/// mark, `None` if it has none. `token`: one for this restore and all its repeats.
+/// mark, `None` if it has none. `token`: one for this restore and all its repeats. `emergency`: the last
+/// decision about the emergency stop, which the restored subject obeys.
 pub async fn restore_begin(
     store: &Store,
     keys: impl IntoIterator<Item = &str>,
     token: &str,
     expected: Option<Mark>,
+    emergency: Option<&Decision>,
 ) -> Result<RestoreBegun, ScriptError> {
     let call = keys.into_iter().fold(Call::new(&BEGIN), Call::key);
     let expected = expected.map(|mark| mark.packed().to_string()).unwrap_or_default();
-    let reply = run(store, &BEGIN, call.arg(token).arg(expected), Mark::ZERO).await?;
+    let field = emergency.map(Decision::field).unwrap_or_default();
+    let reply = run(store, &BEGIN, call.arg(token).arg(expected).arg(field), Mark::ZERO).await?;
     match reply.code() {
         "ok" => Ok(RestoreBegun::Begun {
             at_ms: reply.read::<Begun>()?.at_ms,

@@ -20,6 +20,8 @@ pub struct LedgerMetrics {
     events: Counter,
     up: Gauge,
     refused: Family<RefusedLabels, Gauge>,
+    emergency: Gauge,
+    unreached: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -57,6 +59,16 @@ impl LedgerMetrics {
             "Jackpots, coupons and rooms that this instance refuses",
             self.refused.clone(),
         );
+        registry.register(
+            "emergency_stopped",
+            "1 while the emergency stop holds everything",
+            self.emergency.clone(),
+        );
+        registry.register(
+            "emergency_unreached_subjects",
+            "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet",
+            self.unreached.clone(),
+        );
     }
 
     /// The lag of SQL for one subject; `what`: its kind.
@@ -93,6 +105,16 @@ impl LedgerMetrics {
         self.refused
             .get_or_create_owned(&RefusedLabels { kind, reason })
             .set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Whether the emergency stop holds everything.
+    pub fn emergency(&self, stopped: bool) {
+        self.emergency.set(i64::from(stopped));
+    }
+
+    /// Sets how many subjects do not obey the last decision about it yet.
+    pub fn emergency_unreached(&self, count: usize) {
+        self.unreached.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Whether SQL answers.

@@ -191,6 +191,7 @@ def test_no_try_lasts_beyond_the_deadline() -> None:
         refusal(422, "entry-id-reused"),
         refusal(429, "rate-limited"),
         refusal(500, "internal", retry_after="1"),
+        refusal(503, "stopped", retry_after="10"),
         answer(502, "bad gateway", retry_after="1"),
         answer(504, None),
         answer(302, None),

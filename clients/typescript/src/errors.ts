@@ -11,7 +11,7 @@
  *     │   ├── PassRefused       the jackpot needs a pass of its waiting room
  *     │   ├── NotFound          no such jackpot, entry, payout, coupon, request, room or ticket
  *     │   ├── IdReused          the id was used with other content
- *     │   ├── SubjectStopped    the jackpot is paused or closed, or the coupon retired: nothing was taken
+ *     │   ├── SubjectStopped    the jackpot is paused or closed, the coupon retired, or everything stopped: nothing was taken
  *     │   ├── SubjectSuspended  the service has stopped it itself; the same id may be sent again
  *     │   ├── CouponRefused     already issued, out of stock, not open: final for the request
  *     │   ├── Conflict          the state does not allow it, or has changed
@@ -107,7 +107,11 @@ export class PassRefused extends ProblemError {}
 export class NotFound extends ProblemError {}
 /** The id was used with other content. Two rounds have the same id, or a round was changed after it was sent. */
 export class IdReused extends ProblemError {}
-/** The jackpot is paused or closed, or the coupon retired. Nothing was taken, by earlier tries neither. */
+/**
+ * The jackpot is paused or closed, the coupon retired, or everything stopped by an operator (`stopped`).
+ *
+ * Nothing was taken, by earlier tries neither. It is not sent again: a stop lasts longer than a round.
+ */
 export class SubjectStopped extends ProblemError {}
 /**
  * The service has stopped the jackpot, coupon or room: the books disagree, or a restore is running.
@@ -169,6 +173,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "jackpot-closed": SubjectStopped,
   "coupon-suspended": SubjectSuspended,
   "coupon-retired": SubjectStopped,
+  stopped: SubjectStopped,
   "room-suspended": SubjectSuspended,
   "already-issued": CouponRefused,
   "out-of-stock": CouponRefused,

@@ -1,6 +1,6 @@
 /** When a request is sent again, and after which time. */
 
-import { type JackpotError, NoAnswer, ProblemError, UnexpectedAnswer } from "./errors.js";
+import { type JackpotError, NoAnswer, ProblemError, SubjectStopped, UnexpectedAnswer } from "./errors.js";
 
 /** Exponential backoff with full jitter, under one deadline for all tries of a call. */
 export interface Retry {
@@ -26,8 +26,11 @@ export function waitMs(retry: Retry, tries: number, retryAfter: number | null, c
   return (retryAfter ?? 0) * MS_PER_S + chance * most;
 }
 
-/** Whether the same request may be answered otherwise: 503, 429 with `Retry-After`, or no answer at all. */
+/** Whether the same request may soon be answered otherwise: 503, 429 with `Retry-After`, or no answer at all. */
 export function mayRepeat(error: JackpotError): boolean {
+  if (error instanceof SubjectStopped) {
+    return false;
+  }
   if (error instanceof ProblemError || error instanceof UnexpectedAnswer) {
     return error.status === 503 || (error.status === 429 && error.retryAfter !== null);
   }

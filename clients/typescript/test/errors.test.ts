@@ -138,6 +138,7 @@ test("no other answer is repeated", async () => {
     refusal(422, "entry-id-reused"),
     refusal(429, "rate-limited"),
     refusal(500, "internal", { "Retry-After": "1" }),
+    refusal(503, "stopped", { "Retry-After": "10" }),
     canned(502, "<html>bad gateway", { "Retry-After": "1" }),
     canned(504, ""),
     canned(302, null),

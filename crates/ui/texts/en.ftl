@@ -762,6 +762,8 @@ audit-restore = Restore
 audit-void = Void
 audit-redrive = Redrive
 audit-skip = Skip an event
+audit-emergency-stop = Emergency stop
+audit-emergency-start = End of the emergency stop
 
 ## Keys
 keys = API keys
@@ -896,6 +898,31 @@ overview-key-ends = The key { $name } ends within two weeks.
 overview-none-playable = No jackpot can be played here. Those that are refused:
 overview-more = More
 jackpots-all = All jackpots
+
+## The emergency stop
+emergency = Emergency stop
+emergency-taking = takes requests
+emergency-stopped = stopped
+emergency-since = Everything is stopped since { $since }: { $reason }
+emergency-ended = The last emergency stop ended at { $since }: { $reason }
+emergency-unreached = { $count ->
+    [one] One does not obey yet
+   *[other] { $count } do not obey yet
+  }: { $names }. The service goes on trying.
+emergency-stop = Stop everything
+emergency-stop-effect = No jackpot, coupon or room takes a new entry, batch, issue or ticket, and new ones begin stopped. What was drawn is finished, repeats are answered, and operators can work. Players read the reason.
+emergency-start = End the emergency stop
+emergency-start-effect = All take requests again, unless they are paused, suspended or closed of their own.
+done-emergency-stop = Everything is stopped.
+done-emergency-start = The emergency stop has ended.
+done-emergency-unreached = Decided. Some do not obey yet; the service goes on trying.
+overview-stopped = Stopped
+overview-not-stopped = Off
+overview-stopped-since = Everything is stopped since { $since }.
+overview-unreached = { $count ->
+    [one] One does not obey yet.
+   *[other] { $count } do not obey yet.
+  }
 
 ## The page of a jackpot for players
 public-missing = There is no such jackpot

@@ -720,6 +720,8 @@ audit-restore = 복원
 audit-void = 취소
 audit-redrive = 다시 처리
 audit-skip = 이벤트 건너뛰기
+audit-emergency-stop = 비상 정지
+audit-emergency-start = 비상 정지 끝
 
 ## 키
 keys = API 키
@@ -842,6 +844,25 @@ overview-key-ends = 키 { $name }가 2주 안에 만료됩니다.
 overview-none-playable = 여기서 진행할 수 있는 잭팟이 없습니다. 거부된 것:
 overview-more = 더 보기
 jackpots-all = 모든 잭팟
+
+## 비상 정지
+emergency = 비상 정지
+emergency-taking = 요청을 받음
+emergency-stopped = 정지됨
+emergency-since = { $since }부터 모두 정지되었습니다: { $reason }
+emergency-ended = 마지막 비상 정지가 { $since }에 끝났습니다: { $reason }
+emergency-unreached = 아직 따르지 않는 대상 { $count }개: { $names }. 서비스가 계속 시도합니다.
+emergency-stop = 모두 정지
+emergency-stop-effect = 어떤 잭팟, 쿠폰, 대기실도 새 참여, 배치, 발급, 대기표를 받지 않으며 새로 만드는 것도 정지된 채 시작합니다. 이미 추첨된 것은 마무리되고, 반복 요청에는 응답하며, 운영자는 계속 일할 수 있습니다. 플레이어가 사유를 봅니다.
+emergency-start = 비상 정지 끝내기
+emergency-start-effect = 각자 일시 중지, 정지, 종료된 것이 아니라면 모두 다시 요청을 받습니다.
+done-emergency-stop = 모두 정지했습니다.
+done-emergency-start = 비상 정지를 끝냈습니다.
+done-emergency-unreached = 결정되었습니다. 아직 따르지 않는 대상이 있어 서비스가 계속 시도합니다.
+overview-stopped = 정지됨
+overview-not-stopped = 꺼짐
+overview-stopped-since = { $since }부터 모두 정지되었습니다.
+overview-unreached = 아직 { $count }개가 따르지 않습니다.
 
 ## 플레이어를 위한 잭팟 페이지
 public-missing = 없는 잭팟입니다

@@ -293,7 +293,7 @@ impl Upload {
                 Err(problem) => LineAnswer::refused(problem, "refused"),
                 Ok(_) => match requests.next() {
                     Some(Ok(request)) => issue(request),
-                    Some(Err(error @ CouponError::Suspended)) => {
+                    Some(Err(error @ (CouponError::Suspended | CouponError::Emergency(_)))) => {
                         stopped = Some(error.into());
                         break_with(&mut stopped)
                     }

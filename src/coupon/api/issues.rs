@@ -54,7 +54,8 @@ impl Described for IssueWish {}
         (status = 202, description = "In the queue; `Location` names the request", body = IssueBody),
         (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` if it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,

@@ -21,6 +21,7 @@ pub fn action(coupon: &Id, event: &Event, fields: &EventFields, (before, after):
         }
         Kind::Redrive { request, .. } => Done::new("redrive", json!("dead"), json!("queued")).to(request),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
         Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
         Kind::Issue { .. }
         | Kind::Serve { .. }

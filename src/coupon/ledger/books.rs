@@ -159,7 +159,7 @@ impl Books {
                 Ok(())
             }
             // A skipped event has set the whole books already.
-            Kind::Checkpoint(_) | Kind::Skipped(_) => Ok(()),
+            Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) => Ok(()),
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
                 self.retention_s = *retention_s;

@@ -13,7 +13,7 @@ use crate::coupon::code::Code;
 use crate::coupon::definition::Definition;
 use crate::coupon::status::Status;
 use crate::ledger::declared::EventPart;
-use crate::ledger::events::{By, Envelope, Fields, Mode, Put, Rebuilt, StatusChange, Unreadable, parse_held};
+use crate::ledger::events::{By, Envelope, Fields, Mode, Obeyed, Put, Rebuilt, StatusChange, Unreadable, parse_held};
 use crate::ledger::skipped::Skipped;
 use crate::{event_fields, event_part, events};
 
@@ -86,6 +86,8 @@ events! {
         },
         /// The service suspended the coupon, or opened it again.
         "status" Status(StatusChange<Status>),
+        /// The coupon obeys the emergency stop, or its end.
+        "emergency" Emergency(Obeyed),
         /// What Redis held right before the event. The ledger compares it with its books.
         "checkpoint" Checkpoint(Checkpoint),
         /// Redis was rebuilt from the events before this one.

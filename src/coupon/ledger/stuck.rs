@@ -251,7 +251,7 @@ impl Evidence {
                 self.retention_s = self.retention_s.or_else(|| shown.number("retention"));
                 self.checkpoint.get_or_insert((shown, self.moved));
             }
-            Kind::Restore { .. } | Kind::Skipped(_) => {}
+            Kind::Emergency(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
     }
 

@@ -69,6 +69,8 @@ pub enum Refusal {
     Suspended,
     /// Retired: its records may be gone.
     Ended,
+    /// The emergency stop holds it.
+    Emergency,
 }
 
 impl Refusal {
@@ -77,6 +79,7 @@ impl Refusal {
         match code {
             "suspended" => Some(Self::Suspended),
             "ended" => Some(Self::Ended),
+            "stopped" => Some(Self::Emergency),
             _ => None,
         }
     }
@@ -87,7 +90,7 @@ impl Refusal {
 /// # Panics
 /// When there are none or too many.
 pub async fn issue(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
-    let call = asking(&ISSUE, keys, known, requests);
+    let call = asking(&ISSUE, false, keys, known, requests);
     asked(&run(store, &ISSUE, call, known).await?, requests.len())
 }
 
@@ -96,25 +99,28 @@ pub async fn issue(store: &Store, keys: &CouponKeys, known: Mark, requests: &[As
 /// # Panics
 /// When there are none or too many.
 pub async fn issue_here(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
-    let call = asking(&ISSUE, keys, known, requests);
+    let call = asking(&ISSUE, false, keys, known, requests);
     asked(&run_here(store, &ISSUE, call, known).await?, requests.len())
 }
 
-/// Like `issue`, also when memory is full: for prizes of draws, which finish pending entries.
+/// Like `issue`, also when memory is full or the emergency stop holds the coupon: for prizes of draws, which finish
+/// pending entries.
 ///
 /// # Panics
 /// When there are none or too many.
 pub async fn issue_owed(store: &Store, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Result<Asked, ScriptError> {
-    let call = asking(&ISSUE_OWED, keys, known, requests);
+    let call = asking(&ISSUE_OWED, true, keys, known, requests);
     asked(&run_here(store, &ISSUE_OWED, call, known).await?, requests.len())
 }
 
-fn asking(script: &'static Script, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Call<'static> {
+fn asking(script: &'static Script, is_owed: bool, keys: &CouponKeys, known: Mark, requests: &[Ask]) -> Call<'static> {
     assert!(
         (1..=MAX_REQUESTS).contains(&requests.len()),
         "1 to {MAX_REQUESTS} requests a call"
     );
-    let modes = if requests.iter().all(|ask| ask.mode == Mode::Now) {
+    let modes = if is_owed {
+        "d".repeat(requests.len())
+    } else if requests.iter().all(|ask| ask.mode == Mode::Now) {
         String::new()
     } else {
         let letter = |mode| if mode == Mode::Now { 'n' } else { 'l' };

@@ -135,6 +135,15 @@ static STATUS: LazyLock<Script> = script!(
     "event/status",
     "status"
 );
+/// Obeys the emergency stop.
+pub(super) static OBEY: LazyLock<Script> = script!(
+    "coupon_obey",
+    "allow-oom",
+    "state",
+    "../subject/emergency",
+    "event/emergency",
+    "emergency"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "coupon_checkpoint",
     "",

@@ -64,6 +64,7 @@ impl Play {
     pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
         let result = self.enter_batch_once(id, batch).await;
         let result = self.stop_if_damaged(id, result).await;
+        let result = self.with_reason(id, result).await;
         // A client may have invented this name, and it must not become a label.
         if self.views.registry.is_used(id) {
             self.metrics.batch(id, batch.entries.len(), &result);

@@ -27,6 +27,7 @@ pub fn action(
             (after.last_version, &define.json),
         ),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
         Kind::Adjust { adjustment_id, .. } => {
             let tier = text("tier");
             let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));

@@ -238,7 +238,7 @@ impl Books {
                 self.status = Some(change.after);
             }
             Kind::Adjust { .. } => self.adjustments += 1,
-            Kind::Checkpoint(_) | Kind::Skipped(_) => {}
+            Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
                 expect(self.n, raises, "the retention is raised from another one")?;

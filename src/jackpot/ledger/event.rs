@@ -22,7 +22,7 @@ use super::books::Meters;
 use super::carried::Carried;
 use crate::jackpot::view::Status;
 use crate::ledger::declared::{EventPart, Given};
-use crate::ledger::events::{Envelope, Fields, Put, Rebuilt, StatusChange, Unreadable, Why, parse_held};
+use crate::ledger::events::{Envelope, Fields, Obeyed, Put, Rebuilt, StatusChange, Unreadable, Why, parse_held};
 use crate::ledger::skipped::Skipped;
 use crate::{event_fields, event_part, events};
 
@@ -165,6 +165,8 @@ events! {
         },
         /// An operator paused, resumed or closed the jackpot, or the service suspended it.
         "status" Status(StatusChange<Status>),
+        /// The jackpot obeys the emergency stop, or its end.
+        "emergency" Emergency(Obeyed),
         /// An operator put money in, took it out or moved it.
         "adjust" Adjust {
             /// Its id.

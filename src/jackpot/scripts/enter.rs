@@ -75,6 +75,8 @@ pub enum Refusal {
     Suspended,
     /// The jackpot is closed.
     Closed,
+    /// The emergency stop holds the jackpot.
+    Emergency,
     /// The definition or epoch changed: draw again.
     Stale,
     /// A meter would pass 2^53 − 1.
@@ -253,6 +255,7 @@ impl Taking {
             "paused" => Some(Refusal::Paused),
             "suspended" => Some(Refusal::Suspended),
             "closed" => Some(Refusal::Closed),
+            "stopped" => Some(Refusal::Emergency),
             "stale" => Some(Refusal::Stale),
             "too-large" => Some(Refusal::TooLarge),
             _ => return Err(reply.unexpected()),

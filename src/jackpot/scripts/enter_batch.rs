@@ -116,6 +116,7 @@ pub async fn enter_batch(
         "paused" => refused(Refusal::Paused),
         "suspended" => refused(Refusal::Suspended),
         "closed" => refused(Refusal::Closed),
+        "stopped" => refused(Refusal::Emergency),
         "stale" => refused(Refusal::Stale),
         "too-large" => refused(Refusal::TooLarge),
         _ => Err(reply.unexpected()),

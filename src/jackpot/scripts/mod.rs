@@ -170,6 +170,14 @@ static STATUS: LazyLock<Script> = script!(
     "event/status",
     "status"
 );
+/// Obeys the emergency stop.
+pub(super) static OBEY: LazyLock<Script> = script!(
+    "obey",
+    "allow-oom",
+    "../subject/emergency",
+    "event/emergency",
+    "emergency"
+);
 static ADJUST: LazyLock<Script> = script!(
     "adjust",
     "",

@@ -1,16 +1,17 @@
-//! The routes of the ledger that are the same for all kinds: audit and reconciliation. Also what the lists of each
+//! The routes that are the same for all kinds: audit, reconciliation and the emergency stop. Also what the lists of each
 //! kind share.
 
 use std::fmt;
 use std::sync::Arc;
 
-use actix_web::web::{Data, ServiceConfig};
+use actix_web::web::{self, Data, ServiceConfig};
 use jackpot_core::ids::Id;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 
 use super::Ledger;
+use super::emergency::Emergency;
 use super::kinds::Kinds;
 use super::queries::Queries;
 use crate::signing::SigningKeys;
@@ -20,6 +21,7 @@ use crate::subject::kinds::KindName;
 pub mod answer;
 mod audit;
 pub mod csv;
+mod emergency;
 pub mod export;
 pub mod format;
 mod on_subjects;
@@ -37,6 +39,7 @@ pub struct Api {
     pub sql: Sql,
     /// Keys that sign heads.
     pub signing: Arc<SigningKeys>,
+    emergency: Emergency,
     /// What this instance remembers of all subjects.
     pub kinds: Kinds,
     /// Slots for exports.
@@ -52,11 +55,12 @@ impl Api {
     /// # Panics
     /// Outside of a runtime.
     #[must_use]
-    pub fn new(ledger: &Ledger, entry_index_days: u32, kinds: Kinds) -> Self {
+    pub fn new(ledger: &Ledger, entry_index_days: u32, kinds: Kinds, emergency: Emergency) -> Self {
         Self {
             queries: Queries::new(ledger.sql.clone(), entry_index_days),
             sql: ledger.sql.clone(),
             signing: Arc::clone(&ledger.signing),
+            emergency,
             kinds,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             runtime: Handle::current(),
@@ -80,8 +84,11 @@ impl fmt::Debug for Api {
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
 #[openapi(
-    paths(audit::list, reconciliation::get),
-    tags((name = "ledger", description = "Payouts, postings, audit and reconciliation, from the ledger"))
+    paths(audit::list, reconciliation::get, emergency::get, emergency::stop, emergency::start),
+    tags(
+        (name = "ledger", description = "Payouts, postings, audit and reconciliation, from the ledger"),
+        (name = "emergency", description = "The emergency stop of everything")
+    )
 )]
 pub struct ApiDoc;
 
@@ -90,5 +97,8 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
     config
         .app_data(Data::new(api.clone()))
         .route("/v1/audit", crate::http::get().to(audit::list))
-        .route("/v1/reconciliation", crate::http::get().to(reconciliation::get));
+        .route("/v1/reconciliation", crate::http::get().to(reconciliation::get))
+        .route("/v1/emergency-stop", crate::http::get().to(emergency::get))
+        .route("/v1/emergency-stop", web::post().to(emergency::stop))
+        .route("/v1/emergency-start", web::post().to(emergency::start));
 }

@@ -117,7 +117,7 @@ impl Replay {
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // These move no money and settle nothing. The books check what a checkpoint states.
-            Kind::Status(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Emergency(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {

@@ -33,7 +33,8 @@ impl Described for JoinWish {}
     responses((status = 201, description = "A new ticket", body = TicketBody),
         (status = 200, description = "The ticket that the user has", body = TicketBody),
         (status = 404, description = "`room-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`room-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`room-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     _: auth::Play,
     PathOf(id): PathOf<Id>,

@@ -15,6 +15,7 @@ pub fn action(room: &Id, event: &Event, fields: &EventFields, (before, after): (
     let done = match &event.kind {
         Kind::Define(_) => Done::define((before.version, &before.definition), (after.version, &after.definition)),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
         Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
         Kind::Skipped(skipped) => Done::new(
             "skip",

@@ -104,7 +104,7 @@ impl Books {
                 Ok(())
             }
             // A skipped event has set the whole books already.
-            Kind::Checkpoint { .. } | Kind::Skipped(_) => Ok(()),
+            Kind::Checkpoint { .. } | Kind::Skipped(_) | Kind::Emergency(_) => Ok(()),
             Kind::Restore {
                 rebuilt,
                 passes_until_ms,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::CarriedRoom;
 use crate::ledger::declared::EventPart;
-use crate::ledger::events::{Envelope, Fields, Mode, Put, Rebuilt, StatusChange, Unreadable, hex};
+use crate::ledger::events::{Envelope, Fields, Mode, Obeyed, Put, Rebuilt, StatusChange, Unreadable, hex};
 use crate::ledger::skipped::Skipped;
 use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
@@ -54,6 +54,8 @@ events! {
         "opened" Opened(Opened),
         /// The service suspended the room, or opened it again.
         "status" Status(StatusChange<Status>),
+        /// The room obeys the emergency stop, or its end.
+        "emergency" Emergency(Obeyed),
         /// What Redis held right before the event. The ledger compares it with its books.
         "checkpoint" Checkpoint {
             /// All that decides.

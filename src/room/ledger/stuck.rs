@@ -98,7 +98,7 @@ impl Evidence {
                     }
                 }
                 Kind::Restore { .. } => evidence.restored = true,
-                Kind::Skipped(_) => {}
+                Kind::Emergency(_) | Kind::Skipped(_) => {}
             }
         }
         evidence

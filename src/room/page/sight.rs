@@ -102,7 +102,7 @@ pub(super) fn notice_of(error: RoomError) -> Notice {
     match error {
         RoomError::TicketNotFound => Notice::Forgotten,
         RoomError::Script(ScriptError::Unknown) => Notice::NoRoom,
-        RoomError::Suspended => Notice::Closed,
+        RoomError::Suspended | RoomError::Emergency(_) => Notice::Closed,
         RoomError::TooOften { wait } => Notice::TooOften {
             wait_s: wait.as_secs() + 1,
         },

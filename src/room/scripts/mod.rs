@@ -87,6 +87,15 @@ static STATUS: LazyLock<Script> = script!(
     "event/status",
     "status"
 );
+/// Obeys the emergency stop.
+pub(super) static OBEY: LazyLock<Script> = script!(
+    "room_obey",
+    "allow-oom",
+    "state",
+    "../subject/emergency",
+    "event/emergency",
+    "emergency"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "room_checkpoint",
     "",

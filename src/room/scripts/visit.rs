@@ -87,6 +87,8 @@ pub enum VisitReply {
     NotAdmitted(Seen),
     /// A join of a user without a place, while the room is suspended.
     Suspended,
+    /// A join of a user without a place, while the emergency stop holds the room.
+    Emergency,
     /// A join of a user who has left this room too often recently.
     Limited {
         /// Time until the user may join again.
@@ -288,6 +290,7 @@ fn answered(answer: Answer, visit: &Visit) -> Option<VisitReply> {
         "n" => seen().map(VisitReply::NotAdmitted),
         "u" => Some(VisitReply::Unknown),
         "c" => Some(VisitReply::Suspended),
+        "e" => Some(VisitReply::Emergency),
         "l" => Some(VisitReply::Limited { wait_ms: ahead }),
         "o" => Some(VisitReply::OtherNonce),
         _ => None,

@@ -31,7 +31,7 @@ fn state(written: &[(Part, u64)]) -> RestoredState {
 }
 
 async fn begin(fixture: &CouponFixture, token: &str, expected: Option<Mark>) -> RestoreBegun {
-    let begun = restore_begin(&fixture.store, fixture.keys.all(), token, expected).await;
+    let begun = restore_begin(&fixture.store, fixture.keys.all(), token, expected, None).await;
     begun.expect("a reply")
 }
 

@@ -37,6 +37,7 @@ async fn what_is_not_ready_is_named() {
         refused: Refused::count(&lost()),
         subjects: lost(),
         ledger: None,
+        emergency_stop: None,
     };
     let server = server_with(Options {
         readiness: Arc::new(readiness),

@@ -142,7 +142,7 @@ async fn lived(fixture: &JackpotFixture) {
 async fn begin(fixture: &JackpotFixture, token: &str, expected: Option<Mark>) -> RestoreBegun {
     let keys = keys(fixture);
     let all = scripts::restored_keys(&keys, &tiers());
-    scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), token, expected)
+    scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), token, expected, None)
         .await
         .expect("a reply")
 }

@@ -113,7 +113,7 @@ async fn a_restored_room_has_no_tickets_and_waits_for_the_passes_that_are_out() 
     let fixture = RoomFixture::with(&json!({})).await;
     let lost = fixture.joined(["a", "b", "c"]).await;
     let seen = fixture.snapshot().await.mark;
-    let begun = restore_begin(&fixture.store, fixture.keys.all(), "t", Some(seen)).await;
+    let begun = restore_begin(&fixture.store, fixture.keys.all(), "t", Some(seen), None).await;
     assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
     let restoring = fixture.try_visit(&[]).await;
     assert!(matches!(restoring, Err(ScriptError::Restoring)), "{restoring:?}");

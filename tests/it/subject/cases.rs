@@ -22,6 +22,7 @@ macro_rules! suite {
                 puts_keep_their_preconditions,
                 heavy_a_kill_loses_nothing_acknowledged,
                 a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended,
+                the_emergency_stop_holds_until_its_end,
             );
 
             async fn puts_keep_their_preconditions(db: LedgerDb) {
@@ -34,6 +35,10 @@ macro_rules! suite {
 
             async fn a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended(db: LedgerDb) {
                 suite::a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended::<$case>(db).await;
+            }
+
+            async fn the_emergency_stop_holds_until_its_end(db: LedgerDb) {
+                suite::the_emergency_stop_holds_until_its_end::<$case>(db).await;
             }
         }
     };

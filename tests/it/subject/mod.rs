@@ -2,6 +2,7 @@
 //! fourth capability in a separate folder ([`toy`]) and a folder of Lua (`lua/`), and registers with one line.
 
 mod cases;
+mod emergency;
 mod process;
 mod suite;
 pub mod toy;

@@ -368,3 +368,79 @@ pub async fn a_lost_redis_is_rebuilt_and_a_changed_one_is_suspended<C: Case>(db:
     audit::<C>(&service, "a", "resume", 1).await;
     until_clean::<C>(&service, "a").await;
 }
+
+/// The emergency stop: nothing new is taken, also after a restart and a restore, and by a subject that is made meanwhile.
+pub async fn the_emergency_stop_holds_until_its_end<C: Case>(db: LedgerDb) {
+    let redis = TestRedis::own(&[]).await;
+    let environment = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+        ("JACKPOT__LEDGER__AUTO_RESTORE", "on"),
+    ];
+    let mut service = start::<C>(&db, &environment).await;
+    assert_eq!(put::<C>(&service, "a", 0, None).await.0, StatusCode::CREATED);
+    let (path, body) = C::event("a", 0);
+    assert!(service.post(&path, body).await.status.is_success());
+    let refused = async |service: &Service, id: &str, number: u64| {
+        let (path, body) = C::event(id, number);
+        let answer = service.post(&path, body).await;
+        assert_eq!(
+            answer.body["code"], "stopped",
+            "{id}: {} {}",
+            answer.status, answer.text
+        );
+    };
+    let decide = async |service: &Service, verb: &str| {
+        let answer = service
+            .post(&format!("/v1/emergency-{verb}"), json!({"reason": "a test"}))
+            .await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    };
+
+    decide(&service, "stop").await;
+    refused(&service, "a", 1).await;
+    assert_eq!(
+        put::<C>(&service, "a", 1, None).await.1.as_deref(),
+        Some("\"2\""),
+        "operators work"
+    );
+    assert_eq!(put::<C>(&service, "b", 0, None).await.0, StatusCode::CREATED);
+    refused(&service, "b", 2).await;
+    until_clean::<C>(&service, "a").await;
+    until_clean::<C>(&service, "b").await;
+    service.restart().await;
+    refused(&service, "a", 3).await;
+    refused(&service, "b", 4).await;
+
+    let mut connection = redis.connection().await;
+    redis::cmd("FLUSHALL")
+        .exec_async(&mut connection)
+        .await
+        .expect("FLUSHALL");
+    for id in ["a", "b"] {
+        audit::<C>(&service, id, "restore", 1).await;
+        until_clean::<C>(&service, id).await;
+        refused(&service, id, 5).await;
+    }
+    assert_eq!(service.get("/v1/emergency-stop").await.body["stopped"], true);
+
+    decide(&service, "start").await;
+    for id in ["a", "b"] {
+        let (path, body) = C::event(id, 6);
+        eventually(PATIENCE, "it takes requests again", async || {
+            service
+                .post(&path, body.clone())
+                .await
+                .status
+                .is_success()
+                .then_some(())
+        })
+        .await;
+        until_clean::<C>(&service, id).await;
+    }
+    let rows = audit::<C>(&service, "a", "emergency-stop", 1).await;
+    assert_eq!(
+        (&rows[0]["reason"], &rows[0]["after"]),
+        (&json!("a test"), &json!("stopped"))
+    );
+}

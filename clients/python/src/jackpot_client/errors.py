@@ -10,7 +10,7 @@ JackpotError
 │   ├── PassRefused       the jackpot needs a pass of its waiting room
 │   ├── NotFound          no such jackpot, entry, payout, coupon, request, room or ticket
 │   ├── IdReused          the id was used with other content
-│   ├── SubjectStopped    the jackpot is paused or closed, or the coupon retired: nothing was taken
+│   ├── SubjectStopped    the jackpot is paused or closed, the coupon retired, or everything stopped: nothing was taken
 │   ├── SubjectSuspended  the service has stopped it itself; the same id may be sent again
 │   ├── CouponRefused     already issued, out of stock, not open: final for the request
 │   ├── Conflict          the state does not allow it, or has changed
@@ -100,7 +100,10 @@ class IdReused(ProblemError):
 
 
 class SubjectStopped(ProblemError):
-    """The jackpot is paused or closed, or the coupon retired. Nothing was taken, by earlier tries neither."""
+    """The jackpot is paused or closed, the coupon retired, or everything stopped by an operator (`stopped`).
+
+    Nothing was taken, by earlier tries neither. It is not sent again: a stop lasts longer than a round.
+    """
 
 
 class SubjectSuspended(ProblemError):
@@ -169,7 +172,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "pre-queue-not-found",
     ),
     IdReused: ("entry-id-reused", "adjustment-id-reused", "request-id-reused"),
-    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired"),
+    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
     Conflict: ("precondition-failed", "not-admitted", "room-not-open", "reconciliation-mismatch"),

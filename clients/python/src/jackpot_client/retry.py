@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .errors import JackpotError, NoAnswer, ProblemError, UnexpectedAnswer
+from .errors import JackpotError, NoAnswer, ProblemError, SubjectStopped, UnexpectedAnswer
 
 # Doubling more often makes no difference: every wait is below `longest_wait_s` by then.
 _MOST_DOUBLINGS = 30
@@ -31,7 +31,9 @@ class Retry:
 
 
 def may_repeat(error: JackpotError) -> bool:
-    """Whether the same request may be answered otherwise: 503, 429 with `Retry-After`, or no answer at all."""
+    """Whether the same request may soon be answered otherwise: 503, 429 with `Retry-After`, or no answer at all."""
+    if isinstance(error, SubjectStopped):
+        return False
     if isinstance(error, (ProblemError, UnexpectedAnswer)):
         return error.status == 503 or (error.status == 429 and error.retry_after is not None)
     return isinstance(error, NoAnswer)

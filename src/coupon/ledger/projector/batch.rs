@@ -91,6 +91,7 @@ impl Batch {
             Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
             Kind::Redrive { .. }
             | Kind::Status(_)
+            | Kind::Emergency(_)
             | Kind::Retention { .. }
             | Kind::Restore { .. }
             | Kind::Retire { .. } => {}

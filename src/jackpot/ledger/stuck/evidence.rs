@@ -128,7 +128,7 @@ impl Evidence {
             }
             Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
-            Kind::Restore { .. } | Kind::Skipped(_) => {}
+            Kind::Emergency(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
             if !self.defined.contains(&version) {

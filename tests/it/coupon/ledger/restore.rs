@@ -97,7 +97,7 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
     let (keys, before) = (&fixture.keys, fixture.contents().await);
     for steps in 0..3 {
         fixture.wipe().await;
-        let begun = restore_begin(&fixture.store, keys.all(), "dead", None).await;
+        let begun = restore_begin(&fixture.store, keys.all(), "dead", None, None).await;
         assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
         let half = [("a".to_owned(), "1".to_owned()), ("half".to_owned(), "2".to_owned())];
         for (key, sorted) in [(&keys.requests, false), (&keys.queue, true)].into_iter().take(steps) {

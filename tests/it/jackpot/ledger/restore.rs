@@ -183,7 +183,7 @@ async fn a_restore_that_died_at_any_step_is_ended_by_the_next(db: LedgerDb) {
     for (steps, restores) in (0..3).zip(1..) {
         fixture.wipe().await;
         let all = scripts::restored_keys(&known.keys, &BTreeSet::new());
-        let begun = scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), "dead", None).await;
+        let begun = scripts::restore_begin(&fixture.store, all.iter().map(String::as_str), "dead", None, None).await;
         assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
         for (part, name) in [(Part::SeenA, "win"), (Part::Definitions, "1")].into_iter().take(steps) {
             let half = [(name.to_owned(), "half".to_owned())];

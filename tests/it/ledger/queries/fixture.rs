@@ -14,6 +14,7 @@ use jackpot::jackpot::view::Views;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
 use jackpot::ledger::Ledger;
 use jackpot::ledger::api::{self, Api, ApiDoc};
+use jackpot::ledger::emergency::Emergency;
 use jackpot::ledger::kinds::Kinds;
 use jackpot::proof::api as proof_api;
 use jackpot::settings::Settings;
@@ -143,7 +144,9 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         coupon::ledger::kind(&coupons, &store),
         room::ledger::kind(&rooms, &store, secrets.current().clone()),
     ]);
-    let api = Api::new(&ledger, entry_index_days, kinds);
+    let metrics = Arc::new(Metrics::new());
+    let emergency = Emergency::new(sql.clone(), store.clone(), kinds.clone(), metrics);
+    let api = Api::new(&ledger, entry_index_days, kinds, emergency);
     let mut document = ApiDoc::openapi();
     document.merge(jackpot_api::ApiDoc::openapi());
     document.merge(coupon_api::ApiDoc::openapi());

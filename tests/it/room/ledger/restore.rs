@@ -228,7 +228,7 @@ async fn a_restore_that_died_is_ended_by_the_next(db: LedgerDb) {
     fixture.project().await;
     let (keys, before) = (&fixture.keys, shown(&fixture).await);
     fixture.wipe().await;
-    let begun = restore_begin(&fixture.store, keys.all(), "dead", None).await;
+    let begun = restore_begin(&fixture.store, keys.all(), "dead", None, None).await;
     assert!(matches!(begun.expect("a reply"), RestoreBegun::Begun { .. }));
     let refused = fixture.try_visit(&[fixture.join("u9")]).await;
     assert!(matches!(refused, Err(ScriptError::Restoring)), "{refused:?}");

@@ -2,14 +2,14 @@
 --
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'full', mark} | {'ok', mark, count} (replies.lua)
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'stopped' | 'full', mark} | {'ok', mark, count} (replies.lua)
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-if state.status ~= 'open' then
-  return { 'suspended', mark(state) }
+if state.is_stopped or state.status ~= 'open' then
+  return { state.is_stopped and 'stopped' or 'suspended', mark(state) }
 end
 if state.seq >= state.limit then
   return { 'full', mark(state) }

@@ -14,7 +14,7 @@ local function define(state, mode)
   local puts = remember_put(put, mode, version)
   redis.call('HSET', KEYS[1], 'n', num(state.n), 'restores', num(state.restores), 'version', version)
   redis.call('HSET', KEYS[1], 'limit', num(limit), 'seq', num(state.seq), 'json', put.json, 'puts', puts)
-  redis.call('HSET', KEYS[1], 'history', state.history, 'status', state.status)
+  redis.call('HSET', KEYS[1], 'history', state.history, 'status', status_text(state))
   return put_reply(mode, mark(state), { version = version })
 end
 
@@ -25,6 +25,7 @@ if not state then
     return refused
   end
   local created = { n = 0, restores = 0, version = 1, seq = 0, history = put.history, status = 'open' }
+  created.is_stopped = emergency_order(KEYS[1]) % 2 == 1
   return define(created, 'created')
 end
 local kept = redis.call('HMGET', KEYS[1], 'json', 'puts')

@@ -4,15 +4,16 @@
 
 local STATE = { 'n', 'restores', 'version', 'limit', 'seq', 'history', 'status' } -- `seq`: how far it has counted
 local TEXTS = 2 -- the last fields are texts
--- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua).
+-- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua);
+-- `emergency` (lua/subject/emergency.lua).
 
 local function read_state(key)
   local values = redis.call('HMGET', key, unpack(STATE))
   if not values[1] then
     return nil
   end
-  local status = values[#STATE]
-  local state = { status = status, history = values[#STATE - 1] }
+  local status, is_stopped = status_of(values[#STATE])
+  local state = { status = status, is_stopped = is_stopped, history = values[#STATE - 1] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     state[STATE[i]] = must(exact(values[i]), 'JP_DAMAGED state')
   end

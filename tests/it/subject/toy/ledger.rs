@@ -7,7 +7,7 @@ use jackpot::ledger::Ledger;
 use jackpot::ledger::audit::Done;
 use jackpot::ledger::declared::EventPart as _;
 use jackpot::ledger::events::{
-    Envelope, Fields, FoldError, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
+    Envelope, Fields, FoldError, Obeyed, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
 };
 use jackpot::ledger::kind::{Compares, Folded, Folds, Kind, Look, Standing, Subjects};
 use jackpot::ledger::projector::batch::{Batch, Start, Stop};
@@ -77,6 +77,8 @@ events! {
         },
         /// The service suspended the toy, or opened it again.
         "status" Status(StatusChange<Status>),
+        /// The toy obeys the emergency stop, or its end.
+        "emergency" Emergency(Obeyed),
         /// What Redis held right before the event.
         "checkpoint" Checkpoint {
             /// All of it.
@@ -133,7 +135,7 @@ impl Books {
                 )?;
                 self.status = Some(change.after);
             }
-            Event::Checkpoint { .. } => {}
+            Event::Emergency(_) | Event::Checkpoint { .. } => {}
             Event::Restore(rebuilt) => {
                 expect(
                     self.n,
@@ -174,6 +176,7 @@ impl Folds for Toys {
                 (after.version, &after.definition),
             )),
             Event::Status(change) => Some(Done::status(change.before.as_str(), change.after.as_str())),
+            Event::Emergency(obeyed) => Some(Done::obeyed(*obeyed)),
             Event::Restore(rebuilt) => Some(Done::restore(rebuilt.from_n, after.n, after.restores)),
             Event::Count { .. } | Event::Checkpoint { .. } => None,
         };

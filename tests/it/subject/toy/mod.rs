@@ -21,8 +21,8 @@ use jackpot::http::request_id::RequestId;
 use jackpot::ledger::kinds::AnyKind;
 use jackpot::ledger::projector::load::Load;
 use jackpot::random::RandomError;
-use jackpot::store::Store;
 use jackpot::store::keys::StreamKeys;
+use jackpot::store::{Script, Store};
 use jackpot::subject::engine::{self, Defines, Operated, Put};
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::operate::{Define, Defined, SetStatus, StatusSet};
@@ -120,6 +120,10 @@ impl Operated for Known {
         wish: &SetStatus<Status>,
     ) -> Result<StatusSet<Status>, ScriptError> {
         scripts::set_status(store, self.stream(), self.mark(), wish).await
+    }
+
+    fn obey_script() -> &'static Script {
+        &scripts::OBEY
     }
 
     async fn checkpoint(&self, store: &Store, (): &()) -> Result<Mark, ScriptError> {

@@ -39,6 +39,15 @@ static STATUS: LazyLock<Script> = script!(
     "status"
 );
 static CHECKPOINT: LazyLock<Script> = script!("toy_checkpoint", "", "state", "event/checkpoint", "checkpoint");
+/// Obeys the emergency stop.
+pub static OBEY: LazyLock<Script> = script!(
+    "toy_obey",
+    "allow-oom",
+    "state",
+    "../../../../lua/subject/emergency",
+    "event/emergency",
+    "emergency"
+);
 static RESTORE_END: LazyLock<Script> = script!(
     "toy_restore_end",
     "allow-oom",
@@ -89,7 +98,7 @@ impl Marked for Snapshot {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Counted {
     To(u64),
-    /// It is full, or suspended.
+    /// It is full, suspended or stopped.
     Refused(String),
 }
 
