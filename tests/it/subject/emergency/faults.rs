@@ -18,12 +18,15 @@ use crate::support::service::{Answer, Service};
 
 /// Subjects of the contract.
 const MANY: usize = 1_000;
+/// Some of each kind.
+const FEW: usize = 20;
 const STOP: &str = "/v1/emergency-stop";
 const START: &str = "/v1/emergency-start";
 
 on_both_databases!(
     heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing,
     heavy_of_two_operators_the_last_decision_holds_everywhere,
+    a_start_on_a_redis_that_lost_everything_opens_nothing,
 );
 
 async fn decide(service: &Service, path: &str, reason: &str) -> Answer {
@@ -40,9 +43,9 @@ async fn on_redis(db: &LedgerDb, url: &str) -> Service {
 }
 
 /// Creates subjects of all kinds. Returns the keys of their states.
-async fn many(service: &Service) -> Vec<String> {
+async fn many(service: &Service, count: usize) -> Vec<String> {
     let caller = service.caller();
-    let all = stream::iter(0..MANY).map(|number| {
+    let all = stream::iter(0..count).map(|number| {
         let caller = caller.clone();
         async move {
             let (path, body, key) = match number % 5 {
@@ -89,7 +92,7 @@ async fn heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing
     let server = own_redis(&[]).await;
     let mut redis = server.connection().await;
     let mut service = on_redis(&db, server.url()).await;
-    let states = many(&service).await;
+    let states = many(&service, MANY).await;
     let begun = Instant::now();
     let answer = decide(&service, STOP, "first").await;
     let took = begun.elapsed();
@@ -123,22 +126,29 @@ async fn heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing
     })
     .await;
     assert_eq!(enter(&service, "j2", "new").await.body["code"], "stopped");
+}
 
-    // Redis loses everything, the decision too.
+async fn a_start_on_a_redis_that_lost_everything_opens_nothing(db: LedgerDb) {
+    let server = own_redis(&[]).await;
+    let mut redis = server.connection().await;
+    let mut service = on_redis(&db, server.url()).await;
+    let states = many(&service, FEW).await;
+    assert_eq!(decide(&service, STOP, "a stop").await.status, StatusCode::OK);
     service.stop().await;
     redis::cmd("FLUSHALL").exec_async(&mut redis).await.expect("FLUSHALL");
     service.set("JACKPOT__LEDGER__AUTO_RESTORE", "on");
-    service.restart().await;
+    service.restart_unready().await;
     eventually(
         PATIENCE,
         "all are restored, and what is restored is stopped",
         async || {
             let all = statuses(&mut redis, &states).await;
-            assert!(!all.iter().any(|status| status == "open"), "none begins open");
+            assert!(!all.iter().any(|status| status == "open"), "none begins open: {all:?}");
             all.iter().all(|status| status == "stopped open").then_some(())
         },
     )
     .await;
+    service.wait_until_ready().await;
     assert_eq!(enter(&service, "j2", "new").await.body["code"], "stopped");
     assert_eq!(decide(&service, START, "over").await.status, StatusCode::OK);
     assert_eq!(enter(&service, "j2", "new").await.status, StatusCode::CREATED);
