@@ -55,7 +55,8 @@ local function read_state(key)
     return nil
   end
   local status, is_stopped = status_of(values[#STATE])
-  local state = { status = status, is_stopped = is_stopped, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
+  local state =
+    { status = status, is_stopped = is_stopped, collected_sha256 = values[#STATE - 1], history = values[#STATE - 2] }
   for i = 1, status == 'restoring' and 2 or #STATE - TEXTS do
     local field, text = STATE[i], values[i]
     if text ~= '' or field ~= 'rate' then

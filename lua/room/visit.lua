@@ -165,11 +165,7 @@ for i = 1, count do
   local kind, place = string.sub(kinds, i, i), answers[i]
   local code = 's'
   if not place then
-    code = kind ~= 'j' and 'u'
-      or waits[i] and 'l'
-      or state.is_stopped and 'e'
-      or state.status == 'open' and 'o'
-      or 'c'
+    code = kind ~= 'j' and 'u' or waits[i] and 'l' or state.is_stopped and 'e' or state.status == 'open' and 'o' or 'c'
   elseif kind == 'r' and place.kind ~= 'a' then
     code = 'n'
   end

@@ -4,6 +4,7 @@ mod commands;
 mod coupons;
 mod day;
 mod define;
+mod emergency;
 pub mod fixture;
 mod hostile;
 mod instances;

@@ -35,6 +35,7 @@ pub const PAGES: &[(&str, &str)] = &[
     ("audit", "/console/audit"),
     ("keys", "/console/keys"),
     ("instances", "/console/instances"),
+    ("emergency", "/console/emergency-stop"),
     ("commands", "/console/commands?jackpot=spring"),
     ("coupons", "/console/coupons"),
     ("coupon", "/console/coupons/coffee"),

@@ -123,7 +123,7 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
         (2, &json!("issued"), &json!("stopped")),
         "{bulk}"
     );
-    assert_eq!(lines[1]["problem"]["code"], "stopped", "{bulk}");
+    assert_eq!(lines[1]["code"], "stopped", "{bulk}");
     assert!(bulk.contains(REASON), "{bulk}");
 
     // Repeats.

@@ -212,7 +212,7 @@ async fn a_stopped_coupon_issues_what_draws_owe_and_nothing_else() {
     assert_eq!(fixture.dump().await, before, "a refused request leaves no trace");
     let owed = coupon::scripts::issue_owed(&fixture.store, &fixture.keys, mark, &[ask("owed", Mode::Now)]).await;
     assert_eq!(owed.expect("a reply").refusal, None);
-    // A repeat is answered, whoever asks.
+    // A client's repeat of it is answered.
     let again = coupon::scripts::issue(&fixture.store, &fixture.keys, mark, &[ask("owed", Mode::Now)]).await;
     assert_eq!(again.expect("a reply").refusal, None);
 }

@@ -266,6 +266,9 @@ async fn count(_: auth::Play, PathOf(id): PathOf<Id>, toys: Data<Toys>) -> Resul
     let counted = scripts::count(toys.registry.store(), known.stream(), known.mark()).await;
     let (_, counted) = toys.registry.observe_reply(&known, counted).map_err(ToyError::from)?;
     Ok(match counted {
+        Counted::Refused(why) if why == "stopped" => {
+            return Err(Problem::stopped(toys.registry.stop_reason(&known).await));
+        }
         Counted::To(count) => HttpResponse::Ok().json(json!({"count": count})),
         Counted::Refused(why) => HttpResponse::Conflict().json(json!({"code": why})),
     })

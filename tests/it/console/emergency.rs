@@ -1,0 +1,93 @@
+//! The page of the emergency stop, and its place on the overview.
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use super::fixture::Operator;
+use crate::fault::support::{PATIENCE, create, enter, lively};
+use crate::support::eventually;
+use crate::support::service::Service;
+
+const PAGE: &str = "/console/emergency-stop";
+
+#[tokio::test]
+async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
+    let service = Service::start().await;
+    create(&service, lively("spring")).await;
+    let operator = Operator::sign_in(&service).await;
+    let overview = operator.page("/console/").await;
+    assert!(overview.html.contains(PAGE) && !overview.text().contains("Everything is stopped"));
+    let page = operator.page(PAGE).await.text();
+    assert!(
+        page.contains("new ones begin stopped") && page.contains("takes requests"),
+        "{page}"
+    );
+
+    let refused = operator.submit(PAGE, &[("reason", "")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.html.contains("id=\"f-reason-error\""), "{}", refused.html);
+    let done = operator.submit(PAGE, &[("reason", "a <leak>")]).await;
+    assert_eq!(done.location(), "/console/?done=done-emergency-stop");
+    assert!(
+        operator
+            .page(done.location())
+            .await
+            .text()
+            .contains("Everything is stopped.")
+    );
+    assert_eq!(enter(&service, "spring", "e1").await.body["code"], "stopped");
+    let state = service.get("/v1/emergency-stop").await.body;
+    assert_eq!(
+        (&state["stopped"], &state["reason"]),
+        (&json!(true), &json!("a <leak>"))
+    );
+    eventually(PATIENCE, "the overview says so", async || {
+        let overview = operator.page("/console/").await.text();
+        overview.contains("Everything is stopped since 20").then_some(())
+    })
+    .await;
+    let page = operator.page(PAGE).await;
+    assert!(
+        page.html.contains("a &lt;leak&gt;") && !page.html.contains("<leak>"),
+        "{}",
+        page.html
+    );
+    eventually(PATIENCE, "the audit trail has it", async || {
+        let audit = operator.page("/console/audit?action=emergency-stop").await.text();
+        (audit.contains("Emergency stop") && audit.contains("spring")).then_some(())
+    })
+    .await;
+
+    let done = operator.submit(PAGE, &[("reason", "repaired")]).await;
+    assert_eq!(done.location(), "/console/?done=done-emergency-start");
+    assert_eq!(enter(&service, "spring", "e1").await.status, StatusCode::CREATED);
+    let page = operator.page(PAGE).await.text();
+    assert!(
+        page.contains("The last emergency stop ended at 20") && page.contains("repaired"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn a_second_press_of_a_button_does_not_undo_the_first() {
+    let service = Service::start().await;
+    let operator = Operator::sign_in(&service).await;
+    let stop = [("reason", "twice"), ("verb", "stop")];
+    for _press in 0..2 {
+        let done = operator.submit(PAGE, &stop).await;
+        assert_eq!(done.location(), "/console/?done=done-emergency-stop");
+    }
+    assert_eq!(service.get("/v1/emergency-stop").await.body["stopped"], true);
+}
+
+#[tokio::test]
+async fn a_key_that_reads_stops_nothing() {
+    let service = Service::start().await;
+    let made = service.command(&["key", "new", "--role", "read", "--name", "reader"]);
+    let key = String::from_utf8(made.stdout).expect("text").trim().to_owned();
+    let reader = Operator::sign_in_with(&service, &key).await;
+    assert!(reader.page(PAGE).await.text().contains("takes requests"));
+    let refused = reader.submit(PAGE, &[("reason", "curious")]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(service.get("/v1/emergency-stop").await.body["stopped"], false);
+}
