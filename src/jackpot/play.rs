@@ -157,9 +157,8 @@ impl Play {
                     return Err(refusal);
                 }
             }
-            entry.rank = view
-                .seed
-                .rank(entry_id, entry.sent.client_seed.as_ref(), 0, view.definition.odds());
+            let odds = view.definition.odds().at(entry.sent.stake);
+            entry.rank = view.seed.rank(entry_id, entry.sent.client_seed.as_ref(), 0, odds);
             let outcome;
             (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
@@ -295,7 +294,7 @@ impl Play {
         let seed = self.views.seed_of(id, view, record.epoch).await?;
         // Each round records one more refusal or the outcome, and no more ranks can refuse than there are attempts.
         for _ in 0..=definition.last_attempt() + 1 {
-            match next_step(&entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
+            match next_step(&entry_id, &sent, &record, &definition, &seed)? {
                 Step::Answer(attempts) => {
                     return Ok(Played {
                         entry_id,
@@ -327,7 +326,7 @@ impl Play {
         let definition = self.views.definition(&view.id, view, record.version).await?;
         let seed = self.views.seed_of(&view.id, view, record.epoch).await?;
         for _ in 0..=definition.last_attempt() + 1 {
-            match next_step(entry_id, sent.client_seed.as_ref(), &record, &definition, &seed)? {
+            match next_step(entry_id, sent, &record, &definition, &seed)? {
                 Step::Answer(_) | Step::Claim { .. } => return Ok(record),
                 step => {
                     let who = (entry_id, &sent.player, record.epoch);
@@ -344,10 +343,9 @@ fn settled(view: &View, entry: &EnterEntry, record: &Record) -> Result<Option<Ve
     if (record.epoch, record.version) != (view.epoch, view.version) {
         return Ok(None);
     }
-    let client_seed = entry.sent.client_seed.as_ref();
     let (id, definition) = (&entry.entry_id, &view.definition);
     Ok(
-        match next_step_after(entry.rank, id, client_seed, record, definition, &view.seed)? {
+        match next_step_after(entry.rank, id, &entry.sent, record, definition, &view.seed)? {
             Step::Answer(attempts) => Some(attempts),
             _ => None,
         },

@@ -12,6 +12,7 @@ use std::fmt;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::odds::Odds;
+use jackpot_core::money::Minor;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 /// Outcomes of the table that is drawn from: ranks 1 to 9, and nothing (0), with equal odds.
@@ -55,13 +56,13 @@ impl Sample {
         let wide = Odds::new(total, []).expect("the limit of the entries sees to it");
         let outcome = |entry: &str, attempt: usize| {
             let attempt = u32::try_from(attempt).expect("a few attempts");
-            u8::try_from(seed.rank(entry, None, attempt, &ranks)).expect("a rank of the table")
+            u8::try_from(seed.rank(entry, None, attempt, ranks.at(Minor::ZERO))).expect("a rank of the table")
         };
         let (outcomes, tickets) = (0..entries)
             .map(|number| {
                 let (played, other) = (format!("e{number}"), format!("d{number}"));
                 let outcomes = std::array::from_fn(|attempt| outcome(&played, attempt));
-                (outcomes, seed.ticket(&other, None, 0, &wide))
+                (outcomes, seed.ticket(&other, None, 0, wide.at(Minor::ZERO)))
             })
             .unzip();
         Self {

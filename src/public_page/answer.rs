@@ -44,6 +44,7 @@ impl Definition {
             tracing::error!(%error, "a page can't read the odds of a definition");
             OddsTable {
                 total: 1,
+                per_stake: None,
                 ranks: Vec::new(),
             }
         })

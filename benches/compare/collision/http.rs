@@ -5,6 +5,7 @@ use std::path::Path;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
@@ -54,7 +55,8 @@ async fn players(service: &Service, id: &str, spec: &Spec) -> Outcome<Vec<Player
     let (number, nonce) = number.zip(nonce).ok_or("no epoch")?;
     let seed = EpochSeed::derive(&MasterSecret::new(SECRET), &Id::parse(id)?, number, nonce);
     let definition = Definition::check(serde_json::from_value(document)?).map_err(|wrong| format!("{wrong:?}"))?;
-    let (winners, mut contributions) = spec.entries(|entry| seed.rank(entry, None, 0, definition.odds()));
+    let (winners, mut contributions) =
+        spec.entries(|entry| seed.rank(entry, None, 0, definition.odds().at(Minor::ZERO)));
     let mut players = Vec::new();
     for number in 0..spec.connections() {
         let entries = match winners.get(number as usize) {

@@ -194,7 +194,7 @@ impl Direct {
         let sent = body.sent();
         let (mut known, mut view) = self.play.views.view(id).await?;
         for _ in 0..MAX_STALE {
-            let odds = view.definition.odds();
+            let odds = view.definition.odds().at(sent.stake);
             let entry = [EnterEntry {
                 entry_id: entry_id.clone(),
                 sent: sent.clone(),

@@ -67,12 +67,14 @@ def check(
     definition: dict[str, Any] = DEFINITION,
     epoch: dict[str, Any] = EPOCH,
     client_seed: str | None = None,
+    stake: int | None = None,
 ) -> None:
     check_draw(
         Entry.from_dict(document),
         DefinitionOfVersion.from_dict(definition),
         EpochBody.from_dict(epoch),
         client_seed=client_seed,
+        stake=stake,
     )
 
 
@@ -112,6 +114,27 @@ def test_ranks_are_walked_in_ascending_order() -> None:
     ranks = [{"rank": rank, "weight": weight, "prize": POOL} for rank, weight in [(5, 2), (1, 3), (2, 0)]]
     odds = OddsTable.from_dict({"total": 10, "ranks": ranks})
     assert [rank_of(number, odds) for number in range(10)] == [1, 1, 1, 5, 5, 0, 0, 0, 0, 0]
+
+
+def test_odds_by_stake_count_as_often_as_the_stake_holds_them() -> None:
+    ranks = [{"rank": rank, "weight": weight, "prize": POOL} for rank, weight in [(2, 3), (1, 1)]]
+    odds = OddsTable.from_dict({"total": 10, "per_stake": 50, "ranks": ranks})
+    assert [rank_of(number, odds, 49) for number in range(10)] == [0] * 10
+    assert [rank_of(number, odds, 99) for number in range(10)] == [1, 2, 2, 2, 0, 0, 0, 0, 0, 0]
+    assert [rank_of(number, odds, 100) for number in range(10)] == [1, 1, 2, 2, 2, 2, 2, 2, 0, 0]
+    with pytest.raises(VerificationError, match="give the stake"):
+        rank_of(0, odds)
+
+
+def test_the_stake_takes_part_where_the_odds_are_by_stake() -> None:
+    # Half the weights count twice from a stake of 20 on: the draws of the table above.
+    ranks = [{"rank": 2, "weight": 225_000, "prize": POOL}, {"rank": 1, "weight": 150_000, "prize": POOL}]
+    by_stake = {**DEFINITION, "odds": {"total": 1_000_000, "per_stake": 10, "ranks": ranks}}
+    right = entry((2, "retry"), (1, "paid"), rank=1)
+    check(right, by_stake, stake=29)
+    for stake in (9, 10, 19):
+        with pytest.raises(VerificationError, match="draws rank"):
+            check(right, by_stake, stake=stake)
 
 
 def test_right_draws_are_right() -> None:

@@ -284,7 +284,11 @@ export class Jackpot {
   }
 
   /** An entry whose draw was recomputed from the published seed of its epoch and the odds of its definition. */
-  async checkDraw(jackpotId: string, entryId: string, options: { clientSeed?: string | null } = {}): Promise<Entry> {
+  async checkDraw(
+    jackpotId: string,
+    entryId: string,
+    options: { clientSeed?: string | null; stake?: number | null } = {},
+  ): Promise<Entry> {
     const entry = await this.getEntry(jackpotId, entryId);
     const known = await this.getFairness(jackpotId);
     const definition = await this.getDefinition(jackpotId, entry.draw.definition_version);
@@ -292,7 +296,7 @@ export class Jackpot {
     if (epoch === undefined) {
       throw new VerificationError(`the service does not list epoch ${entry.draw.epoch}`);
     }
-    await fairness.checkDraw(entry, definition, epoch, options.clientSeed);
+    await fairness.checkDraw(entry, definition, epoch, options.clientSeed, options.stake);
     return entry;
   }
 

@@ -46,11 +46,18 @@ export async function ticket(seed: Seed, draw: Draw, total: number): Promise<num
   }
 }
 
-/** The rank that a ticket draws; 0 for nothing. */
-export function rankOf(number: number, odds: Schemas["OddsTable"]): number {
+/** The rank that a ticket draws; 0 for nothing. The stake counts where the odds are by stake. */
+export function rankOf(number: number, odds: Schemas["OddsTable"], stake?: number | null): number {
+  let times = 1;
+  if (typeof odds.per_stake === "number") {
+    if (stake === null || stake === undefined) {
+      throw new VerificationError("the odds are by stake: give the stake of the entry");
+    }
+    times = Math.floor(stake / odds.per_stake);
+  }
   let end = 0;
   for (const row of odds.ranks.toSorted((a, b) => a.rank - b.rank)) {
-    end += row.weight;
+    end += row.weight * times;
     if (number < end) {
       return row.rank;
     }
@@ -73,13 +80,14 @@ export async function seedOf(epoch: Schemas["EpochBody"]): Promise<Seed> {
 /**
  * Recomputes every attempt of an entry. Throws `VerificationError` if one is not what the seed and the odds say.
  *
- * `clientSeed` is the one that the entry was made with.
+ * `clientSeed` and `stake` are those that the entry was made with; the stake counts where the odds are by stake.
  */
 export async function checkDraw(
   entry: Schemas["Entry"],
   definition: Schemas["DefinitionOfVersion"],
   epoch: Schemas["EpochBody"],
   clientSeed?: string | null,
+  stake?: number | null,
 ): Promise<void> {
   const { draw, jackpot_id: jackpotId, entry_id: entryId } = entry;
   if (draw.by !== "service") {
@@ -99,7 +107,7 @@ export async function checkDraw(
       throw new VerificationError(`${place} has another number, or is one too many`);
     }
     const drawn = await ticket(seed, { jackpotId, entryId, attempt: number, clientSeed }, definition.odds.total);
-    const rank = rankOf(drawn, definition.odds);
+    const rank = rankOf(drawn, definition.odds, stake);
     if (attempt.rank !== rank) {
       throw new VerificationError(`${place} draws rank ${rank}, the service says ${attempt.rank}`);
     }

@@ -102,6 +102,33 @@ test("ranks are walked in ascending order", () => {
   assert.deepEqual(drawn, [1, 1, 1, 5, 5, 0, 0, 0, 0, 0]);
 });
 
+test("odds by stake count as often as the stake holds them", () => {
+  const ranks = [
+    { rank: 2, weight: 3, prize: POOL },
+    { rank: 1, weight: 1, prize: POOL },
+  ];
+  const odds = { total: 10, per_stake: 50, ranks };
+  const drawn = (stake: number) => Array.from({ length: 10 }, (_, number) => rankOf(number, odds, stake));
+  assert.deepEqual(drawn(49), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(drawn(99), [1, 2, 2, 2, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(drawn(100), [1, 1, 2, 2, 2, 2, 2, 2, 0, 0]);
+  assert.throws(() => rankOf(0, odds), refusal(/give the stake/));
+});
+
+test("the stake takes part where the odds are by stake", async () => {
+  // Half the weights count twice from a stake of 20 on: the draws of the table above.
+  const ranks = [
+    { rank: 2, weight: 225_000, prize: POOL },
+    { rank: 1, weight: 150_000, prize: POOL },
+  ];
+  const byStake = { ...DEFINITION, odds: { total: 1_000_000, per_stake: 10, ranks } };
+  const right = entry(1, [2, "retry"], [1, "paid"]);
+  await checkDraw(right, byStake, EPOCH, null, 29);
+  for (const stake of [9, 10, 19]) {
+    await assert.rejects(checkDraw(right, byStake, EPOCH, null, stake), refusal(/draws rank/));
+  }
+});
+
 test("right draws are right", async () => {
   await checkDraw(entry(2, [2, "paid"]), DEFINITION, EPOCH);
   await checkDraw(entry(1, [2, "retry"], [1, "paid"]), DEFINITION, EPOCH);

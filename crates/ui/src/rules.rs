@@ -97,6 +97,9 @@ impl Rules<'_> {
         } else if definition.min_stake.get() > 0 {
             all.push(words.tv("rules-min-stake", [("least", self.amount(definition.min_stake).into())]));
         }
+        if let Some(per_stake) = definition.odds.per_stake {
+            all.push(words.tv("rules-per-stake", [("amount", self.amount(per_stake).into())]));
+        }
         all.extend(self.returned());
         all.push(self.simultaneous_wins());
         all.push(self.redraws());

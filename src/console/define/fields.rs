@@ -35,6 +35,10 @@ pub fn fill(form: &mut Form, document: &Document) {
         fill_tier(form, index, tier, &amount);
     }
     form.set("odds.total", document.odds.total.to_string());
+    form.set(
+        "odds.per_stake",
+        document.odds.per_stake.map(amount).unwrap_or_default(),
+    );
     for (index, rank) in document.odds.ranks.iter().enumerate() {
         fill_rank(form, index, rank, &amount);
     }
@@ -213,7 +217,11 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
         }
         fieldset.panel.stack { legend { (words.t("define-odds")) }
             p.hint { (words.t("define-odds-hint")) }
-            div.fields { (field("odds.total", "define-total", Kind::Number)) (field("max_redraws", "define-redraws", Kind::Number)) }
+            div.fields {
+                (field("odds.total", "define-total", Kind::Number))
+                (hinted("odds.per_stake", "define-per-stake", "define-per-stake-hint", Kind::Amount))
+                (field("max_redraws", "define-redraws", Kind::Number))
+            }
             @for index in 0..ranks(form) { (rank(words, form, index)) }
             button name=(ROW) value="add-rank" { (words.t("define-add-rank")) }
         }

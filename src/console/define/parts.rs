@@ -41,6 +41,7 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         parts.push((what, format!("{chance}: {prize}")));
     }
     parts.push((words.t("define-total"), grouped(u128::from(document.odds.total))));
+    parts.push((words.t("define-per-stake"), or_none(document.odds.per_stake)));
     parts.push((words.t("define-redraws"), document.max_redraws.to_string()));
     parts.push((words.t("define-min-stake"), amount(document.min_stake())));
     parts.push((words.t("define-max-stake"), or_none(document.max_stake)));

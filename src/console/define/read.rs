@@ -119,7 +119,11 @@ impl Reader<'_> {
         );
         set("tiers", (0..tiers(form)).map(|index| self.tier(index)).collect());
         let ranks: Value = (0..ranks(form)).map(|index| self.rank(index)).collect();
-        set("odds", json!({ "total": self.number("odds.total"), "ranks": ranks }));
+        let per_stake = self.amount_or("odds.per_stake", Value::Null);
+        set(
+            "odds",
+            json!({ "total": self.number("odds.total"), "per_stake": per_stake, "ranks": ranks }),
+        );
         set("max_redraws", self.number("max_redraws"));
         if !form.get("min_stake").is_empty() {
             set("min_stake", self.amount("min_stake"));

@@ -62,6 +62,7 @@ pub(crate) struct Jackpot {
     status: &'static str,
     contribution: Contribution,
     tiers: Vec<Tier>,
+    #[serde(serialize_with = "OddsTable::serialize_whole")]
     odds: OddsTable,
     max_redraws: u32,
     #[schema(value_type = u64)]
@@ -115,6 +116,7 @@ impl Serialize for Waiting {
         let mut shown = serde_json::to_value(&self.0).expect("plain data is JSON");
         shown["origins"] = serde_json::json!(self.0.origins);
         shown["winners"] = serde_json::json!(self.0.winners);
+        shown["odds"]["per_stake"] = serde_json::json!(self.0.odds.per_stake);
         shown.serialize(serializer)
     }
 }
@@ -132,6 +134,7 @@ pub(crate) struct DefinitionOfVersion {
     currency: String,
     contribution: Contribution,
     tiers: Vec<Tier>,
+    #[serde(serialize_with = "OddsTable::serialize_whole")]
     odds: OddsTable,
     max_redraws: u32,
     #[schema(value_type = u64)]

@@ -56,7 +56,7 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn entry(&mut self, batch: &Batch, i: usize) -> Result<(), TooLarge> {
         let entries = &batch.entries;
-        let rank = self.draw.rank(i + 1, entries.seed(i), 0);
+        let rank = self.draw.rank(i + 1, entries.stake(i), entries.seed(i), 0);
         if rank == 0 {
             self.segment.add_to_run(entries.stake(i));
             return Ok(());
@@ -70,7 +70,8 @@ impl Drawing<'_> {
     /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it once,
     /// because a rank that refused once refuses again. `jackpot::steps` makes the same chain, one call after another.
     fn winner(&mut self, batch: &Batch, i: usize, first: u32) -> String {
-        let (entries, odds) = (&batch.entries, self.definition.odds());
+        let entries = &batch.entries;
+        let (stake, odds) = (entries.stake(i), self.definition.odds().at(entries.stake(i)));
         let line = entries.line(i);
         let (mut chain, mut who, mut refused) = (String::new(), "", BTreeSet::new());
         let last = self.definition.last_attempt();
@@ -80,7 +81,7 @@ impl Drawing<'_> {
                 0 => first,
                 // No other rank can be drawn any more, so all further attempts are refused.
                 _ if odds.only_has(&refused) => break,
-                _ => self.draw.rank(i + 1, entries.seed(i), attempt),
+                _ => self.draw.rank(i + 1, stake, entries.seed(i), attempt),
             };
             if refused.contains(&rank) {
                 continue;
@@ -204,7 +205,15 @@ mod tests {
                     refusals.join(",")
                 };
                 let record = Record::parse(&format!("1 1 1 f 1+1 p {list} 5 p 1 *")).expect("readable");
-                match next_step(&format!("b:{position}"), None, &record, &definition, &seed).expect("agrees") {
+                match next_step(
+                    &format!("b:{position}"),
+                    &batch.entries.sent(position - 1),
+                    &record,
+                    &definition,
+                    &seed,
+                )
+                .expect("agrees")
+                {
                     Next::Claim { attempt, rank } => {
                         refusals.push(format!("{rank}r"));
                         let _ = write!(expected, "{attempt} {rank};");

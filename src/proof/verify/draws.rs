@@ -86,7 +86,7 @@ impl Draws {
         let id = &entry.entry_id;
         if let Some(seed) = self.seeds.get(&epoch) {
             let client_seed = entry.sent.client_seed.as_ref();
-            let rank = seed.rank(id, client_seed, 0, definition.odds());
+            let rank = seed.rank(id, client_seed, 0, definition.odds().at(entry.sent.stake));
             let claimed = claim.map_or((0, 0), |claim| (claim.attempt, claim.rank));
             if claimed != (0, rank) {
                 let (attempt, claimed) = claimed;
@@ -194,7 +194,10 @@ impl Draws {
         let Some(seed) = self.seeds.get(&drawing.epoch) else {
             return;
         };
-        let (last, odds) = (drawing.definition.last_attempt(), drawing.definition.odds());
+        let (last, odds) = (
+            drawing.definition.last_attempt(),
+            drawing.definition.odds().at(drawing.sent.stake),
+        );
         let client_seed = drawing.sent.client_seed.as_ref();
         let rank_of = |attempt| (attempt, seed.rank(&drawing.entry_id, client_seed, attempt, odds));
         // A rank that refused once refuses again without a call. When all attempts are refused, the last one ends the

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::odds::Odds;
+use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
 use redis::aio::MultiplexedConnection;
 use reqwest::StatusCode;
@@ -127,7 +128,7 @@ pub async fn entry_drawing(service: &Service, jackpot: &str, stem: &str, ranks: 
     let draws = |id: &String| {
         (0..)
             .zip(ranks)
-            .all(|(attempt, rank)| seed.rank(id, None, attempt, &odds) == *rank)
+            .all(|(attempt, rank)| seed.rank(id, None, attempt, odds.at(Minor::ZERO)) == *rank)
     };
     (0..1000)
         .map(|i| format!("{stem}{i}"))

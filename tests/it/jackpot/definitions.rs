@@ -32,6 +32,12 @@ fn whole() -> Value {
     json!({"total": 1, "ranks": [rank(1, &json!({"pool": {"tier": "grand", "take": "all"}}))]})
 }
 
+/// Odds by stake whose one weight counts once a stake of `per_stake`.
+fn by_stake(per_stake: u64, max_stake: &Value) -> Value {
+    let ranks = json!([rank(1, &json!({"pool": {"tier": "grand", "take": "all"}}))]);
+    json!({"max_stake": max_stake, "odds": {"total": 100, "per_stake": per_stake, "ranks": ranks}})
+}
+
 fn grand(change: &Value) -> Value {
     json!([tier("grand", 1_000_000, change)])
 }
@@ -113,6 +119,9 @@ fn refused() -> Vec<(Value, &'static str, Value)> {
             "min_stake",
             json!({"contribution": {"rate_ppm": 10_000}, "max_stake": 1}),
         ),
+        (by_stake(10, &json!(1010)), "odds.ranks", by_stake(10, &json!(1009))),
+        (by_stake(0, &json!(1000)), "odds.per_stake", by_stake(1, &json!(100))),
+        (by_stake(10, &json!(null)), "max_stake", by_stake(10, &json!(10))),
         (json!({"room": "nowhere"}), "room", json!({"room": "lobby"})),
         (
             json!({"odds": odds(&json!({"coupon": {"coupon_id": "nothing"}}))}),

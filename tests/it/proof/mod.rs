@@ -2,6 +2,7 @@
 //! scripts wrote, and names the place of every change.
 
 mod batch;
+mod by_stake;
 mod pre_queue;
 mod restored;
 mod rng;

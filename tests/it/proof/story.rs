@@ -95,7 +95,9 @@ async fn one_call(fixture: &JackpotFixture, call: u64) {
     let (_, view) = fixture.fresh().await;
     let entry = |i: u64| {
         let (entry_id, sent) = (format!("call{call}:{i}"), sent("q", 100 * i));
-        let rank = view.seed.rank(&entry_id, None, 0, view.definition.odds());
+        let rank = view
+            .seed
+            .rank(&entry_id, None, 0, view.definition.odds().at(sent.stake));
         EnterEntry { entry_id, sent, rank }
     };
     let entries = (0..25).map(entry).collect::<Vec<_>>();

@@ -5,6 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::odds::Odds;
+use jackpot_core::money::Minor;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -89,8 +90,18 @@ fn case(numbers: &mut Numbers) -> Case {
     let client_seed = (numbers.below(2) == 0).then(|| numbers.text(64));
     let seed: [u8; 32] = Sha256::digest(numbers.next().to_be_bytes()).into();
     let (total, attempt) = (numbers.total(), u32::try_from(numbers.below(17)).expect("small"));
-    let ranks = numbers.ranks(total);
-    let odds = Odds::new(total, ranks.iter().copied()).expect("a table");
+    // Half of them by stake: then the weights are parts of what the largest stake leaves.
+    let (per_stake, times) = match numbers.below(2) {
+        0 => (None, 1),
+        _ => (Some(1 + numbers.below(1_000)), 1 + numbers.below(9)),
+    };
+    let ranks = numbers.ranks(total / times);
+    let stake = per_stake.unwrap_or(0) * numbers.below(times + 1) + numbers.below(per_stake.unwrap_or(1));
+    let minor = |amount| Minor::try_from(amount).expect("in range");
+    let table = Odds::new(total, ranks.iter().copied())
+        .expect("a table")
+        .per_stake(per_stake.map(minor));
+    let odds = table.at(minor(stake));
     let epoch = EpochSeed::published(&Id::parse(&jackpot).expect("an id"), &hex::encode(seed)).expect("a seed");
     let typed = client_seed
         .as_deref()
@@ -103,7 +114,7 @@ fn case(numbers: &mut Numbers) -> Case {
     mac.update(message.as_bytes());
     let digest = mac.finalize().into_bytes();
     let word = u64::from_be_bytes(digest[..8].try_into().expect("8 bytes"));
-    let ticket = epoch.ticket(&entry, typed.as_ref(), attempt, &odds);
+    let ticket = epoch.ticket(&entry, typed.as_ref(), attempt, odds);
     assert_eq!(ticket, word % total, "no word of these draws is rejected");
     let ranks: Vec<_> = ranks
         .iter()
@@ -111,10 +122,10 @@ fn case(numbers: &mut Numbers) -> Case {
         .collect();
     Case {
         asked: json!({"seed": hex::encode(seed), "number": attempt, "jackpot": jackpot, "entry": entry,
-                      "clientSeed": client_seed, "odds": {"total": total, "ranks": ranks}}),
+                      "clientSeed": client_seed, "stake": stake, "odds": {"total": total, "per_stake": per_stake, "ranks": ranks}}),
         expected: json!({
             "commitment": epoch.commitment(), "message": message, "hmac": hex::encode(digest), "word": word.to_string(),
-            "ticket": ticket, "rank": epoch.rank(&entry, typed.as_ref(), attempt, &odds),
+            "ticket": ticket, "rank": epoch.rank(&entry, typed.as_ref(), attempt, odds),
         }),
     }
 }

@@ -357,7 +357,9 @@ def get_fairness(session: Session, jackpot_id: str) -> Steps[Fairness]:
     return whole
 
 
-def check_draw(session: Session, jackpot_id: str, entry_id: str, *, client_seed: str | None = None) -> Steps[Entry]:
+def check_draw(
+    session: Session, jackpot_id: str, entry_id: str, *, client_seed: str | None = None, stake: int | None = None
+) -> Steps[Entry]:
     """An entry whose draw was recomputed from the published seed of its epoch and the odds of its definition."""
     entry = yield from get_entry(session, jackpot_id, entry_id)
     known = yield from get_fairness(session, jackpot_id)
@@ -365,7 +367,7 @@ def check_draw(session: Session, jackpot_id: str, entry_id: str, *, client_seed:
     epoch = next((epoch for epoch in known.epochs if epoch.epoch == entry.draw.epoch), None)
     if epoch is None:
         raise VerificationError(f"the service does not list epoch {entry.draw.epoch}")
-    fairness.check_draw(entry, definition, epoch, client_seed=client_seed)
+    fairness.check_draw(entry, definition, epoch, client_seed=client_seed, stake=stake)
     return entry
 
 

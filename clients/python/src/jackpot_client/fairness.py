@@ -36,11 +36,16 @@ def _words(seed: bytes, jackpot_id: str, entry_id: str, attempt: int, client_see
         block += 1
 
 
-def rank_of(number: int, odds: OddsTable) -> int:
-    """The rank that a ticket draws; 0 for nothing."""
+def rank_of(number: int, odds: OddsTable, stake: int | None = None) -> int:
+    """The rank that a ticket draws; 0 for nothing. The stake counts where the odds are by stake."""
+    times = 1
+    if isinstance(odds.per_stake, int):
+        if stake is None:
+            raise VerificationError("the odds are by stake: give the stake of the entry")
+        times = stake // odds.per_stake
     end = 0
     for row in sorted(odds.ranks, key=lambda row: row.rank):
-        end += row.weight
+        end += row.weight * times
         if number < end:
             return row.rank
     return 0
@@ -57,11 +62,16 @@ def seed_of(epoch: EpochBody) -> bytes:
 
 
 def check_draw(
-    entry: Entry, definition: DefinitionOfVersion, epoch: EpochBody, *, client_seed: str | None = None
+    entry: Entry,
+    definition: DefinitionOfVersion,
+    epoch: EpochBody,
+    *,
+    client_seed: str | None = None,
+    stake: int | None = None,
 ) -> None:
     """Recomputes every attempt of an entry. Raises `VerificationError` if one is not what the seed and the odds say.
 
-    `client_seed` is the one that the entry was made with.
+    `client_seed` and `stake` are those that the entry was made with; the stake counts where the odds are by stake.
     """
     draw = entry.draw
     if draw.by != "service":
@@ -77,7 +87,7 @@ def check_draw(
         if attempt.attempt != number or number > definition.max_redraws:
             raise VerificationError(f"{place} has another number, or is one too many")
         drawn = ticket(seed, entry.jackpot_id, entry.entry_id, number, definition.odds.total, client_seed)
-        rank = rank_of(drawn, definition.odds)
+        rank = rank_of(drawn, definition.odds, stake)
         if attempt.rank != rank:
             raise VerificationError(f"{place} draws rank {rank}, the service says {attempt.rank}")
         if attempt.result in _REFUSALS and rank > 0:

@@ -2490,7 +2490,16 @@ export interface components {
         };
         /** @description The odds table. */
         OddsTable: {
-            /** @description 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing. */
+            /**
+             * Format: int64
+             * @description Odds by stake: every weight counts `floor(stake / per_stake)` times. From 1; null: the stake has no effect on the
+             *     odds. It needs `max_stake`, and refuses a smaller stake.
+             */
+            per_stake?: number | null;
+            /**
+             * @description 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing. By stake the sum is counted
+             *     for `max_stake`.
+             */
             ranks: components["schemas"]["Rank"][];
             /**
              * Format: int64

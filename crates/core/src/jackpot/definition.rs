@@ -59,6 +59,7 @@ impl Definition {
         let mut wrong = Vec::new();
         check_contribution(&document, &mut wrong);
         check_limits(&document, &mut wrong);
+        check_per_stake(&document, &mut wrong);
         check_origins(&document.origins, &mut wrong);
         match Self::stored(document) {
             Ok(definition) if wrong.is_empty() => Ok(definition),
@@ -88,6 +89,7 @@ impl Definition {
         });
         match odds {
             Ok(odds) if wrong.is_empty() => {
+                let odds = odds.per_stake(document.odds.per_stake);
                 let prizes = document
                     .odds
                     .ranks
@@ -144,6 +146,9 @@ impl Definition {
     #[must_use]
     pub fn refuses_stake(&self, stake: Minor) -> Option<String> {
         let (min, max) = (self.document.min_stake(), self.document.max_stake());
+        if let Some(per_stake) = self.document.odds.per_stake.filter(|per_stake| stake < *per_stake) {
+            return Some(format!("must be at least {per_stake}, the jackpot's odds.per_stake"));
+        }
         if stake < min {
             Some(format!("must be at least {min}, the jackpot's min_stake"))
         } else if stake > max {
@@ -329,6 +334,43 @@ fn check_origins(origins: &[String], wrong: &mut Vec<Violation>) {
     }
 }
 
+/// Odds by stake: the largest stake must leave the weights within the total.
+fn check_per_stake(document: &Document, wrong: &mut Vec<Violation>) {
+    let Some(per_stake) = document.odds.per_stake else {
+        return;
+    };
+    if per_stake == Minor::ZERO {
+        wrong.push(Violation::new("odds.per_stake", "must be null or at least 1"));
+        return;
+    }
+    let Some(max_stake) = document.max_stake else {
+        let rule = "is required with odds.per_stake: give the largest stake";
+        wrong.push(Violation::new("max_stake", rule));
+        return;
+    };
+    let times = max_stake.get() / per_stake.get();
+    if times == 0 {
+        let rule = format!("must be at least {per_stake}, the odds' per_stake: no stake would draw");
+        wrong.push(Violation::new("max_stake", rule));
+    }
+    let (sum, total) = (
+        document
+            .odds
+            .ranks
+            .iter()
+            .map(|rank| u128::from(rank.weight))
+            .sum::<u128>(),
+        document.odds.total,
+    );
+    // A sum beyond the total has an error of its own.
+    if sum <= u128::from(total) && sum * u128::from(times) > u128::from(total) {
+        let rule = format!(
+            "the weights sum to {sum} and count {times} times at max_stake, {max_stake}: more than the total of {total}"
+        );
+        wrong.push(Violation::new("odds.ranks", rule));
+    }
+}
+
 /// A prize that no pool can ever pay, because the pool's cap is below it.
 fn check_limits(document: &Document, wrong: &mut Vec<Violation>) {
     for (i, tier) in document.tiers.iter().enumerate() {
@@ -490,6 +532,30 @@ mod tests {
     }
 
     #[test]
+    fn odds_by_stake_need_a_largest_stake_that_fits_the_total() {
+        let scaled = |per_stake: u64, max_stake: Value| {
+            move |v: &mut Value| {
+                v["odds"] = json!({"total": 1000, "per_stake": per_stake, "ranks": [
+                    {"rank": 1, "weight": 9, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
+                v["max_stake"] = max_stake;
+            }
+        };
+        assert_eq!(broken(scaled(0, json!(1000))), ["odds.per_stake"]);
+        assert_eq!(broken(scaled(10, Value::Null)), ["max_stake"]);
+        assert_eq!(broken(scaled(10, json!(9))), ["max_stake"]);
+        assert_eq!(broken(scaled(10, json!(1120))), ["odds.ranks"]);
+        let mut value = good();
+        scaled(10, json!(1119))(&mut value);
+        let definition = Definition::check(serde_json::from_value(value).expect("well formed")).expect("valid");
+        let stake = |stake| definition.refuses_stake(Minor::try_from(stake).expect("in range"));
+        assert_eq!(
+            stake(9).as_deref(),
+            Some("must be at least 10, the jackpot's odds.per_stake")
+        );
+        assert_eq!(stake(10), None);
+    }
+
+    #[test]
     fn origins_are_checked_one_by_one() {
         assert_eq!(broken(|v| v["origins"] = json!(["*"])), ["origins[0]"]);
         let good = "https://games.example";
@@ -511,6 +577,7 @@ mod tests {
             serde_json::to_value(definition.document()).expect("JSON")
         };
         let by_default = stored(&|v| {
+            v["odds"]["per_stake"] = Value::Null;
             v["origins"] = json!([]);
             v["winners"] = json!("masked");
         });
@@ -564,6 +631,13 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["winners"] = json!("off")));
         assert_eq!(as_is, digest(&|v| v["origins"] = json!(["https://games.example"])));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));
+        assert_ne!(
+            as_is,
+            digest(&|v| {
+                v["odds"]["per_stake"] = json!(10);
+                v["max_stake"] = json!(10);
+            })
+        );
         assert_ne!(as_is, digest(&|v| v["tiers"][0]["cap"] = json!(9_000_000)));
     }
 }

@@ -1,6 +1,7 @@
 //! A jackpot's definition as JSON, as operators put it and Redis keeps it.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use crate::ids::Id;
@@ -184,9 +185,27 @@ pub struct OddsTable {
     /// Tickets are drawn from 0 to this, exclusive: 1 to 2^32.
     #[schema(example = 1_000_000, minimum = 1, maximum = 4_294_967_296_u64)]
     pub total: u64,
-    /// 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing.
+    /// Odds by stake: every weight counts `floor(stake / per_stake)` times. From 1; null: the stake has no effect on the
+    /// odds. It needs `max_stake`, and refuses a smaller stake.
+    // Stored only where it says something, as `origins`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
+    pub per_stake: Option<Minor>,
+    /// 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing. By stake the sum is counted
+    /// for `max_stake`.
     #[schema(max_items = 1000)]
     pub ranks: Vec<Rank>,
+}
+
+impl OddsTable {
+    /// Writes it as answers show it: with the fields that its stored text leaves out.
+    pub fn serialize_whole<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("OddsTable", 3)?;
+        fields.serialize_field("total", &self.total)?;
+        fields.serialize_field("per_stake", &self.per_stake)?;
+        fields.serialize_field("ranks", &self.ranks)?;
+        fields.end()
+    }
 }
 
 /// One rank and its prize.

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::ids::{ClientSeed, Id};
 use crate::secret::MasterSecret;
 
-use super::odds::Odds;
+use super::odds::{Odds, OddsAt};
+use crate::money::Minor;
 
 /// The seed of one epoch of one jackpot: everything needed to draw.
 #[derive(Clone)]
@@ -61,7 +62,7 @@ impl EpochSeed {
 
     /// The number `t` that an attempt (from 0) draws, below `odds.total()`.
     #[must_use]
-    pub fn ticket(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: &Odds) -> u64 {
+    pub fn ticket(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: OddsAt<'_>) -> u64 {
         self.uniform(odds.total(), |block| match client_seed {
             None => format!("draw\n{}\n{entry_id}\n{attempt}\n{block}", self.jackpot),
             Some(seed) => format!(
@@ -74,7 +75,7 @@ impl EpochSeed {
 
     /// The rank that an attempt (from 0) draws; 0 for nothing.
     #[must_use]
-    pub fn rank(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: &Odds) -> u32 {
+    pub fn rank(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: OddsAt<'_>) -> u32 {
         odds.rank_of(self.ticket(entry_id, client_seed, attempt, odds))
     }
 
@@ -133,8 +134,8 @@ impl<'a> BatchDraw<'a> {
         }
     }
 
-    /// The rank that an attempt (from 0) of the entry at `index` (from 1) draws; 0 for nothing.
-    pub fn rank(&mut self, index: usize, client_seed: Option<&str>, attempt: u32) -> u32 {
+    /// The rank that an attempt (from 0) of the entry at `index` (from 1) with this stake draws; 0 for nothing.
+    pub fn rank(&mut self, index: usize, stake: Minor, client_seed: Option<&str>, attempt: u32) -> u32 {
         for block in 0_u32.. {
             self.message.truncate(self.prefix);
             // Writing to a vector does not fail.
@@ -144,7 +145,7 @@ impl<'a> BatchDraw<'a> {
                 self.message.extend_from_slice(seed.as_bytes());
             }
             if let Some(word) = self.seed.accepted(&self.message, self.last_accepted) {
-                return self.odds.rank_of(word % self.odds.total());
+                return self.odds.at(stake).rank_of(word % self.odds.total());
             }
         }
         unreachable!("2^32 blocks of rejected words")
@@ -166,6 +167,8 @@ mod tests {
     use super::*;
 
     const TOTAL: u64 = 1_000_000;
+    /// Of entries whose odds do not depend on it.
+    const STAKE: Minor = Minor::ZERO;
     const NONCE: &str = "00112233445566778899aabbccddeeff";
 
     fn seed(jackpot: &str) -> EpochSeed {
@@ -205,7 +208,7 @@ mod tests {
             ("round-8812-p7", [243_771, 232_156, 657_822]),
             ("b1:17", [34_818, 668_171, 638_355]),
         ] {
-            let drawn = [0, 1, 2].map(|attempt| seed.ticket(entry, None, attempt, &odds));
+            let drawn = [0, 1, 2].map(|attempt| seed.ticket(entry, None, attempt, odds.at(STAKE)));
             assert_eq!(drawn, expected, "{entry}");
         }
     }
@@ -215,8 +218,8 @@ mod tests {
         let (seed, odds) = (seed("spring"), odds(TOTAL, &[]));
         let mine = ClientSeed::parse("s1").expect("a seed");
         assert_ne!(
-            seed.ticket("entry-1", Some(&mine), 0, &odds),
-            seed.ticket("entry-1", None, 0, &odds)
+            seed.ticket("entry-1", Some(&mine), 0, odds.at(STAKE)),
+            seed.ticket("entry-1", None, 0, odds.at(STAKE))
         );
     }
 
@@ -224,14 +227,21 @@ mod tests {
     fn a_batch_draws_each_entry_by_its_derived_id() {
         let mine = ClientSeed::parse("s1").expect("a seed");
         for total in [1, 3, 1000, TOTAL, (1 << 32) - 1, 1 << 32] {
-            let (seed, odds) = (seed("spring"), odds(total, &[(1, total / 3), (2, total / 2)]));
+            let (seed, odds) = (seed("spring"), odds(total, &[(1, total / 6), (2, total / 4)]));
+            let odds = odds.per_stake(Some(Minor::try_from(20).expect("in range")));
             let mut draw = BatchDraw::new(&seed, "b1", &odds);
             for index in [1, 9, 10, 17, 10_000] {
                 for attempt in 0..20 {
                     let id = format!("b1:{index}");
-                    assert_eq!(draw.rank(index, None, attempt), seed.rank(&id, None, attempt, &odds));
-                    let with_seed = draw.rank(index, Some(mine.as_str()), attempt);
-                    assert_eq!(with_seed, seed.rank(&id, Some(&mine), attempt, &odds));
+                    for stake in [19, 20, 55].map(|stake| Minor::try_from(stake).expect("in range")) {
+                        let at = odds.at(stake);
+                        assert_eq!(
+                            draw.rank(index, stake, None, attempt),
+                            seed.rank(&id, None, attempt, at)
+                        );
+                        let with_seed = draw.rank(index, stake, Some(mine.as_str()), attempt);
+                        assert_eq!(with_seed, seed.rank(&id, Some(&mine), attempt, at));
+                    }
                 }
             }
         }
@@ -250,7 +260,7 @@ mod tests {
         let seed = seed("spring");
         for total in [1, 2, 3, (1 << 32) - 1, 1 << 32] {
             let odds = odds(total, &[]);
-            assert!((0..200).all(|i| seed.ticket(&format!("e{i}"), None, 0, &odds) < total));
+            assert!((0..200).all(|i| seed.ticket(&format!("e{i}"), None, 0, odds.at(STAKE)) < total));
         }
     }
 
@@ -265,7 +275,7 @@ mod tests {
         let draws = 400_000_u32;
         for i in 0..draws {
             *counts
-                .entry(seed.rank(&format!("e{i}"), None, 0, &table))
+                .entry(seed.rank(&format!("e{i}"), None, 0, table.at(STAKE)))
                 .or_insert(0_u32) += 1;
         }
         let statistic: f64 = expected
@@ -285,10 +295,10 @@ mod tests {
     fn a_draw_tells_nothing_of_the_next() {
         let (seed, table) = (seed("statistics"), odds(1 << 32, &[]));
         let by_entry = (0..200_000)
-            .map(|i| seed.ticket(&format!("e{i}"), None, 0, &table))
+            .map(|i| seed.ticket(&format!("e{i}"), None, 0, table.at(STAKE)))
             .collect::<Vec<_>>();
         let by_attempt = (0..200_000)
-            .map(|a| seed.ticket("same", None, a, &table))
+            .map(|a| seed.ticket("same", None, a, table.at(STAKE)))
             .collect::<Vec<_>>();
         for series in [by_entry, by_attempt] {
             #[expect(clippy::cast_precision_loss, reason = "statistics of draws, no money and no odds")]

@@ -14,8 +14,8 @@ const MILLION: u128 = 1_000_000;
 
 /// What a player gets back on average, in parts per million of the stake, rounded down.
 ///
-/// A number that depends on the stake is null unless the definition allows one stake alone, above 0. So is a number
-/// beyond 2^53-1.
+/// A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows, above 0.
+/// Else it is null. So is a number beyond 2^53-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExpectedReturn {
     /// The part of the stake that each play adds to the pools. Reserves are not in it.
@@ -30,7 +30,7 @@ impl ExpectedReturn {
     /// By a definition that was checked. `stakes`: the smallest and the largest.
     #[must_use]
     pub fn of(contribution: Contribution, tiers: &[Tier], odds: &OddsTable, stakes: (Minor, Minor)) -> Self {
-        let stake = only_stake(stakes);
+        let stake = odds.per_stake.or_else(|| only_stake(stakes));
         let pool = match (stake, contribution) {
             (Some(stake), _) => Some(added(contribution, tiers, stake) / u128::from(stake.get())),
             // A rate adds the same part of each stake.
@@ -50,7 +50,7 @@ fn shown(ppm: u128) -> Option<u64> {
     u64::try_from(ppm).ok().filter(|ppm| *ppm <= MAX_MINOR)
 }
 
-/// The stake that the numbers are of.
+/// The one stake that is allowed.
 fn only_stake((min, max): (Minor, Minor)) -> Option<Minor> {
     (min == max && min > Minor::ZERO).then_some(min)
 }
@@ -120,6 +120,10 @@ mod tests {
     fn several_stakes_have_only_what_is_the_same_for_each() {
         assert_eq!(returned(&json!({"max_stake": 10_000})), (Some(15_000), None));
         assert_eq!(returned(&json!({"contribution": {"fixed": 7}})), (None, None));
+        let mut by_stake = json!({"contribution": {"fixed": 7}, "min_stake": 100, "max_stake": 10_000});
+        by_stake["odds"] = json!(document(&json!({})).odds);
+        by_stake["odds"]["per_stake"] = json!(50);
+        assert_eq!(returned(&by_stake), (Some(140_000), Some(220)), "of a stake of 50");
         let nothing = json!({"contribution": {"fixed": 7}, "min_stake": 0, "max_stake": 0});
         assert_eq!(returned(&nothing), (None, None), "a stake of nothing has no parts");
     }

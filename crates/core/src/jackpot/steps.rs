@@ -3,11 +3,11 @@
 
 use thiserror::Error;
 
-use crate::ids::{ClientSeed, Id};
+use crate::ids::Id;
 
 use super::definition::Definition;
 use super::draw::EpochSeed;
-use super::record::{Record, State};
+use super::record::{Record, Sent, State};
 
 /// One attempt of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,29 +47,30 @@ pub struct Contradiction {
 /// Draws the attempts of an entry as far as its record goes.
 pub fn next_step(
     entry_id: &str,
-    client_seed: Option<&ClientSeed>,
+    sent: &Sent,
     record: &Record,
     definition: &Definition,
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
-    let first = seed.rank(entry_id, client_seed, 0, definition.odds());
-    next_step_after(first, entry_id, client_seed, record, definition, seed)
+    let first = seed.rank(entry_id, sent.client_seed.as_ref(), 0, definition.odds().at(sent.stake));
+    next_step_after(first, entry_id, sent, record, definition, seed)
 }
 
 /// [`next_step`] of an entry whose attempt 0 drew `first`.
 pub fn next_step_after(
     first: u32,
     entry_id: &str,
-    client_seed: Option<&ClientSeed>,
+    sent: &Sent,
     record: &Record,
     definition: &Definition,
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
+    let odds = definition.odds().at(sent.stake);
     let mut attempts = Vec::new();
     for attempt in 0..=definition.last_attempt() {
         let rank = match attempt {
             0 => first,
-            _ => seed.rank(entry_id, client_seed, attempt, definition.odds()),
+            _ => seed.rank(entry_id, sent.client_seed.as_ref(), attempt, odds),
         };
         let refused = record.refusals().iter().find(|r| r.rank == rank);
         if let Some(refusal) = refused {
@@ -127,7 +128,8 @@ mod tests {
 
     fn step(record: &str, definition: &Definition) -> Result<Step, Contradiction> {
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
-        next_step("e", None, &Record::parse(record).expect("readable"), definition, &seed)
+        let sent = Sent::parse("p 1 *").expect("readable");
+        next_step("e", &sent, &Record::parse(record).expect("readable"), definition, &seed)
     }
 
     #[test]

@@ -201,6 +201,7 @@ mod tests {
         let entry = Entry {
             id: "e1".to_owned(),
             player: 7,
+            stake: 100,
             client_seed: None,
         };
         read(&plan, &entry, value.to_string().as_bytes())

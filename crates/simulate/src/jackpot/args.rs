@@ -7,7 +7,7 @@ use crate::args::id;
 
 /// The options below, which no other run takes. --master-secret is not one: in the environment it is meant for other runs.
 // No group, because its refusal would name all options in place of the given ones.
-pub const OF_JACKPOT: [&str; 14] = [
+pub const OF_JACKPOT: [&str; 15] = [
     "players",
     "entries",
     "winners",
@@ -20,6 +20,7 @@ pub const OF_JACKPOT: [&str; 14] = [
     "reserve_ppm",
     "pool_seed",
     "odds_ppm",
+    "per_stake",
     "max_redraws",
     "jackpot",
 ];
@@ -72,6 +73,11 @@ pub struct JackpotArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60_000), help_heading = "Jackpot")]
     #[serde(skip)]
     pub odds_ppm: Option<u32>,
+    /// Odds that grow with the stake: each stake of so many minor units has the odds once. Stakes are up to 9 times as
+    /// much, for which the odds above hold.
+    #[arg(long, conflicts_with = "rate_ppm", value_parser = clap::value_parser!(i64).range(1..=1_000_000), help_heading = "Jackpot")]
+    #[serde(skip)]
+    pub per_stake: Option<i64>,
     /// Redraws of an entry at most.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=16), help_heading = "Jackpot")]
     #[serde(skip)]

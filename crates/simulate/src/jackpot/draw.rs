@@ -72,16 +72,19 @@ pub fn secret_id(master_secret: &[u8; 32]) -> String {
 pub struct OddsTable {
     /// What the weights are parts of.
     pub total: u64,
+    /// Stake for which each weight counts once; `None`: the stake has no effect.
+    pub per_stake: Option<i64>,
     /// `(rank, weight)` in ascending rank.
     pub ranks: Vec<(u32, u64)>,
 }
 
 impl OddsTable {
-    /// The rank that a ticket falls on, 0 for none.
-    pub fn rank(&self, ticket: u64) -> u32 {
+    /// The rank that a ticket of an entry with this stake falls on, 0 for none.
+    pub fn rank(&self, ticket: u64, stake: i64) -> u32 {
+        let times = self.per_stake.map_or(1, |per_stake| (stake / per_stake).unsigned_abs());
         let mut running = 0;
         for &(rank, weight) in &self.ranks {
-            running += weight;
+            running += weight * times;
             if ticket < running {
                 return rank;
             }
@@ -151,9 +154,17 @@ mod tests {
     fn ranks_are_walked_in_order_and_past_the_last_is_none() {
         let odds = OddsTable {
             total: 10,
+            per_stake: None,
             ranks: vec![(1, 2), (2, 3)],
         };
-        let drawn: Vec<u32> = (0..10).map(|ticket| odds.rank(ticket)).collect();
-        assert_eq!(drawn, [1, 1, 2, 2, 2, 0, 0, 0, 0, 0]);
+        let drawn = |odds: &OddsTable, stake| -> Vec<u32> { (0..10).map(|ticket| odds.rank(ticket, stake)).collect() };
+        assert_eq!(drawn(&odds, 100), [1, 1, 2, 2, 2, 0, 0, 0, 0, 0]);
+        let by_stake = OddsTable {
+            per_stake: Some(50),
+            ..odds
+        };
+        assert_eq!(drawn(&by_stake, 49), [0; 10]);
+        assert_eq!(drawn(&by_stake, 99), [1, 1, 2, 2, 2, 0, 0, 0, 0, 0]);
+        assert_eq!(drawn(&by_stake, 100), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
     }
 }

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::answer::Outcome;
-use super::evidence::{Evidence, Meter};
-use super::plan::STAKE;
+use super::evidence::{Evidence, Meter, Record};
 use crate::numbers::{Latency, latency, per};
 
 /// What a run of a jackpot counts.
@@ -48,19 +47,22 @@ impl Returned {
             (!payout.takes_pool && answer.attempts.len() == 1).then_some(payout.amount)
         });
         let reached = |meter: &Meter| meter.pool + meter.overflow + meter.paid - meter.funded;
-        let all = evidence.answers().count();
+        let staked = |record: &Record| record.entry.stake;
         Self {
-            fixed_ppm: of_stakes(fixed.sum(), ordinary().count()),
+            fixed_ppm: of_stakes(fixed.sum(), ordinary().map(|(record, _)| staked(record)).sum()),
             fixed_expected_ppm: evidence.expected.fixed,
-            pool_ppm: of_stakes(evidence.meters.iter().map(reached).sum(), all),
+            pool_ppm: of_stakes(
+                evidence.meters.iter().map(reached).sum(),
+                evidence.answers().map(|(record, _)| staked(record)).sum(),
+            ),
             pool_expected_ppm: evidence.expected.pool,
         }
     }
 }
 
-/// An amount in parts per million of the stakes of so many entries.
-fn of_stakes(amount: i64, entries: usize) -> u64 {
-    let staked = u128::from(STAKE.unsigned_abs()) * (entries.max(1) as u128);
+/// An amount in parts per million of what was staked.
+fn of_stakes(amount: i64, staked: i64) -> u64 {
+    let staked = u128::from(staked.max(1).unsigned_abs());
     let ppm = u128::from(amount.max(0).unsigned_abs()) * 1_000_000 / staked;
     u64::try_from(ppm).unwrap_or(u64::MAX)
 }

@@ -8,8 +8,10 @@ use super::draw::{EpochSeed, OddsTable};
 use crate::scenario::mix;
 use crate::{Args, SimulateError};
 
-/// What each entry stakes, in minor units; only its product with the rate matters.
-pub const STAKE: i64 = 100;
+/// What each entry stakes, in minor units; only its product with the rate matters. Odds by stake have stakes of their own.
+const STAKE: i64 = 100;
+/// How often the largest stake holds the one that counts once.
+const MOST_TIMES: u8 = 9;
 const TIER_NAMES: [&str; 4] = ["grand", "major", "minor", "mini"];
 /// Odds of rank 1 where its winners are searched beforehand: rare enough for a pool to grow.
 const SEARCHED_ODDS_PPM: u32 = 1_000;
@@ -61,6 +63,8 @@ impl Prize {
 pub struct Entry {
     pub id: String,
     pub player: u32,
+    /// In minor units.
+    pub stake: i64,
     pub client_seed: Option<String>,
 }
 
@@ -113,6 +117,11 @@ impl Plan {
             tier: 0,
             amount: (tiers[0].pool_micro * FIXED_CONTRIBUTIONS / MILLION).max(1),
         });
+        if options.per_stake.is_some() {
+            for (_, weight) in &mut ranks {
+                *weight = (*weight / u64::from(MOST_TIMES)).max(1);
+            }
+        }
         let id = options.jackpot.clone();
         Self {
             jackpot_id: id.unwrap_or_else(|| format!("sim-{}", args.seed)),
@@ -122,6 +131,7 @@ impl Plan {
             tiers,
             odds: OddsTable {
                 total: MILLION as u64,
+                per_stake: options.per_stake,
                 ranks,
             },
             prizes,
@@ -162,8 +172,9 @@ impl Plan {
         };
         json!({ "id": self.jackpot_id, "name": "Simulation", "currency": "KRW", "status": "open",
                 "contribution": contribution, "tiers": tiers,
-                "odds": { "total": self.odds.total, "ranks": ranks },
-                "max_redraws": self.options.max_redraws, "min_stake": STAKE, "max_stake": STAKE, "public_meter": true, "room": null })
+                "odds": { "total": self.odds.total, "per_stake": self.odds.per_stake, "ranks": ranks },
+                "max_redraws": self.options.max_redraws, "min_stake": self.odds.per_stake.unwrap_or(STAKE),
+                "max_stake": self.max_stake(), "public_meter": true, "room": null })
     }
 
     /// The prize of a rank, none for rank 0 and ranks that aren't there.
@@ -175,9 +186,26 @@ impl Plan {
             .map(|index| self.prizes[index])
     }
 
+    /// The largest stake: with odds by stake it holds `per_stake` nine times, and a part of it.
+    fn max_stake(&self) -> i64 {
+        self.odds
+            .per_stake
+            .map_or(STAKE, |per_stake| per_stake * (i64::from(MOST_TIMES) + 1) - 1)
+    }
+
+    /// The stake of entry `number`: with odds by stake one of all that are allowed.
+    fn stake(&self, number: u64) -> i64 {
+        let Some(per_stake) = self.odds.per_stake else {
+            return STAKE;
+        };
+        let choices = (self.max_stake() - per_stake + 1).unsigned_abs();
+        per_stake + i64::try_from(mix(self.seed.rotate_left(32), number) % choices).unwrap_or_default()
+    }
+
     /// Entry `index` (from 0) of the ordinary ones. Every third has a client seed.
     pub fn regular(&self, index: u64, player: u32) -> Entry {
         Entry {
+            stake: self.stake(index),
             id: format!("s{}-e{index}", self.seed),
             player,
             client_seed: index.is_multiple_of(3).then(|| format!("c{:x}", mix(self.seed, index))),
@@ -207,16 +235,17 @@ impl Plan {
                     .map(|player| {
                         let last = number + limit;
                         while number < last {
-                            let id = format!("s{}-w{number}", self.seed);
+                            let (id, stake) = (format!("s{}-w{number}", self.seed), self.stake(number));
                             number += 1;
                             let wins = seed.is_none_or(|seed| {
                                 let ticket = seed.ticket(&self.jackpot_id, &id, 0, None, self.odds.total);
-                                self.odds.rank(ticket) == 1
+                                self.odds.rank(ticket, stake) == 1
                             });
                             if wins {
                                 return Ok(Entry {
                                     id,
                                     player,
+                                    stake,
                                     client_seed: None,
                                 });
                             }
@@ -230,7 +259,7 @@ impl Plan {
 
     /// The body of an entry's request.
     pub fn body(entry: &Entry) -> Value {
-        json!({ "entry_id": entry.id, "player_id": player_id(entry.player), "stake": STAKE, "client_seed": entry.client_seed })
+        json!({ "entry_id": entry.id, "player_id": player_id(entry.player), "stake": entry.stake, "client_seed": entry.client_seed })
     }
 }
 
@@ -329,8 +358,32 @@ mod tests {
         for id in ids {
             assert_eq!(
                 plan.odds
-                    .rank(seed.ticket(&plan.jackpot_id, id, 0, None, plan.odds.total)),
+                    .rank(seed.ticket(&plan.jackpot_id, id, 0, None, plan.odds.total), 100),
                 1
+            );
+        }
+    }
+
+    #[test]
+    fn stakes_are_what_the_odds_by_stake_allow() {
+        for per_stake in [1, 10] {
+            let plan = plan(&format!("--per-stake {per_stake} --tiers 4 --odds-ppm 60000"));
+            let stakes: Vec<i64> = (0..10_000).map(|index| plan.regular(index, 0).stake).collect();
+            let times: std::collections::BTreeSet<i64> = stakes.iter().map(|stake| stake / per_stake).collect();
+            assert_eq!(times, (1..=9).collect());
+            let document = plan.document();
+            assert_eq!(
+                (&document["max_stake"], &document["odds"]["per_stake"]),
+                (&(per_stake * 10 - 1).into(), &per_stake.into())
+            );
+            assert!(plan.odds.ranks.iter().map(|(_, weight)| weight * 9).sum::<u64>() <= plan.odds.total);
+            let seed = EpochSeed::derive(&[7; 32], &plan.jackpot_id, 1, "0");
+            let ticket = |entry: &super::Entry| seed.ticket(&plan.jackpot_id, &entry.id, 0, None, plan.odds.total);
+            let winners = plan.winners(Some(&seed)).unwrap().concat();
+            assert!(
+                winners
+                    .iter()
+                    .all(|entry| plan.odds.rank(ticket(entry), entry.stake) == 1)
             );
         }
     }

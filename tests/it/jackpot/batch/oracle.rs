@@ -29,7 +29,7 @@ pub async fn play_singly(fixture: &JackpotFixture, batch_id: &str, sent: &[Sent]
     for (index, sent) in (1..).zip(sent) {
         let (_, view) = fixture.fresh().await;
         let entry_id = format!("{batch_id}:{index}");
-        let odds = view.definition.odds();
+        let odds = view.definition.odds().at(sent.stake);
         let drawn = view.seed.rank(&entry_id, sent.client_seed.as_ref(), 0, odds);
         let entry = EnterEntry {
             entry_id: entry_id.clone(),

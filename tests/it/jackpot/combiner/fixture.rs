@@ -15,6 +15,7 @@ use jackpot::store::{Store, StoreError};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::money::Minor;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
@@ -162,7 +163,7 @@ impl Instance {
         let seed = &view.seed;
         let ids = (0..100_000).map(|n| format!("{stem}{n}"));
         let found: Vec<_> = ids
-            .filter(|id| seed.rank(id, None, 0, view.definition.odds()) == rank)
+            .filter(|id| seed.rank(id, None, 0, view.definition.odds().at(Minor::ZERO)) == rank)
             .take(count)
             .collect();
         assert_eq!(found.len(), count, "rank {rank} is drawn now and then");

@@ -13,6 +13,7 @@ use jackpot::proof::export::Export;
 use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::ClientSeed;
+use jackpot_core::money::Minor;
 use serde_json::json;
 
 use crate::jackpot::by_hand;
@@ -76,7 +77,11 @@ async fn story(fixture: &JackpotLedger) -> JackpotFixture {
 /// An entry that draws nothing. A restore ends its epoch, the epoch's seed is published then, and `verify` draws again.
 async fn loser(fixture: &JackpotFixture, id: &str) -> EnterEntry {
     let (_, view) = fixture.operate.views.refresh(&fixture.id).await.expect("a view");
-    let draws_nothing = |seed: &ClientSeed| view.seed.rank(id, Some(seed), 0, view.definition.odds()) == 0;
+    let draws_nothing = |seed: &ClientSeed| {
+        view.seed
+            .rank(id, Some(seed), 0, view.definition.odds().at(Minor::ZERO))
+            == 0
+    };
     let mut seeds = (0..).map(|i| ClientSeed::parse(&format!("s{i}")).expect("a seed"));
     let mut entry = entry(id, 0);
     entry.sent.client_seed = seeds.find(draws_nothing);

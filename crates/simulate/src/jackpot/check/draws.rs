@@ -39,7 +39,7 @@ fn recompute(plan: &Plan, seeds: &Seeds, record: &Record, answer: &Answer) -> Re
     for attempt in &answer.attempts {
         let client_seed = record.entry.client_seed.as_deref();
         let ticket = seed.ticket(&plan.jackpot_id, id, attempt.number, client_seed, plan.odds.total);
-        let rank = plan.odds.rank(ticket);
+        let rank = plan.odds.rank(ticket, record.entry.stake);
         if rank != attempt.rank {
             return Err(format!(
                 "{id} attempt {} drew rank {}; recomputed it is {rank} (ticket {ticket})",

@@ -132,7 +132,7 @@ impl Model {
             entry.client_seed.as_deref(),
             self.plan.odds.total,
         );
-        let rank = self.plan.odds.rank(ticket);
+        let rank = self.plan.odds.rank(ticket, entry.stake);
         let refused = answer.attempts.iter().any(|attempt| attempt.rank == rank);
         let result = match self.plan.prize(rank) {
             None => Outcome::None,
