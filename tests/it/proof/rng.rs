@@ -48,27 +48,27 @@ fn the_draw_of_a_fixed_seed_passes_each_test_at_99_percent() {
     }
 }
 
-/// Over 24 seeds each test has p-values that are spread over 0 to 1 as chance spreads them. A formula that is wrong, or a
+/// Over 16 seeds each test has p-values that are spread over 0 to 1 as chance spreads them. A formula that is wrong, or a
 /// bound that is too wide, shows here.
 #[test]
 fn p_values_are_those_of_chance() {
-    let reports = (0..24)
+    let reports = (0..16)
         .map(|number| judge(&Sample::draw(&seed(number), 10_000)))
         .collect::<Vec<_>>();
     let names = reports[0].tests.iter().map(|one| one.test);
     for test in names {
         let mut values = reports.iter().map(|report| p_of(report, test)).collect::<Vec<_>>();
         values.sort_unstable_by(f64::total_cmp);
-        // Kolmogorov's distance from an even spread; with 24 values 0.323 is its bound at 99 %.
-        let distance = (0_u8..24)
+        // Kolmogorov's distance from an even spread; with 16 values 0.392 is its bound at 99 %.
+        let distance = (0_u8..16)
             .zip(&values)
             .map(|(below, p)| {
-                (f64::from(below) / 24.0 - p)
+                (f64::from(below) / 16.0 - p)
                     .abs()
-                    .max((f64::from(below + 1) / 24.0 - p).abs())
+                    .max((f64::from(below + 1) / 16.0 - p).abs())
             })
             .fold(0.0, f64::max);
-        assert!(distance < 0.323, "{test}: {distance} {values:?}");
+        assert!(distance < 0.392, "{test}: {distance} {values:?}");
     }
 }
 
