@@ -5,7 +5,7 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 packed (lua/subject/sent.lua), a list of:
 --         number of requests, 1 to 1,000; modes: '' when all ask for a decision now, else a letter for each: n now |
---           l queue | d now, owed by a draw, also while the emergency stop holds the coupon; all of a call are d, or none
+--           l queue | d now, owed by a draw, also in an emergency stop; in a call all are d or none
 --         request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not

@@ -31,6 +31,9 @@ from .difference import Difference
 from .document_json_response_200 import DocumentJsonResponse200
 from .draw import Draw
 from .draw_draw_by_value import DrawDrawByValue
+from .emergency_reason import EmergencyReason
+from .emergency_state import EmergencyState
+from .emergency_stop import EmergencyStop
 from .entry import Entry
 from .entry_body import EntryBody
 from .entry_coupon import EntryCoupon
@@ -154,6 +157,9 @@ __all__ = (
     "DocumentJsonResponse200",
     "Draw",
     "DrawDrawByValue",
+    "EmergencyReason",
+    "EmergencyState",
+    "EmergencyStop",
     "Entry",
     "EntryBody",
     "EntryCoupon",

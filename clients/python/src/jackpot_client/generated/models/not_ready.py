@@ -10,6 +10,7 @@ from ..models.problem_code import ProblemCode, check_problem_code
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.emergency_stop import EmergencyStop
     from ..models.field_error import FieldError
     from ..models.ledger_state import LedgerState
     from ..models.refused import Refused
@@ -32,6 +33,7 @@ class NotReady:
         status (int): The status of the answer.
         title (str): The same for all problems of a code.
         type_ (str): `/problems/` and the code.
+        emergency_stop (EmergencyStop | None | Unset):
         ledger (LedgerState | None | Unset):
         refused_subjects (list[RefusedSubject] | None | Unset): With a key that may read: which are refused, and why;
             the first 1,000.
@@ -44,11 +46,13 @@ class NotReady:
     status: int
     title: str
     type_: str
+    emergency_stop: EmergencyStop | None | Unset = UNSET
     ledger: LedgerState | None | Unset = UNSET
     refused_subjects: list[RefusedSubject] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.emergency_stop import EmergencyStop
         from ..models.ledger_state import LedgerState
 
         code: str = self.code
@@ -67,6 +71,14 @@ class NotReady:
         title = self.title
 
         type_ = self.type_
+
+        emergency_stop: dict[str, Any] | None | Unset
+        if isinstance(self.emergency_stop, Unset):
+            emergency_stop = UNSET
+        elif isinstance(self.emergency_stop, EmergencyStop):
+            emergency_stop = self.emergency_stop.to_dict()
+        else:
+            emergency_stop = self.emergency_stop
 
         ledger: dict[str, Any] | None | Unset
         if isinstance(self.ledger, Unset):
@@ -103,6 +115,8 @@ class NotReady:
                 "type": type_,
             }
         )
+        if emergency_stop is not UNSET:
+            field_dict["emergency_stop"] = emergency_stop
         if ledger is not UNSET:
             field_dict["ledger"] = ledger
         if refused_subjects is not UNSET:
@@ -112,6 +126,7 @@ class NotReady:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.emergency_stop import EmergencyStop
         from ..models.field_error import FieldError
         from ..models.ledger_state import LedgerState
         from ..models.refused import Refused
@@ -136,6 +151,23 @@ class NotReady:
         title = d.pop("title")
 
         type_ = d.pop("type")
+
+        def _parse_emergency_stop(data: object) -> EmergencyStop | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                emergency_stop_type_0 = EmergencyStop.from_dict(data)
+
+                return emergency_stop_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(EmergencyStop | None | Unset, data)
+
+        emergency_stop = _parse_emergency_stop(d.pop("emergency_stop", UNSET))
 
         def _parse_ledger(data: object) -> LedgerState | None | Unset:
             if data is None:
@@ -188,6 +220,7 @@ class NotReady:
             status=status,
             title=title,
             type_=type_,
+            emergency_stop=emergency_stop,
             ledger=ledger,
             refused_subjects=refused_subjects,
         )

@@ -13,6 +13,7 @@ from ..models.ready_ready_status_value import (
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.emergency_stop import EmergencyStop
     from ..models.ledger_state import LedgerState
     from ..models.refused import Refused
     from ..models.refused_subject import RefusedSubject
@@ -29,6 +30,7 @@ class Ready:
         refused (Refused): How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed
             is not refused.
         status (ReadyReadyStatusValue):
+        emergency_stop (EmergencyStop | None | Unset):
         ledger (LedgerState | None | Unset):
         refused_subjects (list[RefusedSubject] | None | Unset): With a key that may read: which are refused, and why;
             the first 1,000.
@@ -36,16 +38,26 @@ class Ready:
 
     refused: Refused
     status: ReadyReadyStatusValue
+    emergency_stop: EmergencyStop | None | Unset = UNSET
     ledger: LedgerState | None | Unset = UNSET
     refused_subjects: list[RefusedSubject] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.emergency_stop import EmergencyStop
         from ..models.ledger_state import LedgerState
 
         refused = self.refused.to_dict()
 
         status: str = self.status
+
+        emergency_stop: dict[str, Any] | None | Unset
+        if isinstance(self.emergency_stop, Unset):
+            emergency_stop = UNSET
+        elif isinstance(self.emergency_stop, EmergencyStop):
+            emergency_stop = self.emergency_stop.to_dict()
+        else:
+            emergency_stop = self.emergency_stop
 
         ledger: dict[str, Any] | None | Unset
         if isinstance(self.ledger, Unset):
@@ -77,6 +89,8 @@ class Ready:
                 "status": status,
             }
         )
+        if emergency_stop is not UNSET:
+            field_dict["emergency_stop"] = emergency_stop
         if ledger is not UNSET:
             field_dict["ledger"] = ledger
         if refused_subjects is not UNSET:
@@ -86,6 +100,7 @@ class Ready:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.emergency_stop import EmergencyStop
         from ..models.ledger_state import LedgerState
         from ..models.refused import Refused
         from ..models.refused_subject import RefusedSubject
@@ -94,6 +109,23 @@ class Ready:
         refused = Refused.from_dict(d.pop("refused"))
 
         status = check_ready_ready_status_value(d.pop("status"))
+
+        def _parse_emergency_stop(data: object) -> EmergencyStop | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                emergency_stop_type_0 = EmergencyStop.from_dict(data)
+
+                return emergency_stop_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(EmergencyStop | None | Unset, data)
+
+        emergency_stop = _parse_emergency_stop(d.pop("emergency_stop", UNSET))
 
         def _parse_ledger(data: object) -> LedgerState | None | Unset:
             if data is None:
@@ -141,6 +173,7 @@ class Ready:
         ready = cls(
             refused=refused,
             status=status,
+            emergency_stop=emergency_stop,
             ledger=ledger,
             refused_subjects=refused_subjects,
         )
