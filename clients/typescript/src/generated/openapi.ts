@@ -418,7 +418,15 @@ export interface paths {
          */
         get: operations["list_entries"];
         put?: never;
-        post?: never;
+        /**
+         * Takes one play as an entry of each of 1 to 16 jackpots. Safe to repeat with the same id: a repeat completes what was
+         *     refused or did not answer, and changes nothing else.
+         * @description Each item is exactly an entry of its jackpot. A jackpot that refuses, or does not answer, delays no other entry. The
+         *     call counts once against the limit of its key.
+         *
+         *     Role of the key: `play`.
+         */
+        post: operations["make_play"];
         delete?: never;
         options?: never;
         head?: never;
@@ -832,6 +840,30 @@ export interface paths {
          *     Role of the key: `operate`.
          */
         post: operations["resume_jackpot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a player must be told: how the pools are funded, where they restart, what they can reach, the chances, what a
+         *     play gets back on average, and how wins, redraws and checks work.
+         * @description Needs no key if the jackpot's `public_meter` is set. It is the definition in force; a waiting one is not in it.
+         *     Without a key, a private jackpot and a missing one are both 401.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_rules"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1955,6 +1987,26 @@ export interface components {
              */
             seed?: string | null;
         };
+        /**
+         * @description What a player gets back on average, in parts per million of the stake, rounded down.
+         *
+         *     A number that depends on the stake is null unless the definition allows one stake alone, above 0. So is a number
+         *     beyond 2^53-1.
+         */
+        ExpectedReturn: {
+            /**
+             * Format: int64
+             * @description The fixed prizes, paid from the pools.
+             * @example 220
+             */
+            fixed?: number | null;
+            /**
+             * Format: int64
+             * @description The part of the stake that each play adds to the pools. Reserves are not in it.
+             * @example 15000
+             */
+            pool?: number | null;
+        };
         /** @description The epochs of a jackpot, oldest first. */
         Fairness: {
             /** @description Reserved; jackpots have no cycles. */
@@ -2653,6 +2705,58 @@ export interface components {
              */
             tier: string;
         };
+        /** @description The entries of a play, in the order of its jackpots. */
+        PlayAnswer: {
+            /** @example round-8812-p7 */
+            entry_id: string;
+            items: components["schemas"]["PlayItem"][];
+        };
+        /** @description One play of one player, an entry of each of these jackpots. */
+        PlayBody: {
+            /** @description The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`. */
+            client_seed?: string | null;
+            /**
+             * @description Currency of the stake. A jackpot of another currency refuses its entry.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description Chosen by the game: the id of the entry in each jackpot. The same id is the same entry, for at least the retention.
+             * @example round-8812-p7
+             */
+            entry_id: string;
+            /**
+             * @description The jackpots, 1 to 16, each once.
+             * @example [
+             *       "mini-7",
+             *       "network"
+             *     ]
+             */
+            jackpots: string[];
+            /** @example p7 */
+            player_id: string;
+            /**
+             * Format: int64
+             * @description Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot.
+             * @example 100
+             */
+            stake: number;
+        };
+        /** @description The entry of one jackpot, or the problem that a request of this entry alone would get. */
+        PlayItem: {
+            /** @description With status 200 and 201. */
+            entry?: components["schemas"]["Entry"];
+            /** @example mini-7 */
+            jackpot_id: string;
+            /** @description With another status. */
+            problem?: components["schemas"]["Problem"];
+            /**
+             * Format: int64
+             * @description 201: taken. 200: taken before. Another status is that of the problem.
+             * @example 201
+             */
+            status: number;
+        };
         /** @description All or a share of a tier's pool. */
         PoolPrize: {
             /** @description The part of its pool. */
@@ -2748,7 +2852,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -3157,6 +3261,64 @@ export interface components {
              * @example 17
              */
             waiting: number;
+        };
+        /** @description The rules of a jackpot, by the definition in force. */
+        RulesBody: {
+            contribution: components["schemas"]["Contribution"];
+            /** @example KRW */
+            currency: string;
+            expected_return_ppm: components["schemas"]["ExpectedReturn"];
+            /**
+             * @description Where draws are checked.
+             * @example You need not trust us. Every draw can be recomputed: /v1/jackpots/spring/fairness has the commitments and, once an epoch has ended, its seed; /j/spring#check draws any entry again.
+             */
+            fairness: string;
+            /** @example spring */
+            jackpot_id: string;
+            /** @example Spring wheel */
+            name: string;
+            odds: components["schemas"]["OddsTable"];
+            /**
+             * @description What happens with a prize that is refused.
+             * @example A prize that can't be given is drawn again, up to 16 times.
+             */
+            redraws: string;
+            /**
+             * @description How winners of the same moment are paid.
+             * @example Every play is drawn once. Players who win at the same moment are paid in the order that the service recorded: the first takes the prize from the pool, the next from what the pool then holds.
+             */
+            simultaneous_wins: string;
+            tiers: components["schemas"]["RulesTier"][];
+            /**
+             * Format: int64
+             * @description Version of the definition in force.
+             * @example 3
+             */
+            version: number;
+        };
+        /** @description A pool, as the rules tell it. */
+        RulesTier: {
+            /**
+             * Format: int64
+             * @description The most that the pool can reach; null: no limit.
+             */
+            cap?: number | null;
+            /**
+             * Format: int64
+             * @description Smallest amount that a pool prize pays.
+             * @example 100
+             */
+            min_payout: number;
+            /** @description Reserved: null. */
+            must_hit_by?: Record<string, never> | null;
+            /**
+             * Format: int64
+             * @description Amount with which the pool restarts after a take of all, as far as reserve and overflow reach.
+             * @example 0
+             */
+            seed: number;
+            /** @example grand */
+            tier: string;
         };
         /** @description A part of the state, from both sides. */
         StateRow: {
@@ -5872,6 +6034,149 @@ export interface operations {
                 };
             };
             /** @description `store-unavailable`, `too-many-exports` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_play: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The pass of the player for a waiting room; one header for each room */
+                "X-Room-Pass"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlayBody"];
+            };
+        };
+        responses: {
+            /** @description An item for each jackpot */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayAnswer"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the key may not play. In an item: `wrong-subject`, `pass-required`, `pass-expired` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: nothing was taken. In an item: `currency-mismatch`, `entry-id-reused`, `invalid-request`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -8848,6 +9153,160 @@ export interface operations {
             };
             /** @description `unsupported-media-type` */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    /** @description `public, max-age=1` without a key, `no-store` with one */
+                    "Cache-Control"?: string;
+                    /** @description Weak; without a key */
+                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesBody"];
+                };
+            };
+            /** @description `If-None-Match` has the tag of the current answer */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
