@@ -399,58 +399,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/emergency-start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Ends the emergency stop: all take requests again, unless they are paused, suspended or closed of their own.
-         * @description Ends the emergency stop: all take requests again, unless they are paused, suspended or closed of their own.
-         *
-         *     Role of the key: `operate`.
-         */
-        post: operations["emergency_start"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/emergency-stop": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Whether everything is stopped, since when and why.
-         * @description Whether everything is stopped, since when and why.
-         *
-         *     Role of the key: `read`.
-         */
-        get: operations["get_emergency_stop"];
-        put?: never;
-        /**
-         * Stops everything: no jackpot, coupon or room takes a new entry, batch, issue or ticket (503 `stopped`).
-         * @description Repeats are answered, what was drawn is finished, tickets can be looked at and renewed, and operators can work. New
-         *     jackpots, coupons and rooms begin stopped. It outlasts restarts and restores, until `POST /v1/emergency-start`. A repeat
-         *     with the same reason changes nothing, and tries again those that were not reached.
-         *
-         *     Role of the key: `operate`.
-         */
-        post: operations["emergency_stop"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/entries": {
         parameters: {
             query?: never;
@@ -470,7 +418,15 @@ export interface paths {
          */
         get: operations["list_entries"];
         put?: never;
-        post?: never;
+        /**
+         * Takes one play as an entry of each of 1 to 16 jackpots. Safe to repeat with the same id: a repeat completes what was
+         *     refused or did not answer, and changes nothing else.
+         * @description Each item is exactly an entry of its jackpot. A jackpot that refuses, or does not answer, delays no other entry. The
+         *     call counts once against the limit of its key.
+         *
+         *     Role of the key: `play`.
+         */
+        post: operations["make_play"];
         delete?: never;
         options?: never;
         head?: never;
@@ -884,6 +840,30 @@ export interface paths {
          *     Role of the key: `operate`.
          */
         post: operations["resume_jackpot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a player must be told: how the pools are funded, where they restart, what they can reach, the chances, what a
+         *     play gets back on average, and how wins, redraws and checks work.
+         * @description Needs no key if the jackpot's `public_meter` is set. It is the definition in force; a waiting one is not in it.
+         *     Without a key, a private jackpot and a missing one are both 401.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_rules"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1354,12 +1334,11 @@ export interface components {
         AuditRow: {
             /**
              * AuditRow action value
-             * @description define, pause, resume, suspend, close, adjust, rotate, restore, void, redrive,
-             *     emergency-stop or emergency-start
+             * @description define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "rotate" | "restore" | "void" | "redrive" | "skip" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "rotate" | "restore" | "void" | "redrive" | "skip";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -1813,46 +1792,6 @@ export interface components {
              */
             epoch: number;
         };
-        /** @description Why everything stops, or takes requests again. */
-        EmergencyReason: {
-            /**
-             * @description The reason: 1 to 500 characters, no control characters. Refused requests are answered with it.
-             * @example payout table under review
-             */
-            reason: string;
-        };
-        /** @description Whether everything is stopped. */
-        EmergencyState: {
-            /**
-             * @description Why, as the operator of the last stop or start said; null before the first stop.
-             * @example payout table under review
-             */
-            reason: string | null;
-            /**
-             * Format: date-time
-             * @description When the last stop or start was made, RFC 3339; null before the first stop.
-             * @example 2026-11-21T06:00:00.123Z
-             */
-            since: string | null;
-            /** @description Whether no jackpot, coupon or room takes anything new. */
-            stopped: boolean;
-            /** @description Only while some do not obey yet, as far as this instance knows: the first 1,000 of them. The service goes on trying. */
-            unreached?: string[] | null;
-        };
-        /** @description Everything is stopped. */
-        EmergencyStop: {
-            /**
-             * Format: date-time
-             * @description When it was decided, RFC 3339.
-             * @example 2026-11-21T06:00:00.123Z
-             */
-            since: string;
-            /**
-             * Format: int64
-             * @description Jackpots, coupons and rooms that do not obey yet, as this instance knows.
-             */
-            unreached: number;
-        };
         /** @description An entry with its outcome. */
         Entry: {
             contributions: components["schemas"]["ContributionBody"][];
@@ -2047,6 +1986,26 @@ export interface components {
              *     closing and no pending entry needs the seed.
              */
             seed?: string | null;
+        };
+        /**
+         * @description What a player gets back on average, in parts per million of the stake, rounded down.
+         *
+         *     A number that depends on the stake is null unless the definition allows one stake alone, above 0. So is a number
+         *     beyond 2^53-1.
+         */
+        ExpectedReturn: {
+            /**
+             * Format: int64
+             * @description The fixed prizes, paid from the pools.
+             * @example 220
+             */
+            fixed?: number | null;
+            /**
+             * Format: int64
+             * @description The part of the stake that each play adds to the pools. Reserves are not in it.
+             * @example 15000
+             */
+            pool?: number | null;
         };
         /** @description The epochs of a jackpot, oldest first. */
         Fairness: {
@@ -2561,7 +2520,6 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /** @description What is wrong this time. */
             detail: string;
-            emergency_stop?: components["schemas"]["EmergencyStop"] | null;
             /** @description The fields at fault; empty when it is not about fields. */
             errors: components["schemas"]["FieldError"][];
             ledger?: components["schemas"]["LedgerState"] | null;
@@ -2584,16 +2542,7 @@ export interface components {
         };
         /** @description The odds table. */
         OddsTable: {
-            /**
-             * Format: int64
-             * @description Odds by stake: every weight counts `floor(stake / per_stake)` times. From 1; null: the stake has no effect on the
-             *     odds. It needs `max_stake`, and refuses a smaller stake.
-             */
-            per_stake?: number | null;
-            /**
-             * @description 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing. By stake the sum is counted
-             *     for `max_stake`.
-             */
+            /** @description 0 to 1,000 ranks. Their weights sum to at most `total`; the other tickets draw nothing. */
             ranks: components["schemas"]["Rank"][];
             /**
              * Format: int64
@@ -2756,6 +2705,58 @@ export interface components {
              */
             tier: string;
         };
+        /** @description The entries of a play, in the order of its jackpots. */
+        PlayAnswer: {
+            /** @example round-8812-p7 */
+            entry_id: string;
+            items: components["schemas"]["PlayItem"][];
+        };
+        /** @description One play of one player, an entry of each of these jackpots. */
+        PlayBody: {
+            /** @description The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`. */
+            client_seed?: string | null;
+            /**
+             * @description Currency of the stake. A jackpot of another currency refuses its entry.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description Chosen by the game: the id of the entry in each jackpot. The same id is the same entry, for at least the retention.
+             * @example round-8812-p7
+             */
+            entry_id: string;
+            /**
+             * @description The jackpots, 1 to 16, each once.
+             * @example [
+             *       "mini-7",
+             *       "network"
+             *     ]
+             */
+            jackpots: string[];
+            /** @example p7 */
+            player_id: string;
+            /**
+             * Format: int64
+             * @description Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot.
+             * @example 100
+             */
+            stake: number;
+        };
+        /** @description The entry of one jackpot, or the problem that a request of this entry alone would get. */
+        PlayItem: {
+            /** @description With status 200 and 201. */
+            entry?: components["schemas"]["Entry"];
+            /** @example mini-7 */
+            jackpot_id: string;
+            /** @description With another status. */
+            problem?: components["schemas"]["Problem"];
+            /**
+             * Format: int64
+             * @description 201: taken. 200: taken before. Another status is that of the problem.
+             * @example 201
+             */
+            status: number;
+        };
         /** @description All or a share of a tier's pool. */
         PoolPrize: {
             /** @description The part of its pool. */
@@ -2851,7 +2852,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -2876,7 +2877,6 @@ export interface components {
         };
         /** @description What an instance tells of itself. */
         Ready: {
-            emergency_stop?: components["schemas"]["EmergencyStop"] | null;
             ledger?: components["schemas"]["LedgerState"] | null;
             refused: components["schemas"]["Refused"];
             /** @description With a key that may read: which are refused, and why; the first 1,000. */
@@ -3261,6 +3261,64 @@ export interface components {
              * @example 17
              */
             waiting: number;
+        };
+        /** @description The rules of a jackpot, by the definition in force. */
+        RulesBody: {
+            contribution: components["schemas"]["Contribution"];
+            /** @example KRW */
+            currency: string;
+            expected_return_ppm: components["schemas"]["ExpectedReturn"];
+            /**
+             * @description Where draws are checked.
+             * @example You need not trust us. Every draw can be recomputed: /v1/jackpots/spring/fairness has the commitments and, once an epoch has ended, its seed; /j/spring#check draws any entry again.
+             */
+            fairness: string;
+            /** @example spring */
+            jackpot_id: string;
+            /** @example Spring wheel */
+            name: string;
+            odds: components["schemas"]["OddsTable"];
+            /**
+             * @description What happens with a prize that is refused.
+             * @example A prize that can't be given is drawn again, up to 16 times.
+             */
+            redraws: string;
+            /**
+             * @description How winners of the same moment are paid.
+             * @example Every play is drawn once. Players who win at the same moment are paid in the order that the service recorded: the first takes the prize from the pool, the next from what the pool then holds.
+             */
+            simultaneous_wins: string;
+            tiers: components["schemas"]["RulesTier"][];
+            /**
+             * Format: int64
+             * @description Version of the definition in force.
+             * @example 3
+             */
+            version: number;
+        };
+        /** @description A pool, as the rules tell it. */
+        RulesTier: {
+            /**
+             * Format: int64
+             * @description The most that the pool can reach; null: no limit.
+             */
+            cap?: number | null;
+            /**
+             * Format: int64
+             * @description Smallest amount that a pool prize pays.
+             * @example 100
+             */
+            min_payout: number;
+            /** @description Reserved: null. */
+            must_hit_by?: Record<string, never> | null;
+            /**
+             * Format: int64
+             * @description Amount with which the pool restarts after a take of all, as far as reserve and overflow reach.
+             * @example 0
+             */
+            seed: number;
+            /** @example grand */
+            tier: string;
         };
         /** @description A part of the state, from both sides. */
         StateRow: {
@@ -3960,8 +4018,7 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, rotate, restore, void, redrive,
-                 *     emergency-stop or emergency-start.
+                 * @description Of this kind: define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive.
                  * @example pause
                  */
                 action?: string;
@@ -5380,7 +5437,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `stopped`: the emergency stop holds it; `store-unavailable` */
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -5838,424 +5895,6 @@ export interface operations {
             };
         };
     };
-    emergency_start: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EmergencyReason"];
-            };
-        };
-        responses: {
-            /** @description All obey. If another operator has decided the opposite since, the answer shows that */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-            /** @description Decided, and some do not obey yet: the service goes on trying */
-            202: {
-                headers: {
-                    Location: components["headers"]["Location"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-            /** @description `malformed-request`, `invalid-json` */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthorized` */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `forbidden`, `wrong-subject` */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout` */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `too-large` */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type` */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `invalid-request` */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large` */
-            431: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal` */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `store-unavailable` */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_emergency_stop: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What holds now */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-            /** @description `malformed-request` */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthorized` */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `forbidden`, `wrong-subject` */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout` */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `invalid-request` */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large` */
-            431: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal` */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `store-unavailable` */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    emergency_stop: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EmergencyReason"];
-            };
-        };
-        responses: {
-            /** @description All obey. If another operator has decided the opposite since, the answer shows that */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-            /** @description Decided, and some do not obey yet: the service goes on trying */
-            202: {
-                headers: {
-                    Location: components["headers"]["Location"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-            /** @description `malformed-request`, `invalid-json` */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthorized` */
-            401: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `forbidden`, `wrong-subject` */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout` */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `too-large` */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type` */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `invalid-request` */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited` */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large` */
-            431: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal` */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `store-unavailable` */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_entries: {
         parameters: {
             query: {
@@ -6395,6 +6034,149 @@ export interface operations {
                 };
             };
             /** @description `store-unavailable`, `too-many-exports` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_play: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The pass of the player for a waiting room; one header for each room */
+                "X-Room-Pass"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlayBody"];
+            };
+        };
+        responses: {
+            /** @description An item for each jackpot */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayAnswer"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the key may not play. In an item: `wrong-subject`, `pass-required`, `pass-expired` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: nothing was taken. In an item: `currency-mismatch`, `entry-id-reused`, `invalid-request`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -7543,7 +7325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `stopped`: the emergency stop holds it; `store-unavailable` */
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -7867,7 +7649,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `stopped`: the emergency stop holds it; `store-unavailable` */
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];
@@ -9371,6 +9153,160 @@ export interface operations {
             };
             /** @description `unsupported-media-type` */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    /** @description `public, max-age=1` without a key, `no-store` with one */
+                    "Cache-Control"?: string;
+                    /** @description Weak; without a key */
+                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesBody"];
+                };
+            };
+            /** @description `If-None-Match` has the tag of the current answer */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -11332,7 +11268,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `stopped`: the emergency stop holds it; `store-unavailable` */
+            /** @description `store-unavailable` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];

@@ -41,6 +41,7 @@ from .entry_outcome import EntryOutcome
 from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePrizeValue
 from .entry_row import EntryRow
 from .epoch_body import EpochBody
+from .expected_return import ExpectedReturn
 from .fairness import Fairness
 from .fairness_cycles_item import FairnessCyclesItem
 from .field_error import FieldError
@@ -78,6 +79,9 @@ from .page_body_issue_row import PageBodyIssueRow
 from .page_body_payout_row import PageBodyPayoutRow
 from .page_body_posting_row import PageBodyPostingRow
 from .payout_row import PayoutRow
+from .play_answer import PlayAnswer
+from .play_body import PlayBody
+from .play_item import PlayItem
 from .pool_prize import PoolPrize
 from .posting_row import PostingRow
 from .prize_coupon import PrizeCoupon
@@ -110,6 +114,9 @@ from .room_reconciliation import RoomReconciliation
 from .room_room_status_value import RoomRoomStatusValue
 from .room_status import RoomStatus
 from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
+from .rules_body import RulesBody
+from .rules_tier import RulesTier
+from .rules_tier_must_hit_by_type_0 import RulesTierMustHitByType0
 from .state_row import StateRow
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
@@ -167,6 +174,7 @@ __all__ = (
     "EntryOutcomeEntryOutcomePrizeValue",
     "EntryRow",
     "EpochBody",
+    "ExpectedReturn",
     "Fairness",
     "FairnessCyclesItem",
     "FieldError",
@@ -204,6 +212,9 @@ __all__ = (
     "PageBodyPayoutRow",
     "PageBodyPostingRow",
     "PayoutRow",
+    "PlayAnswer",
+    "PlayBody",
+    "PlayItem",
     "PoolPrize",
     "PostingRow",
     "PrizeCoupon",
@@ -232,6 +243,9 @@ __all__ = (
     "RoomRoomStatusValue",
     "RoomStatus",
     "RoomStatusRoomStatusStatusValue",
+    "RulesBody",
+    "RulesTier",
+    "RulesTierMustHitByType0",
     "StateRow",
     "TakeAll",
     "TakeSharePpm",
