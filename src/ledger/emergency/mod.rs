@@ -201,13 +201,14 @@ impl Emergency {
         let mut progress = self.progress.subscribe();
         self.bell.notify_one();
         let ends = |progress: &Progress| progress.order > last.order || progress.is_done_with(last.order);
-        let is_done = timeout(PATIENCE, progress.wait_for(ends)).await.is_ok();
-        let unreached = self.progress.borrow().names(last.order);
+        // After a timeout, what was reached until then.
+        let _ = timeout(PATIENCE, progress.wait_for(ends)).await;
+        let reached = self.progress.borrow().clone();
         Ok(Decided {
             // A later decision of somebody else may hold by now.
             last: self.known(),
-            unreached,
-            is_done,
+            unreached: reached.names(last.order),
+            is_done: ends(&reached),
         })
     }
 

@@ -94,13 +94,20 @@ async fn heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing
     let mut service = on_redis(&db, server.url()).await;
     let states = many(&service, MANY).await;
     let begun = Instant::now();
-    let answer = decide(&service, STOP, "first").await;
-    let took = begun.elapsed();
-    println!("{MANY} subjects obey after {took:?}: {}", answer.status);
-    assert_eq!(answer.status, StatusCode::OK, "after {took:?}: {}", answer.text);
+    // On a machine with other work, and without optimisation, the first answer may be 202.
+    eventually(PATIENCE, "all obey", async || {
+        let answer = decide(&service, STOP, "first").await;
+        println!("{MANY} subjects: {} after {:?}", answer.status, begun.elapsed());
+        (answer.status == StatusCode::OK).then_some(())
+    })
+    .await;
     assert_eq!(stopped(&mut redis, &states).await, MANY, "200: all obey");
-    let answer = decide(&service, START, "first").await;
-    assert_eq!((answer.status, stopped(&mut redis, &states).await), (StatusCode::OK, 0));
+    eventually(PATIENCE, "all take requests again", async || {
+        let answer = decide(&service, START, "first").await;
+        (answer.status == StatusCode::OK).then_some(())
+    })
+    .await;
+    assert_eq!(stopped(&mut redis, &states).await, 0);
 
     // The instance dies once the decision is made, with some of them reached.
     let caller = service.caller();
