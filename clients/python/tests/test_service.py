@@ -78,7 +78,7 @@ def test_a_play_feeds_several_jackpots(operator: Jackpot, game: Jackpot) -> None
         game.enter_several([names[0], names[0]], **asked)
 
 
-def test_the_rules_are_told(operator: Jackpot, game: Jackpot) -> None:
+def test_a_player_reads_the_rules(operator: Jackpot, game: Jackpot) -> None:
     name = fresh("told")
     operator.define_jackpot(never_wins(name, min_stake=50, max_stake=50))
     rules = game.get_rules(name)

@@ -70,7 +70,7 @@ test("a play feeds several jackpots", async () => {
   await refused(game.enterSeveral([ids[0], ids[0]], wish), client.InvalidRequest, "invalid-request");
 });
 
-test("the rules are told", async () => {
+test("a player reads the rules", async () => {
   const id = fresh("told");
   await operator.defineJackpot(neverWins(id, { min_stake: 50, max_stake: 50 }));
   const rules = await game.getRules(id);

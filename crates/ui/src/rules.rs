@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::Words;
 use crate::money::{grouped, money, percent};
 
-/// The parts of a definition that players are told.
+/// The parts of a definition that players read.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     pub currency: &'a str,

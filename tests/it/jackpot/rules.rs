@@ -82,7 +82,10 @@ async fn the_rules_follow_the_definition_in_force() {
         (&rules["version"], &rules["expected_return_ppm"]),
         (&json!(1), &json!({"pool": 11_250, "fixed": null}))
     );
-    // It touches the odds, so it waits for the next take of all.
+    // The change touches the odds of a pool with money, so it waits for the next take of all.
+    let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
+    let entered = service.post("/v1/jackpots/told/entries", entry).await;
+    assert_eq!(entered.status, StatusCode::CREATED, "{}", entered.text);
     put(
         &service,
         "told",
