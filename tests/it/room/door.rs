@@ -43,7 +43,9 @@ pub struct Instance {
 impl Instance {
     pub async fn on(url: &str, sql: &Sql, key: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let store = Store::open(&standalone(url), directory.path()).await.expect("the store opens");
+        let store = Store::open(&standalone(url), directory.path())
+            .await
+            .expect("the store opens");
         let registry = Arc::new(Registry::new(store.clone()));
         let keys = Arc::new(SigningKeys::load(key, Path::new("")).expect("a key"));
         let tokens = Arc::new(Tokens::new("jackpot".to_owned(), keys, sql.clone()));

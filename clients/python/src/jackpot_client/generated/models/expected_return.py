@@ -15,8 +15,9 @@ T = TypeVar("T", bound="ExpectedReturn")
 class ExpectedReturn:
     """What a player gets back on average, in parts per million of the stake, rounded down.
 
-    A number that depends on the stake is null unless the definition allows one stake alone, above 0. So is a number
-    beyond 2^53-1.
+    A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows, above
+    0.
+    Else it is null. So is a number beyond 2^53-1.
 
         Attributes:
             fixed (int | None | Unset): The fixed prizes, paid from the pools. Example: 220.

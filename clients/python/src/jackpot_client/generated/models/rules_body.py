@@ -27,8 +27,9 @@ class RulesBody:
         expected_return_ppm (ExpectedReturn): What a player gets back on average, in parts per million of the stake,
             rounded down.
 
-            A number that depends on the stake is null unless the definition allows one stake alone, above 0. So is a number
-            beyond 2^53-1.
+            A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows,
+            above 0.
+            Else it is null. So is a number beyond 2^53-1.
         fairness (str): Where draws are checked. Example: You need not trust us. Every draw can be recomputed:
             /v1/jackpots/spring/fairness has the commitments and, once an epoch has ended, its seed; /j/spring#check draws
             any entry again..
