@@ -226,6 +226,7 @@ async fn the_entries_of_a_play_reach_their_redis_in_one_write() {
             assert!(items.iter().all(|item| item["status"] == 201), "{items:?}");
             let reads = proxy.reads();
             assert_eq!(reads[0].commands, count, "one write has the entries of all: {reads:?}");
+            assert!(reads[0].bytes <= REDIS_READS, "{reads:?}");
         }
     }
 }
