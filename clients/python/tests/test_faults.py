@@ -65,7 +65,7 @@ def test_a_play_is_repeated_until_no_jackpot_is_away(operator: Jackpot, game: Ja
     away = json.loads(problem(503, "store-unavailable").body)
     answer = {"entry_id": "round-1", "items": [{"jackpot_id": name, "status": 503, "problem": away}]}
     proxy.faults.extend([DROP_REPLY, Answer(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())])
-    play = game.enter_several([name], player_id="p7", stake=100, currency="KRW")
+    play = game.enter_several([name], player_id="p7", stake=100, currency="EUR")
     assert len(proxy.seen) == 3 and ids(proxy) == [play.entry_id] * 3
     assert [item.status for item in play.items] == [200] and proxy.lost == [200]
     assert counted(operator, name) == 1

@@ -26,7 +26,7 @@ from jackpot_client import (
     VerificationError,
 )
 from jackpot_client.generated.types import Unset
-from jackpot_client.models import BatchEntry, CouponDefinition, JackpotDefinition, RoomDefinition
+from jackpot_client.models import BatchEntry, CouponDefinition, JackpotDefinition, PlayAnswer, RoomDefinition
 
 
 @pytest.fixture(scope="module")
@@ -62,20 +62,25 @@ def test_a_play_feeds_several_jackpots(operator: Jackpot, game: Jackpot) -> None
     for name in names:
         operator.define_jackpot(never_wins(name))
     operator.pause_jackpot(names[1], reason="prices change")
-    asked = {"entry_id": "round-1", "player_id": "p7", "stake": 100, "currency": "KRW", "client_seed": "mine"}
-    first = game.enter_several(names, **asked)
+
+    def play(jackpots: list[str], entry_id: str, currency: str = "EUR") -> PlayAnswer:
+        return game.enter_several(
+            jackpots, entry_id=entry_id, player_id="p7", stake=100, currency=currency, client_seed="mine"
+        )
+
+    first = play(names, "round-1")
     assert [(item.jackpot_id, item.status) for item in first.items] == [(names[0], 201), (names[1], 409)]
     paused = first.items[1].problem
     assert not isinstance(paused, Unset) and paused.code == "jackpot-paused" and isinstance(first.items[1].entry, Unset)
     operator.resume_jackpot(names[1], reason="done")
-    again = game.enter_several(names, **asked)
+    again = play(names, "round-1")
     assert [item.status for item in again.items] == [200, 201]
     assert [item.entry for item in again.items] == [game.get_entry(name, "round-1") for name in names]
-    euro = game.enter_several(names[:1], **{**asked, "entry_id": None, "currency": "EUR"})
-    assert not isinstance(euro.items[0].problem, Unset) and euro.items[0].problem.code == "currency-mismatch"
+    other = play(names[:1], "round-2", "KRW")
+    assert not isinstance(other.items[0].problem, Unset) and other.items[0].problem.code == "currency-mismatch"
     assert [pool(game, name) for name in names] == [1, 1]
     with pytest.raises(InvalidRequest):
-        game.enter_several([names[0], names[0]], **asked)
+        play([names[0], names[0]], "round-3")
 
 
 def test_a_player_reads_the_rules(operator: Jackpot, game: Jackpot) -> None:

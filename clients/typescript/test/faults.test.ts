@@ -61,7 +61,7 @@ test("a play is repeated until no jackpot is away", async () => {
   const items = [{ jackpot_id: id, status: 503, problem: away }];
   const headers = { "Content-Type": "application/json" };
   proxy.faults.push("drop-reply", { status: 200, headers, body: JSON.stringify({ entry_id: "round-1", items }) });
-  const play = await game.enterSeveral([id], { player_id: "p7", stake: 100, currency: "KRW" });
+  const play = await game.enterSeveral([id], { player_id: "p7", stake: 100, currency: "EUR" });
   assert.equal(new Set(proxy.seen.map((seen) => seen.body)).size, 1);
   assert.deepEqual([proxy.seen.length, play.items[0]!.status, proxy.lost], [3, 200, [200]]);
   assert.equal(await counted(id), 1);
