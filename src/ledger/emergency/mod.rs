@@ -3,7 +3,7 @@
 //!
 //! A decision is made once it is in Redis, or in SQL while the node of Redis is away; a worker copies it to the other
 //! one. The worker of each instance makes all subjects obey, so it does not matter which instance took the request, or
-//! whether it lives: [`reach`]. A subject obeys the decision with the highest order that has reached it.
+//! whether it lives: `reach`. A subject obeys the decision with the highest order that has reached it.
 //! docs/decisions/0050 gives the reasons.
 
 mod decisions;
