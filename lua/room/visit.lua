@@ -62,8 +62,8 @@ end
 -- Nonce and commitment of the order before the opening.
 local order_of = step.opened and { '', '' } or redis.call('HMGET', KEYS[1], 'order_nonce', 'commitment')
 
--- Makes a join. Returns its place; or nil when the room is stopped or suspended or has another nonce; or nil and the ms that the
--- user must wait.
+-- Makes a join. Returns its place; or nil when the room is stopped or suspended or has another nonce; or nil and the ms
+-- that the user must wait.
 local function join(ticket, user, order, nonce)
   local place = step.tickets[user] and step.places[step.tickets[user]]
   if place then
