@@ -147,8 +147,8 @@ local function status_text(state)
   return (state.is_stopped and STOPPED or '') .. state.status
 end
 
--- The order of the decision about the emergency that a subject has obeyed last, in the field `emergency` (emergency.lua):
--- 0 for none, odd for a stop, even for a start.
+-- The order of the decision about the emergency that a subject has obeyed last, in the field `emergency`
+-- (emergency.lua): 0 for none, odd for a stop, even for a start.
 local function emergency_order(key)
   local text = redis.call('HGET', key, 'emergency')
   return text and tonumber(string.match(text, '^(%d+) ')) or 0

@@ -2,8 +2,8 @@
 --
 -- KEYS  1 state  2.. every other key of the subject; for a jackpot also the pool of each tier that any definition named
 -- ARGV  1 token of this restore  2 mark of Redis as the caller saw it, '' for none
---       3 the last decision about the emergency stop, "order reason", '' for none: the subject obeys it from its restore on,
---         unless it has obeyed a later one
+--       3 the last decision about the emergency stop, "order reason", '' for none: the subject obeys it from its
+--         restore on, unless it has obeyed a later one
 -- Reply {'ok', mark, ...} begun (restore_begin_reply.lua)
 --       {'changed', mark} Redis has another mark than the caller saw: nothing was done
 -- Invariants: one restore runs at a time, and the newest token owns it. Any other restore may take over one that did
