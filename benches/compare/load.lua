@@ -18,7 +18,8 @@ if route == 'plays' then
   for jackpot = 0, tonumber(os.getenv('BENCH_JACKPOTS')) - 1 do
     ids[#ids + 1] = '"bench-' .. jackpot .. '"'
   end
-  body = '{"entry_id":"7b0c3a52-%s-%04d-8000-%012d","player_id":"p%07d","stake":100,"currency":"KRW","client_seed":null,"jackpots":['
+  body = '{"entry_id":"7b0c3a52-%s-%04d-8000-%012d","player_id":"p%07d","stake":100,"currency":"KRW",'
+    .. '"client_seed":null,"jackpots":['
     .. table.concat(ids, ',')
     .. ']}'
 end

@@ -2,7 +2,8 @@
 --
 -- KEYS  the two of the toy (state.lua)
 -- ARGV  1 known mark
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'stopped' | 'full', mark} | {'ok', mark, count} (replies.lua)
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'suspended' | 'stopped' | 'full', mark}
+--       {'ok', mark, count} (replies.lua)
 
 local state, ended = known_state(KEYS[1])
 if not state then
