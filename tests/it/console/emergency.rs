@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::fixture::Operator;
+use super::fixture::{Operator, key};
 use crate::fault::support::{PATIENCE, create, enter, lively};
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -83,9 +83,7 @@ async fn a_second_press_of_a_button_does_not_undo_the_first() {
 #[tokio::test]
 async fn a_key_that_reads_stops_nothing() {
     let service = Service::start().await;
-    let made = service.command(&["key", "new", "--role", "read", "--name", "reader"]);
-    let key = String::from_utf8(made.stdout).expect("text").trim().to_owned();
-    let reader = Operator::sign_in_with(&service, &key).await;
+    let reader = Operator::sign_in_with(&service, &key(&service, "read").await).await;
     assert!(reader.page(PAGE).await.text().contains("takes requests"));
     let refused = reader.submit(PAGE, &[("reason", "curious")]).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
