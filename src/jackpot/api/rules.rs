@@ -33,7 +33,8 @@ pub(crate) struct RulesBody<'a> {
     version: u64,
     contribution: Contribution,
     tiers: Vec<RulesTier<'a>>,
-    odds: &'a OddsTable,
+    #[serde(serialize_with = "OddsTable::serialize_whole")]
+    odds: OddsTable,
     expected_return_ppm: ExpectedReturn,
     /// How winners of the same moment are paid.
     #[schema(
@@ -103,7 +104,7 @@ impl<'a> RulesBody<'a> {
             version,
             contribution: document.contribution,
             tiers: document.tiers.iter().map(RulesTier::of).collect(),
-            odds: &document.odds,
+            odds: document.odds.clone(),
             expected_return_ppm: definition.expected_return(),
             simultaneous_wins: rules.simultaneous_wins(),
             redraws: rules.redraws(),
