@@ -10,6 +10,8 @@ import re
 import schemathesis
 
 NUMBERS = itertools.count(1)
+# Every jackpot takes the stakes from 1 to this.
+MAX_STAKE = 1000
 TAGS = re.compile(r"\*|\"[!#-~]*\"(, *\"[!#-~]*\")*")
 
 
@@ -43,14 +45,17 @@ def definition(body, path):
     tiers = body["tiers"] = body["tiers"][:1]
     tiers[0]["tier"], tiers[0]["share_ppm"] = "grand", 1_000_000
     amounts(tiers[0])
-    least = body.get("min_stake")
-    if "rate_ppm" in body["contribution"]:
-        body["min_stake"] = max(least or 0, 1)
-        body["max_stake"] = None
-    elif body.get("max_stake") is not None and least is not None:
-        body["max_stake"] = max(least, body["max_stake"])
+    # The stakes of `content` are allowed. A rate needs one above 0.
+    if body.get("min_stake") is not None or "rate_ppm" in body["contribution"]:
+        body["min_stake"] = 1
+    if body.get("max_stake") is not None:
+        body["max_stake"] = max(MAX_STAKE, body["max_stake"])
     ranks = body["odds"]["ranks"]
     body["odds"]["total"] = max(body["odds"]["total"], 1)
+    # Odds by stake need a largest one.
+    if body["odds"].get("per_stake") is not None:
+        body["odds"]["per_stake"] = 1
+        body["max_stake"] = body.get("max_stake") or MAX_STAKE
     for number, rank in enumerate(ranks, 1):
         rank["rank"] = number
         rank["weight"] = 0
@@ -126,6 +131,11 @@ def head(case, operation):
         case.path_parameters["id"] = "lobby"
 
 
+def staked(body):
+    """A stake that every jackpot takes."""
+    body["stake"] = max(1, min(body["stake"], MAX_STAKE))
+
+
 def content(case, operation, body):
     """Rules between the fields of a body."""
     if operation == "put_jackpot":
@@ -140,13 +150,17 @@ def content(case, operation, body):
     elif operation == "adjust_jackpot":
         adjustment(body)
     elif operation == "make_entry":
-        body["entry_id"], body["stake"] = fresh("e"), min(body["stake"], 1000)
+        body["entry_id"] = fresh("e")
+        staked(body)
     elif operation == "make_play":
-        body["entry_id"], body["stake"] = fresh("e"), min(body["stake"], 1000)
+        body["entry_id"] = fresh("e")
+        staked(body)
+        # Each once.
+        body["jackpots"] = ["spring", "autumn"][: len(body["jackpots"])]
     elif operation == "make_entry_batch":
         body["batch_id"] = fresh("b")
         for entry in body["entries"]:
-            entry["stake"] = min(entry["stake"], 1000)
+            staked(entry)
     elif operation == "issue_coupon":
         body["request_id"] = fresh("r")
 
