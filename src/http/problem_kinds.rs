@@ -73,6 +73,12 @@ pub(super) const KINDS: &[Kind] = &[
          of coupons needs a `read` key made with `--codes`.",
     ),
     kind(
+        "wrong-source",
+        "The key may not send entries of this source",
+        "The definition of the jackpot names the keys that may send entries of this source (`sources`, `keys`). Nothing was \
+         done. Send the entry with one of those keys, or change the definition.",
+    ),
+    kind(
         "wrong-subject",
         "The key is bound to other subjects",
         "The key was made with `--only`, for some jackpots, coupons or rooms. It may call paths that name one of them, \
@@ -153,7 +159,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "entry-id-reused",
         "The entry id was used for another entry",
-        "An entry with this id has another player, stake or client seed. It is unchanged; choose a new id.",
+        "An entry with this id has another player, stake, client seed, source or ranks. It is unchanged; choose a new id.",
     ),
     kind(
         "adjustment-id-reused",

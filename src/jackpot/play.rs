@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
-use jackpot_core::jackpot::steps::{Attempt, Step, next_step, next_step_after};
+use jackpot_core::jackpot::steps::{Attempt, Step, first_rank, next_step, next_step_after};
 
 use crate::coupon::coupons::Coupons;
 use crate::room::door::{Door, DoorError, NoPass};
@@ -41,6 +41,15 @@ pub struct Played {
     pub attempts: Vec<Attempt>,
     /// Whether it had been answered before this call.
     pub replayed: bool,
+}
+
+/// What came with an entry, and does not make it another one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct By<'a> {
+    /// Name of the key that sends it.
+    pub key: &'a str,
+    /// The pass of its player.
+    pub pass: Option<&'a str>,
 }
 
 /// Takes entries and brings them to their outcome.
@@ -95,10 +104,10 @@ impl Play {
         }
     }
 
-    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever the pass. The pass
-    /// is checked only if the jackpot has a room.
-    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
-        let mut result = self.enter_once(id, entry_id.as_str(), sent, pass).await;
+    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever the key and the pass.
+    /// The pass is checked only if the jackpot has a room.
+    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, by: By<'_>) -> Result<Played, PlayError> {
+        let mut result = self.enter_once(id, entry_id.as_str(), sent, by).await;
         if result.is_err() {
             result = Box::pin(self.stop_if_damaged(id, result)).await;
         }
@@ -110,7 +119,7 @@ impl Play {
     }
 
     /// Rare paths are boxed, here and below, because every entry allocates and moves memory for its whole future.
-    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, by: By<'_>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),
@@ -118,7 +127,7 @@ impl Play {
             rank: 0,
         };
         for _ in 0..MAX_STALE {
-            if self.refusal(&known, &view, &entry.sent, pass).await.is_some() {
+            if self.refusal(&known, &view, &entry.sent, by).await.is_some() {
                 // A repeat is answered before any other check. And a limit that was raised after this instance's last
                 // reading refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
@@ -127,12 +136,11 @@ impl Play {
                 if let Some(record) = found.and_then(|found| found.record) {
                     return Box::pin(self.replay(&view, entry, record)).await;
                 }
-                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, pass).await {
+                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, by).await {
                     return Err(refusal);
                 }
             }
-            let odds = view.definition.odds().at(entry.sent.stake);
-            entry.rank = view.seed.rank(entry_id, entry.sent.client_seed.as_ref(), 0, odds);
+            entry.rank = first_rank(entry_id, &entry.sent, &view.definition, &view.seed);
             let outcome;
             (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
@@ -195,7 +203,7 @@ impl Play {
     }
 
     /// The checks of a new entry before Redis is called.
-    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, pass: Option<&str>) -> Option<PlayError> {
+    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, by: By<'_>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
@@ -203,12 +211,16 @@ impl Play {
             let Some(door) = &self.door else {
                 return Some(DoorError::Required(NoPass::None).into());
             };
-            if let Err(refusal) = Box::pin(door.check(room, &sent.player, pass)).await {
+            if let Err(refusal) = Box::pin(door.check(room, &sent.player, by.pass)).await {
                 return Some(refusal.into());
             }
         }
-        let rule = view.definition.refuses_stake(sent.stake)?;
-        Some(PlayError::Invalid(vec![Violation::new("stake", rule)]))
+        let source = sent.source_text();
+        if view.definition.forbids(source, by.key) {
+            return Some(wrong_source(source, by.key));
+        }
+        let broken = view.definition.refuses(sent.stake, source, sent.ranks.as_ref())?;
+        Some(PlayError::Invalid(vec![broken]))
     }
 
     /// Why no new entries are taken now.
@@ -304,6 +316,13 @@ fn settled(view: &View, entry: &EnterEntry, record: &Record) -> Result<Option<Ve
             _ => None,
         },
     )
+}
+
+pub(super) fn wrong_source(source: Option<&str>, key: &str) -> PlayError {
+    PlayError::WrongSource {
+        source_id: source.unwrap_or_default().to_owned(),
+        key: key.to_owned(),
+    }
 }
 
 /// Turns a script's refusal into an error.

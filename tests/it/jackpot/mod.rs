@@ -25,4 +25,5 @@ pub mod script_enter_runs;
 pub mod script_operate;
 pub mod script_restore;
 pub mod script_tail;
+mod sources;
 mod winners;

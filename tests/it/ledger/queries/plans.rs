@@ -56,6 +56,14 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         player_id: id("nobody"),
         ..any.clone()
     };
+    let of_source = PayoutFilters {
+        source_id: id("s3"),
+        ..player.clone()
+    };
+    let of_own_source = PayoutFilters {
+        source_id: id("s3"),
+        ..spring.clone()
+    };
     for (filters, index) in [
         (any, "payouts_by_time"),
         (timed, "payouts_by_time"),
@@ -66,17 +74,20 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         (player, "payouts_by_player"),
         (stranger, "payouts_by_player"),
         (all, "payouts_by_player"),
+        (of_source, "source_payouts_by_source"),
+        (of_own_source, "source_payouts_by_jackpot"),
     ] {
         uses(&books, &filters.scan(), index, index).await;
     }
     let entries = EntryFilters {
-        player_id: id("p3").unwrap(),
+        player_id: id("p3"),
         jackpot_id: id("spring"),
+        source_id: None,
         only: None,
         between,
     };
     let table = "entries_20251121";
-    let scan = entries.scan(table.to_owned());
+    let scan = entries.scan(table.to_owned()).unwrap();
     uses(
         &books,
         &scan,
@@ -84,9 +95,30 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         "entries_20251121_pkey",
     )
     .await;
+    let of_source = EntryFilters {
+        player_id: None,
+        source_id: id("s3"),
+        ..entries
+    };
+    let scan = of_source.scan(table.to_owned()).unwrap();
+    uses(
+        &books,
+        &scan,
+        "sqlite_autoindex_source_entries_1",
+        "source_entries_pkey",
+    )
+    .await;
     let postings = PostingFilters {
         jackpot_id: id("spring").unwrap(),
+        source_id: id("s3"),
         between,
+    };
+    let (sqlite, postgres) = ("sqlite_autoindex_source_postings_1", "source_postings_pkey");
+    let said = is_range(&books, postings.events(None, 101), sqlite, postgres).await;
+    assert!(!said.contains("TEMP B-TREE") && !said.contains("SCAN"), "{said}");
+    let postings = PostingFilters {
+        source_id: None,
+        ..postings
     };
     let after = Key([(T0 + 7).into(), 7.into(), 1.into()]);
     for after in [None, Some(&after)] {
@@ -119,6 +151,18 @@ async fn fill(books: &Books) {
     jackpot::sql::entry_days::ensure(&mut tx, "20251121").await.unwrap();
     tx.commit().await.unwrap();
     for insert in [
+        format!(
+            "INSERT INTO source_entries (jackpot_id, source_id, at_ms, sequence, player_id) {numbers} \
+             SELECT 'spring', 's' || (i % 5), {T0} + i, i, 'p' || (i % 7) FROM c"
+        ),
+        format!(
+            "INSERT INTO source_postings (jackpot_id, source_id, at_ms, n, moved) {numbers} \
+             SELECT 'spring', 's' || (i % 5), {T0} + i, i, 'grand c-1' FROM c"
+        ),
+        format!(
+            "INSERT INTO source_payouts (payout_id, source_id, jackpot_id, paid_at_ms, claim_order, player_id, tier, amount) \
+             {numbers} SELECT 'x' || i, 's' || (i % 5), 'spring', {T0} + i, i, 'p' || (i % 7), 'grand', i FROM c"
+        ),
         format!(
             "INSERT INTO entries_20251121 (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, \
              epoch, version, rank, settled) {numbers} \
