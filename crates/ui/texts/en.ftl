@@ -1009,6 +1009,7 @@ check-how-1 = The seed of an epoch is 32 random bytes. Its SHA-256, the commitme
 check-how-2 = The message of an attempt is draw, the jackpot, the entry, the number of the attempt and of the block, one a line; then your own seed, if you gave one. It is signed with the seed by HMAC-SHA256.
 check-how-3 = The 32 bytes are four numbers of 64 bits. A number that would favour small tickets is passed over. The remainder of the first that is left, divided by the number of tickets, is the ticket.
 check-how-4 = The ranks share the tickets in ascending order. The rank whose range holds the ticket is drawn, or nothing.
+check-external = A play that its game drew itself, and not this service (the game says *external*), has no draw here: no seed explains it.
 check-how-5 = A prize that can't be given is refused, and the next attempt is drawn. A rank that refused the entry once refuses it again.
 check-nothing = no prize
 check-prize = Rank { $rank }: { $prize }
