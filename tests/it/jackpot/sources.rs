@@ -412,7 +412,7 @@ async fn an_export_says_what_is_not_the_services_and_names_what_was_changed() {
         ("slot 1,0", "slot 1,2", "draws rank 2 on attempt 1"),
         ("* lobby", "* vip", "the amounts of"),
         ("* lobby", "* attic", "is none of the jackpot's sources"),
-        (" slot 3", " lobby 3", "ranks must be left out"),
+        (" slot 3", " lobby 3", "field 'amounts' is missing or unreadable"),
     ] {
         let mut forged = story.clone();
         forged.edit(n, |fields| {

@@ -18,23 +18,20 @@ pub(super) type Listed<T> = HashMap<String, T>;
 /// Most values of one statement.
 const AT_ONCE: usize = 500;
 
-/// The rows of a table whose column has one of these texts; `also`: more conditions.
+/// The rows of a table whose column has one of these texts.
 pub(super) async fn matching(
     reader: &AnyPool,
     (table, select): (&str, &str),
     (column, of): (&str, &[String]),
-    also: &[(&str, Value)],
 ) -> Result<Vec<AnyRow>, LedgerError> {
     let mut rows = Vec::new();
     for some in of.chunks(AT_ONCE) {
-        let mut values = some.iter().map(|text| Value::Text(text.clone())).collect::<Vec<_>>();
-        let places = (1..=values.len()).map(|place| format!("${place}")).collect::<Vec<_>>();
-        let mut text = format!("SELECT {select} FROM {table} WHERE {column} IN ({})", places.join(", "));
-        for (condition, value) in also {
-            values.push(value.clone());
-            text.push_str(&format!(" AND {condition} ${}", values.len()));
-        }
-        rows.extend(Statement { text, values }.query().fetch_all(reader).await?);
+        let places = (1..=some.len()).map(|place| format!("${place}")).collect::<Vec<_>>();
+        let statement = Statement {
+            text: format!("SELECT {select} FROM {table} WHERE {column} IN ({})", places.join(", ")),
+            values: some.iter().map(|text| Value::Text(text.clone())).collect(),
+        };
+        rows.extend(statement.query().fetch_all(reader).await?);
     }
     Ok(rows)
 }
