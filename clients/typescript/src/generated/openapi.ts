@@ -407,10 +407,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+         * Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
          *     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
          *     sees the entries of its own jackpots.
-         * @description Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+         * @description Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
          *     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
          *     sees the entries of its own jackpots.
          *
@@ -529,7 +529,7 @@ export interface paths {
         };
         /**
          * A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
-         * @description Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+         * @description Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
          *
          *     Role of the key: `read`.
          */
@@ -619,7 +619,8 @@ export interface paths {
         };
         /**
          * The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
-         * @description The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
+         * @description The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the game of its source:
+         *     no seed here explains it.
          */
         get: operations["get_fairness"];
         put?: never;
@@ -662,8 +663,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
-         * @description Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+         * Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only those of a source are
+         *     asked for.
+         * @description Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only those of a source are
+         *     asked for.
          *
          *     Role of the key: `read`.
          */
@@ -914,8 +917,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
-         * @description Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+         * Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
+         * @description Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
          *
          *     Role of the key: `read`.
          */
@@ -1373,6 +1376,13 @@ export interface components {
             /** @example p7 */
             player_id: string;
             /**
+             * @description What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+             *     the last. At most `max_redraws` and one. Entries of other sources have none.
+             */
+            ranks?: number[] | null;
+            /** @description The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded. */
+            source_id?: string | null;
+            /**
              * Format: int64
              * @description Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
              * @example 100
@@ -1743,7 +1753,7 @@ export interface components {
             attempts: components["schemas"]["AttemptBody"][];
             /**
              * Draw by value
-             * @description `service`.
+             * @description service, or external: the game of its source drew, and no seed of the service explains its ranks.
              * @example service
              * @enum {string}
              */
@@ -1760,6 +1770,11 @@ export interface components {
              */
             epoch: number;
         };
+        /**
+         * @description Who draws the entries of a source.
+         * @enum {string}
+         */
+        DrawnBy: "service" | "external";
         /** @description An entry with its outcome. */
         Entry: {
             contributions: components["schemas"]["ContributionBody"][];
@@ -1789,6 +1804,13 @@ export interface components {
             entry_id: string;
             /** @example p7 */
             player_id: string;
+            /**
+             * @description What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+             *     the last. At most `max_redraws` and one. Entries of other sources have none.
+             */
+            ranks?: number[] | null;
+            /** @description The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded. */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
@@ -1910,6 +1932,11 @@ export interface components {
             sequence: number;
             /** @description Whether its outcome is final. */
             settled: boolean;
+            /**
+             * @description The game, site or channel that it came from; null if it named none.
+             * @example slot-9
+             */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units.
@@ -2169,6 +2196,12 @@ export interface components {
             pending?: components["schemas"]["JackpotDefinition"] | null;
             public_meter: boolean;
             room?: string | null;
+            /** @description What the source has brought and won, by the ledger: only in an answer to `source_id`. */
+            source?: components["schemas"]["SourceMeters"];
+            /** @description The games, sites or channels that feed it. */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
             /**
              * Jackpot status value
              * @description open, paused, suspended or closed
@@ -2214,8 +2247,8 @@ export interface components {
             max_stake?: number | null;
             /**
              * Format: int64
-             * @description Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the contribution is a rate, else
-             *     0. With a rate, 0 is refused: such an entry would add nothing and could still win.
+             * @description Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a contribution that an entry can use
+             *     is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
              * @example 0
              */
             min_stake?: number;
@@ -2246,6 +2279,26 @@ export interface components {
              * @example null
              */
             room?: string | null;
+            /**
+             * @description The games, sites or channels that feed the jackpot, by id, at most 100. With any, each entry must name one as its
+             *     `source_id`. The public form of the definition leaves them out.
+             * @default {}
+             * @example {
+             *       "lobby": {},
+             *       "slot-9": {
+             *         "contribution": {
+             *           "fixed": 2
+             *         },
+             *         "draw": "external",
+             *         "keys": [
+             *           "slot-9"
+             *         ]
+             *       }
+             *     }
+             */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
             /**
              * @description Status of a new jackpot; default open. It has no effect on an existing jackpot. Answers show the jackpot's
              *     status.
@@ -2568,8 +2621,14 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page of a list. */
-        PageBody_PayoutRow: {
-            items: components["schemas"]["PayoutRow"][];
+        PageBody_ListedPayout: {
+            items: (components["schemas"]["PayoutRow"] & {
+                /**
+                 * @description The source of the entry; null if it named none.
+                 * @example slot-9
+                 */
+                source_id?: string | null;
+            })[];
             /**
              * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
              *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
@@ -2757,7 +2816,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -3166,6 +3225,63 @@ export interface components {
              * @example 17
              */
             waiting: number;
+        };
+        /** @description A game, site or channel that feeds a jackpot. */
+        Source: {
+            contribution?: components["schemas"]["Contribution"] | null;
+            /**
+             * @description Who draws its entries.
+             * @default service
+             */
+            draw: components["schemas"]["DrawnBy"];
+            /**
+             * @description Names of the keys that may send its entries, 1 to 16. null: every key that may play. An external source needs them.
+             * @example [
+             *       "slot-9"
+             *     ]
+             */
+            keys?: string[] | null;
+        };
+        /** @description What a source has brought to a tier and won from it. */
+        SourceMeter: {
+            /**
+             * Format: int64
+             * @description Whole minor units of the exact sum.
+             * @example 1500
+             */
+            contributed: number;
+            /**
+             * Format: int64
+             * @description Millionths of a minor unit, on top of `contributed`.
+             * @example 0
+             */
+            contributed_micro: number;
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 700
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             * @example 3
+             */
+            payouts: number;
+            /** @example grand */
+            tier: string;
+        };
+        /** @description What a source has brought and won. */
+        SourceMeters: {
+            /**
+             * Format: int64
+             * @description Entries of the source.
+             * @example 8812
+             */
+            entries: number;
+            meters: components["schemas"]["SourceMeter"][];
+            /** @example slot-9 */
+            source_id: string;
         };
         /** @description A part of the state, from both sides. */
         StateRow: {
@@ -5744,17 +5860,19 @@ export interface operations {
     };
     list_entries: {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description Of this player.
+                 * @description Of this player. Required, unless `jackpot_id` and `source_id` are given.
                  * @example p7
                  */
-                player_id: string;
+                player_id?: string;
                 /**
                  * @description Of this jackpot.
                  * @example spring
                  */
                 jackpot_id?: string;
+                /** @description Of this source. */
+                source_id?: string;
                 /**
                  * @description Taken then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -6019,7 +6137,10 @@ export interface operations {
     };
     get_jackpot: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Adds what this source has brought and won, as `source`. */
+                source_id?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -6926,7 +7047,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `pass-required`, `pass-expired`, `forbidden`, `wrong-subject` */
+            /** @description `pass-required`, `pass-expired`, `wrong-source`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7250,7 +7371,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `pass-required`: the jackpot has a waiting room; `forbidden`, `wrong-subject` */
+            /** @description `pass-required`: the jackpot has a waiting room; `wrong-source`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7671,6 +7792,8 @@ export interface operations {
     list_postings: {
         parameters: {
             query?: {
+                /** @description Only what entries of this source brought and won: the accounts contributions and payouts, which do not sum to zero. */
+                source_id?: string;
                 /**
                  * @description Booked then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -9346,6 +9469,8 @@ export interface operations {
                  * @example grand
                  */
                 tier?: string;
+                /** @description Of entries of this source. */
+                source_id?: string;
                 /**
                  * @description Paid then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -9382,7 +9507,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageBody_PayoutRow"];
+                    "application/json": components["schemas"]["PageBody_ListedPayout"];
                     /** @example {"payout_id":"5d0b1c9f7a3e42d6b8a1c07e94f2d358","jackpot_id":"spring","entry_id":"round-8812-p7","player_id":"p7","tier":"grand","amount":18811,"currency":"KRW","claim_order":4,"pool_before":18811,"pool_after":0,"paid_at":"2026-11-21T06:00:00.123Z","history":"9f1c0a44d2b7e633","event_id":"jackpot:spring:9f1c0a44d2b7e633:8820:0","key_id":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","signature":"npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA"} */
                     "application/x-ndjson": string;
                     /**

@@ -31,6 +31,7 @@ from .difference import Difference
 from .document_json_response_200 import DocumentJsonResponse200
 from .draw import Draw
 from .draw_draw_by_value import DrawDrawByValue
+from .drawn_by import DrawnBy
 from .entry import Entry
 from .entry_body import EntryBody
 from .entry_coupon import EntryCoupon
@@ -51,8 +52,10 @@ from .issue_row import IssueRow
 from .issue_wish import IssueWish
 from .jackpot import Jackpot
 from .jackpot_definition import JackpotDefinition
+from .jackpot_definition_sources import JackpotDefinitionSources
 from .jackpot_jackpot_status_value import JackpotJackpotStatusValue
 from .jackpot_page import JackpotPage
+from .jackpot_sources import JackpotSources
 from .join_token import JoinToken
 from .join_token_wish import JoinTokenWish
 from .join_wish import JoinWish
@@ -72,7 +75,8 @@ from .outcome_outcome_prize_value import OutcomeOutcomePrizeValue
 from .page_body_audit_row import PageBodyAuditRow
 from .page_body_entry_row import PageBodyEntryRow
 from .page_body_issue_row import PageBodyIssueRow
-from .page_body_payout_row import PageBodyPayoutRow
+from .page_body_listed_payout import PageBodyListedPayout
+from .page_body_listed_payout_items_item import PageBodyListedPayoutItemsItem
 from .page_body_posting_row import PageBodyPostingRow
 from .payout_row import PayoutRow
 from .pool_prize import PoolPrize
@@ -107,6 +111,9 @@ from .room_reconciliation import RoomReconciliation
 from .room_room_status_value import RoomRoomStatusValue
 from .room_status import RoomStatus
 from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
+from .source import Source
+from .source_meter import SourceMeter
+from .source_meters import SourceMeters
 from .state_row import StateRow
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
@@ -154,6 +161,7 @@ __all__ = (
     "DocumentJsonResponse200",
     "Draw",
     "DrawDrawByValue",
+    "DrawnBy",
     "Entry",
     "EntryBody",
     "EntryCoupon",
@@ -174,8 +182,10 @@ __all__ = (
     "IssueWish",
     "Jackpot",
     "JackpotDefinition",
+    "JackpotDefinitionSources",
     "JackpotJackpotStatusValue",
     "JackpotPage",
+    "JackpotSources",
     "JoinToken",
     "JoinTokenWish",
     "JoinWish",
@@ -195,7 +205,8 @@ __all__ = (
     "PageBodyAuditRow",
     "PageBodyEntryRow",
     "PageBodyIssueRow",
-    "PageBodyPayoutRow",
+    "PageBodyListedPayout",
+    "PageBodyListedPayoutItemsItem",
     "PageBodyPostingRow",
     "PayoutRow",
     "PoolPrize",
@@ -226,6 +237,9 @@ __all__ = (
     "RoomRoomStatusValue",
     "RoomStatus",
     "RoomStatusRoomStatusStatusValue",
+    "Source",
+    "SourceMeter",
+    "SourceMeters",
     "StateRow",
     "TakeAll",
     "TakeSharePpm",

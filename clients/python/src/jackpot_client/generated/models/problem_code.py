@@ -50,6 +50,7 @@ ProblemCode = Literal[
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",
+    "wrong-source",
     "wrong-subject",
 ]
 
@@ -103,6 +104,7 @@ PROBLEM_CODE_VALUES: set[ProblemCode] = {
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",
+    "wrong-source",
     "wrong-subject",
 }
 
