@@ -1757,7 +1757,7 @@ export interface components {
              * @example service
              * @enum {string}
              */
-            by: "service";
+            by: "service" | "external";
             commitment: string;
             /**
              * Format: int64
