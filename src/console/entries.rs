@@ -30,6 +30,7 @@ struct Row {
     jackpot_id: String,
     sequence: u64,
     stake: u64,
+    source_id: Option<String>,
     entered_at: String,
     outcome: Option<Outcome>,
 }
@@ -89,9 +90,11 @@ struct Attempt {
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let [player, jackpot, from, to] = ["player-id", "jackpot-id", "from-utc", "to-utc"].map(|name| words.t(name));
-    let filters: [Filter<'_>; 4] = [
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 5] = [
         ("player_id", &player, Kind::Text),
         ("jackpot_id", &jackpot, Kind::Text),
+        ("source_id", &source, Kind::Text),
         ("from", &from, Kind::Time),
         ("to", &to, Kind::Time),
     ];
@@ -166,6 +169,7 @@ fn table(desk: &Desk, list: &List<Row>) -> Markup {
             th.number scope="col" { (words.t("sequence")) }
             th scope="col" { (words.t("entered-at")) }
             th.number scope="col" { (words.t("stake-minor")) }
+            th scope="col" { (words.t("source-id")) }
             th scope="col" { (words.t("outcome")) }
         } }
         tbody { @for entry in &list.items { tr {
@@ -174,6 +178,7 @@ fn table(desk: &Desk, list: &List<Row>) -> Markup {
             td.number { (entry.sequence) }
             td { (time(&entry.entered_at)) }
             td.number { (jackpot_ui::money::grouped(entry.stake.into())) }
+            td.id { (entry.source_id.as_deref().unwrap_or("")) }
             td { (short(words, entry.outcome.as_ref())) }
         } } }
     } };

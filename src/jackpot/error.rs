@@ -36,7 +36,7 @@ pub enum PlayError {
     #[error("everything is stopped: {0}. Repeat the same id when the emergency stop has ended.")]
     Emergency(String),
     /// The entry id was used with other content.
-    #[error("entry id '{0}' was used before with another player, stake or client seed")]
+    #[error("entry id '{0}' was used before with another player, stake, client seed, source or ranks")]
     EntryIdReused(String),
     /// The batch id was used with other content.
     #[error("batch id '{0}' was used before with other entries")]
@@ -53,6 +53,9 @@ pub enum PlayError {
         /// The jackpot's.
         own: String,
     },
+    /// The key may not send entries of this source.
+    #[error("source '{source_id}' takes entries only from the keys that its definition names; yours is '{key}'")]
+    WrongSource { source_id: String, key: String },
     /// A meter would pass 2^53 − 1.
     #[error("a meter would pass 9007199254740991 minor units")]
     AmountTooLarge,

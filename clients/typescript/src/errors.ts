@@ -152,6 +152,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   unauthorized: Unauthorized,
   forbidden: Forbidden,
   "wrong-subject": Forbidden,
+  "wrong-source": Forbidden,
   "pass-required": PassRefused,
   "pass-expired": PassRefused,
   "not-found": NotFound,

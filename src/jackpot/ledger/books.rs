@@ -200,6 +200,9 @@ pub struct Pending {
     pub epoch: u64,
     /// When it was taken, ms of Redis' clock.
     pub entered_ms: i64,
+    /// Its source, if it named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
 }
 
 impl Books {

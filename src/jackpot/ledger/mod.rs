@@ -24,6 +24,7 @@ pub mod records;
 pub mod report;
 pub mod restore;
 pub mod sides;
+pub mod sources;
 pub mod steps;
 pub mod stuck;
 

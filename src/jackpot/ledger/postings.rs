@@ -8,6 +8,10 @@ use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
 use super::event::{Event, MeterChange};
+use super::sources::Moved;
+
+/// Millionths of a minor unit.
+const MICRO: i128 = 1_000_000;
 
 /// A place where money comes from, is, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,6 +123,25 @@ pub fn moved(event: &Event) -> String {
         let into = if outside { -delta } else { *delta };
         *(if millionths { micro } else { amount }) += into;
     }
+    text(tiers)
+}
+
+/// What an event moved for one source, in the same form: what its entries brought and won. These lines do not sum to
+/// zero, because what is brought goes to accounts that all sources share.
+#[must_use]
+pub fn moved_for(source: &Moved) -> String {
+    let tiers = source.tiers.iter().map(|(tier, of)| {
+        let mut sums = <[(i64, i64); Account::ALL.len()]>::default();
+        let whole = |micro: i128| i64::try_from(micro).expect("the contributions of an event are below 2^63");
+        let (units, micro) = (of.contributed_micro / MICRO, of.contributed_micro % MICRO);
+        sums[Account::Contributions as usize] = (-whole(units), -whole(micro));
+        sums[Account::Payouts as usize] = (of.paid, 0);
+        (tier, sums)
+    });
+    text(tiers.collect())
+}
+
+fn text(mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])>) -> String {
     tiers.sort_unstable_by_key(|(tier, _)| *tier);
     let mut text = String::new();
     for (tier, sums) in tiers {

@@ -343,6 +343,14 @@ impl Skip<'_> {
         before.or_else(|| self.salvage.sent.get(entry_id).map(|sent| sent.player.clone()))
     }
 
+    fn source(&self, sequence: u64, entry_id: &str) -> Option<Id> {
+        let before = self.books.pending.get(&sequence);
+        match before {
+            Some(pending) => pending.source_id.clone(),
+            None => self.salvage.sent.get(entry_id)?.source.clone(),
+        }
+    }
+
     fn sent(&self, entry_id: &str, record: Option<&Record>) -> Option<String> {
         if let Some(State::Pending { sent, .. }) = record.map(|record| &record.state) {
             return Some(sent.to_text());
@@ -512,6 +520,7 @@ impl Skip<'_> {
                 player_id,
                 epoch: record.map_or(books.epoch, |record| record.epoch),
                 entered_ms,
+                source_id: self.source(sequence, entry_id),
             };
             books.pending.insert(sequence, one);
         }

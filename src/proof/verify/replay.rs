@@ -42,7 +42,7 @@ pub(super) struct Replay {
     pub(super) draws: Draws,
     once: Once,
     seen: SeenIds,
-    splits: HashMap<Minor, Vec<TierAmount>>,
+    splits: HashMap<(Minor, Option<Id>), Vec<TierAmount>>,
     /// Entries that a skipped event left pending.
     carried_pending: BTreeMap<u64, CarriedPending>,
 }

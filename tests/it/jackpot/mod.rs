@@ -27,4 +27,5 @@ pub mod script_operate;
 pub mod script_restore;
 pub mod script_tail;
 mod several;
+mod sources;
 mod winners;

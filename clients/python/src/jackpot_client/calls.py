@@ -109,10 +109,22 @@ def enter(
     stake: int,
     entry_id: str | None = None,
     client_seed: str | None = None,
+    source_id: str | None = None,
+    ranks: Sequence[int] | None = None,
     room_pass: str | None = None,
 ) -> Steps[Entry]:
-    """One play of one player: contributes once, is drawn once and has one outcome. `stake` is in minor units."""
-    body = EntryBody(entry_id=_id(entry_id), player_id=player_id, stake=stake, client_seed=client_seed)
+    """One play of one player: contributes once, is drawn once and has one outcome. `stake` is in minor units.
+
+    `ranks` are what the game of an external source drew.
+    """
+    body = EntryBody(
+        entry_id=_id(entry_id),
+        player_id=player_id,
+        stake=stake,
+        client_seed=client_seed,
+        source_id=_set(source_id),
+        ranks=_set(None if ranks is None else list(ranks)),
+    )
     request = make_entry._get_kwargs(jackpot_id, body=body, x_room_pass=_set(room_pass))
     return (yield from ask(session, request, Entry.from_dict))
 
@@ -297,6 +309,7 @@ def list_payouts(
     jackpot_id: str | None = None,
     player_id: str | None = None,
     tier: str | None = None,
+    source_id: str | None = None,
     from_: datetime | None = None,
     to: datetime | None = None,
     min_amount: int | None = None,
@@ -308,6 +321,7 @@ def list_payouts(
         jackpot_id=_set(jackpot_id),
         player_id=_set(player_id),
         tier=_set(tier),
+        source_id=_set(source_id),
         from_=_set(from_),
         to=_set(to),
         min_amount=_set(min_amount),

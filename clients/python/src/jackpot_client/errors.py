@@ -156,7 +156,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "entry-index-off",
     ),
     Unauthorized: ("unauthorized",),
-    Forbidden: ("forbidden", "wrong-subject"),
+    Forbidden: ("forbidden", "wrong-subject", "wrong-source"),
     PassRefused: ("pass-required", "pass-expired"),
     NotFound: (
         "not-found",

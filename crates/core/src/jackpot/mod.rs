@@ -5,6 +5,7 @@
 //! | [`document`], [`definition`] | a definition as JSON; checked |
 //! | [`origin`] | a web origin as browsers send it |
 //! | [`odds`], [`draw`], [`epoch`] | the odds table, the draw onto it, and the periods of its seeds |
+//! | [`ranks`] | what the game of an external source drew |
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
 //! | [`expected_return`] | what a player gets back on average of each stake |
@@ -25,6 +26,7 @@ pub mod epoch;
 pub mod expected_return;
 pub mod odds;
 pub mod origin;
+pub mod ranks;
 pub mod record;
 pub mod split;
 pub mod steps;

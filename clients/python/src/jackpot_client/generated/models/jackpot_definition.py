@@ -12,6 +12,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.contribution_fixed import ContributionFixed
     from ..models.contribution_rate_ppm import ContributionRatePpm
+    from ..models.jackpot_definition_sources import JackpotDefinitionSources
     from ..models.odds_table import OddsTable
     from ..models.tier import Tier
 
@@ -34,9 +35,9 @@ class JackpotDefinition:
         tiers (list[Tier]): The progressive pools, 1 to 8. A tier stays once it is defined.
         max_redraws (int | Unset): Redraws of one entry after refused prizes, 0 to 100. Default: 16.
         max_stake (int | None | Unset): Largest stake of an entry in minor units; null: 2^53-1. Example: 1000000000.
-        min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the
-            contribution is a rate, else
-            0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
+        min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a
+            contribution that an entry can use
+            is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
         origins (list[str] | Unset): Web origins whose pages may read what is public (CORS), at most 32, each once:
             `scheme://host[:port]` as a browser
             sends it, with `http` or `https`, small letters, and no port that is the scheme's own. Example:
@@ -45,6 +46,10 @@ class JackpotDefinition:
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
             room must exist. null:
             none.
+        sources (JackpotDefinitionSources | Unset): The games, sites or channels that feed the jackpot, by id, at most
+            100. With any, each entry must name one as its
+            `source_id`. The public form of the definition leaves them out. Example: {'lobby': {}, 'slot-9':
+            {'contribution': {'fixed': 2}, 'draw': 'external', 'keys': ['slot-9']}}.
         status (PutStatus | Unset): A status in a definition.
         winners (Winners | Unset): What the public list of winners shows of a player.
     """
@@ -61,6 +66,7 @@ class JackpotDefinition:
     origins: list[str] | Unset = UNSET
     public_meter: bool | Unset = False
     room: None | str | Unset = UNSET
+    sources: JackpotDefinitionSources | Unset = UNSET
     status: PutStatus | Unset = UNSET
     winners: Winners | Unset = UNSET
 
@@ -108,6 +114,10 @@ class JackpotDefinition:
         else:
             room = self.room
 
+        sources: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.sources, Unset):
+            sources = self.sources.to_dict()
+
         status: str | Unset = UNSET
         if not isinstance(self.status, Unset):
             status = self.status
@@ -140,6 +150,8 @@ class JackpotDefinition:
             field_dict["public_meter"] = public_meter
         if room is not UNSET:
             field_dict["room"] = room
+        if sources is not UNSET:
+            field_dict["sources"] = sources
         if status is not UNSET:
             field_dict["status"] = status
         if winners is not UNSET:
@@ -151,6 +163,7 @@ class JackpotDefinition:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.contribution_fixed import ContributionFixed
         from ..models.contribution_rate_ppm import ContributionRatePpm
+        from ..models.jackpot_definition_sources import JackpotDefinitionSources
         from ..models.odds_table import OddsTable
         from ..models.tier import Tier
 
@@ -220,6 +233,13 @@ class JackpotDefinition:
 
         room = _parse_room(d.pop("room", UNSET))
 
+        _sources = d.pop("sources", UNSET)
+        sources: JackpotDefinitionSources | Unset
+        if isinstance(_sources, Unset):
+            sources = UNSET
+        else:
+            sources = JackpotDefinitionSources.from_dict(_sources)
+
         _status = d.pop("status", UNSET)
         status: PutStatus | Unset
         if isinstance(_status, Unset):
@@ -247,6 +267,7 @@ class JackpotDefinition:
             origins=origins,
             public_meter=public_meter,
             room=room,
+            sources=sources,
             status=status,
             winners=winners,
         )

@@ -52,6 +52,7 @@ ProblemCode = Literal[
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",
+    "wrong-source",
     "wrong-subject",
 ]
 
@@ -107,6 +108,7 @@ PROBLEM_CODE_VALUES: set[ProblemCode] = {
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",
+    "wrong-source",
     "wrong-subject",
 }
 
