@@ -204,9 +204,8 @@ impl Emergency {
                 };
                 match kind.obeys().obey(&subject.1, decision).await {
                     Ok(Obedience::Obeys) => {
-                        _ = self
-                            .progress
-                            .send_if_modified(|progress| progress.left.remove(&subject))
+                        self.progress
+                            .send_if_modified(|progress| progress.left.remove(&subject));
                     }
                     // The next look finds the later decision.
                     Ok(Obedience::Newer) => {}
