@@ -28,7 +28,8 @@ on_both_databases!(
 /// The key that may send entries of `slot`.
 const GAME: By<'_> = By {
     key: "game-1",
-    pass: None,
+    passes: &[],
+    currency: None,
 };
 
 /// The jackpot's own contribution is a rate; two sources have their own. Rank 1 takes the pool, ranks 2 and 3 a part.
@@ -131,7 +132,8 @@ async fn a_refused_entry_leaves_no_trace_and_a_repeat_asks_for_no_key() {
     }
     let stranger = By {
         key: "game-2",
-        pass: None,
+        passes: &[],
+        currency: None,
     };
     let play = play(&fixture, u64::MAX);
     let stolen = play.enter(&fixture.id, &id("x"), drawn(&[1], "p"), stranger).await;
