@@ -1,5 +1,5 @@
 //! Sources: several games feed one jackpot, some draw for themselves. What each brings and wins is in Redis and in the ledger,
-//! whoever dies, on both databases.
+//! also after an instance died or Redis was lost, on both databases.
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::queries::entries::EntryFilters;
