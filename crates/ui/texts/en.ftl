@@ -757,6 +757,7 @@ audit-resume = Resume
 audit-suspend = Suspend
 audit-close = Close
 audit-adjust = Adjust
+audit-reverse = Reverse an entry
 audit-rotate = Rotate
 audit-restore = Restore
 audit-void = Void

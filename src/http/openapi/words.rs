@@ -138,7 +138,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
         ("IssueBody", "result") => BULK_RESULTS.split_at(BULK_RESULTS.len() - OF_BULK_ALONE).0,
         ("BulkLine", "result") => &BULK_RESULTS,
         ("AuditRow", "action") => &[
-            "define", "pause", "resume", "suspend", "close", "adjust", "rotate", "restore", "void", "redrive", "skip",
+            "define", "pause", "resume", "suspend", "close", "adjust", "reverse", "rotate", "restore", "void", "redrive", "skip",
         ],
         ("RefusedSubject", "kind") => &["jackpot", "coupon", "room"],
         ("RefusedSubject", "reason") => &["lost", "ledger-stopped", "suspended", "backlog"],

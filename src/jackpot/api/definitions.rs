@@ -69,6 +69,8 @@ pub(crate) struct Jackpot {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
     /// Version of the definition in force.
@@ -96,6 +98,7 @@ impl Jackpot {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
             room: document.room,
             version,
             pending: pending.map(Waiting),
@@ -113,6 +116,7 @@ impl Serialize for Waiting {
         let mut shown = serde_json::to_value(&self.0).expect("plain data is JSON");
         shown["origins"] = serde_json::json!(self.0.origins);
         shown["winners"] = serde_json::json!(self.0.winners);
+        shown["reverse_within_s"] = serde_json::json!(self.0.reverse_within_s);
         shown.serialize(serializer)
     }
 }
@@ -139,6 +143,8 @@ pub(crate) struct DefinitionOfVersion {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
 }
 
 impl DefinitionOfVersion {
@@ -157,6 +163,7 @@ impl DefinitionOfVersion {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
         }
     }
 }
@@ -189,6 +196,7 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
+    api.operate.check_times(&definition)?;
     let missing = api.named.missing(definition.document()).await?;
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());

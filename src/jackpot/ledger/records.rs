@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
+use jackpot_core::jackpot::reversal::{self, ReversalRecord};
 
 use super::carried::CarriedRecord;
 use super::event::{Claim, ClaimResult, Event, Kind};
@@ -93,6 +94,20 @@ impl Records {
                 let refusals = open.record.refusals().to_vec();
                 open.record.state = State::Ended { refusals };
                 self.keep(entry_id.clone(), open, false, write);
+                Ok(())
+            }
+            Kind::Reverse(reverse) => {
+                let record = ReversalRecord {
+                    reversal_id: reverse.reversal_id.clone(),
+                    at_ms: event.at_ms,
+                    tiers: reverse.reversed.clone(),
+                };
+                write(Written {
+                    entered_n: event.n,
+                    entry_id: &reversal::field(&reverse.entry_id),
+                    text: record.to_string(),
+                    first: true,
+                });
                 Ok(())
             }
             Kind::Skipped(skipped) => {

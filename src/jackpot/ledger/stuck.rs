@@ -534,8 +534,11 @@ impl Skip<'_> {
         let mut changes = Vec::new();
         for tier in tiers {
             let mut after = books.meters.get(&tier).copied().unwrap_or_default();
-            for (meter, before) in after.all() {
+            let in_force = checkpoint.meters.contains_key(&format!("{tier}:pool"));
+            for (meter, before) in after.all().into_iter().chain(after.outside()) {
                 let shown = checkpoint.meters.get(&format!("{tier}:{meter}"));
+                // A checkpoint leaves the meters outside the packed ones out while all are 0.
+                let shown = shown.or(in_force.then_some(&0));
                 let delta = match shown {
                     Some(shown) => shown - later.get(&(tier.clone(), meter.to_owned())).unwrap_or(&0) - before,
                     // The tier is not in force, so only the event itself can say.

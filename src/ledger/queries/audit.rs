@@ -24,7 +24,7 @@ pub struct AuditRow {
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub at: String,
-    /// define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive
+    /// define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void or redrive
     #[schema(example = "pause")]
     pub action: String,
     /// The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment.

@@ -9,6 +9,7 @@
 //! | [`call`] | the entries of one call, as its event has them |
 //! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
 //! | [`adjustment_record`] | Redis' record of an adjustment |
+//! | [`reversal`] | Redis' record of a reversal, and of what a tier has outside the packed meters |
 //! | [`derived`] | ids that the service derives |
 //! | [`steps`] | the next step of an entry |
 
@@ -24,5 +25,6 @@ pub mod epoch;
 pub mod odds;
 pub mod origin;
 pub mod record;
+pub mod reversal;
 pub mod split;
 pub mod steps;

@@ -102,7 +102,7 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_) | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Reverse(_) | Kind::Retention { .. } => {}
         }
         Ok(())
     }
