@@ -5,8 +5,8 @@
 -- ARGV  1..4 fence (state.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
---       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua); also MOVED_METERS,
---       unless all are 0, so that an older version can read it
+--       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua);
+--       after pool_written also MOVED_METERS, unless all are 0, so that an older version can read it
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
 

@@ -6,8 +6,8 @@
 --       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
 --       10..15 how many members KEYS[3] to KEYS[8] must have
 --       16 number of tiers  17.. of each tier its name and values, as a row of the packed meters (values.lua); then the
---       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age and gen_looked,
---       with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
+--       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
+--       and gen_looked, with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply.lua) nothing was written

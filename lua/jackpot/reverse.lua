@@ -73,10 +73,12 @@ local function give_back(tier, first)
   local taken = tier.wins > 0 and sequence <= took
   local missing, missing_micro, from_pool = pool, pool_micro, 0
   if not taken then
-    local held, left = tier.pool + tier.overflow, nil
-    left, tier.pool_micro, missing, missing_micro = less(held, tier.pool_micro, pool, pool_micro)
+    local held = tier.pool + tier.overflow
+    local left, left_micro
+    left, left_micro, missing, missing_micro = less(held, tier.pool_micro, pool, pool_micro)
     from_pool = math.min(tier.pool, held - left)
     tier.pool, tier.overflow = tier.pool - from_pool, tier.overflow - (held - left - from_pool)
+    tier.pool_micro = left_micro
   end
   local short, short_micro
   tier.reserve, tier.reserve_micro, short, short_micro = less(tier.reserve, tier.reserve_micro, reserve, reserve_micro)

@@ -16,7 +16,6 @@ pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
 use jackpot_core::jackpot::reversal::ReversedTier;
-use jackpot_core::money::Minor;
 use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
 
@@ -290,7 +289,7 @@ event_fields! {
         /// Its sequence.
         pub sequence as "seq": u64,
         /// Its stake, minor units.
-        pub stake: Minor,
+        pub stake: u64,
         /// Version of the definition that it entered under.
         pub version: u64,
         /// What each tier gave back.

@@ -2,6 +2,7 @@
 
 use jackpot_core::jackpot::reversal::{self, ReversedTier};
 use jackpot_core::jackpot::split::split;
+use jackpot_core::money::Minor;
 
 use super::{Broken, Replay};
 use crate::jackpot::ledger::event::Reverse;
@@ -17,7 +18,8 @@ impl Replay {
             report.wrong(Place::Event(n), format!("entry {} has not been taken", reverse.sequence));
         }
         let definition = self.definition(reverse.version)?;
-        let amounts = split(&definition, reverse.stake);
+        let stake = Minor::try_from(reverse.stake).map_err(|_| Broken("its stake is beyond 2^53 - 1".to_owned()))?;
+        let amounts = split(&definition, stake);
         if amounts.len() != reverse.reversed.len() {
             return Err(Broken("it reverses other tiers than the entry had".to_owned()));
         }
