@@ -77,6 +77,10 @@ pub struct Meter {
     /// Its millionths.
     #[serde(skip)]
     pub reversed_micro: u64,
+    /// Came from other jackpots. Always 0: transfers are not built yet.
+    pub transferred_in: u64,
+    /// Went to other jackpots. Always 0 too.
+    pub transferred_out: u64,
     /// Millionths beside `funded`, of what reversals could not take out of the tier.
     #[serde(skip)]
     pub funded_micro: u64,

@@ -143,7 +143,7 @@ impl Records {
             text: carried.text.clone(),
             first: carried.first,
         });
-        if carried.id.ends_with(':') {
+        if carried.id.ends_with(':') || carried.id.starts_with('!') {
             return Ok(());
         }
         let record = Record::parse(&carried.text);

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Payout, Record, State};
+use jackpot_core::jackpot::reversal;
 use jackpot_core::text::printable;
 use jackpot_core::wire::{Field, Signed};
 use sqlx::query_as;
@@ -169,6 +170,13 @@ impl Skip<'_> {
         };
         for (id, text) in found.entries.values().chain(&found.batches) {
             carried.records.push(record(id, true, self.n, text));
+        }
+        let of_raw = |name: &str| self.raw.and_then(|raw| raw.fields.get(name));
+        if let Some(entry_id) = of_raw("entry").filter(|_| of_raw("type") == Some("reverse")) {
+            let (keys, name) = (JackpotKeys::new(self.id), reversal::field(entry_id));
+            if let Some(text) = self.held.record(store, &keys, &name).await? {
+                carried.records.push(record(&name, true, self.n, &text));
+            }
         }
         let gone = self.books.pending.iter();
         let gone = gone.filter(|(sequence, _)| !self.stays_pending(**sequence));

@@ -205,6 +205,8 @@ fn meter_of(row: TierMeters) -> Meter {
         funded_micro: row.funded_micro,
         reversed: row.reversed,
         reversed_micro: row.reversed_micro,
+        transferred_in: 0,
+        transferred_out: 0,
     }
 }
 
