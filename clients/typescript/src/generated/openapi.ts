@@ -586,6 +586,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jackpots/{id}/entries/{entry_id}/reverse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes the contribution of an entry back, because the game cancelled its round. Once for each entry.
+         * @description Each tier gives the exact contribution back: the pool's share out of the pool, then the overflow, and the reserve's
+         *     share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
+         *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["reverse_entry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jackpots/{id}/entry-batches": {
         parameters: {
             query?: never;
@@ -1302,11 +1326,11 @@ export interface components {
         AuditRow: {
             /**
              * AuditRow action value
-             * @description define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive
+             * @description define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void or redrive
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "rotate" | "restore" | "void" | "redrive" | "skip";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "rotate" | "restore" | "void" | "redrive" | "skip";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -1712,6 +1736,11 @@ export interface components {
             odds: components["schemas"]["OddsTable"];
             origins: string[];
             public_meter: boolean;
+            /**
+             * Format: int64
+             * @example 300
+             */
+            reverse_within_s: number;
             tiers: components["schemas"]["Tier"][];
             /**
              * Format: int64
@@ -1771,6 +1800,8 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
             /** @example p7 */
             player_id: string;
+            /** @description Only in the answer of `GET`, for an entry whose round was cancelled. */
+            reversed?: components["schemas"]["ReversedBody"];
             /**
              * Format: int64
              * @description Number of the entry within the jackpot, from 1.
@@ -2168,6 +2199,11 @@ export interface components {
             origins: string[];
             pending?: components["schemas"]["JackpotDefinition"] | null;
             public_meter: boolean;
+            /**
+             * Format: int64
+             * @example 300
+             */
+            reverse_within_s: number;
             room?: string | null;
             /**
              * Jackpot status value
@@ -2240,6 +2276,13 @@ export interface components {
              * @default false
              */
             public_meter: boolean;
+            /**
+             * Format: int64
+             * @description For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
+             * @default 300
+             * @example 300
+             */
+            reverse_within_s: number;
             /**
              * @description The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
              *     none.
@@ -2390,8 +2433,23 @@ export interface components {
              * @description Pays for the next seed.
              */
             reserve: number;
+            /**
+             * Format: int64
+             * @description Given back for cancelled rounds: whole units of the exact sum.
+             */
+            reversed: number;
             /** @example grand */
             tier: string;
+            /**
+             * Format: int64
+             * @description Came from other jackpots. Always 0: transfers are not built yet.
+             */
+            transferred_in: number;
+            /**
+             * Format: int64
+             * @description Went to other jackpots. Always 0 too.
+             */
+            transferred_out: number;
             /**
              * Format: int64
              * @description Takes of all.
@@ -2748,7 +2806,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -2874,6 +2932,66 @@ export interface components {
              * @enum {string}
              */
             reason: "lost" | "ledger-stopped" | "suspended" | "backlog";
+        };
+        /** @description What a reversal gave back. */
+        Reversal: {
+            /** @example round-8812-p7 */
+            entry_id: string;
+            /** @example cancel-8812 */
+            reversal_id: string;
+            reversed: components["schemas"]["ReversedPart"][];
+        };
+        /** @description The cancellation of a round. */
+        ReversalBody: {
+            /**
+             * @description 1 to 500 characters, no control characters.
+             * @example round cancelled
+             */
+            reason: string;
+            /**
+             * @description Chosen by the game. The same id works once for an entry.
+             * @example cancel-8812
+             */
+            reversal_id: string;
+        };
+        /** @description That an entry was reversed. */
+        ReversedBody: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @example cancel-8812 */
+            reversal_id: string;
+        };
+        /** @description What one tier gave back: the entry's exact contribution. */
+        ReversedPart: {
+            /**
+             * Format: int64
+             * @description Whole minor units.
+             * @example 1
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Its millionths.
+             * @example 0
+             */
+            amount_micro: number;
+            /** @example grand */
+            tier: string;
+            /**
+             * Format: int64
+             * @description The part that the tier did not hold any more; it counts as funded. Whole minor units.
+             * @example 0
+             */
+            uncovered: number;
+            /**
+             * Format: int64
+             * @description Its millionths.
+             * @example 0
+             */
+            uncovered_micro: number;
         };
         /** @description A room: its definition, status and counts. */
         Room: {
@@ -3856,7 +3974,7 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, rotate, restore, void or redrive.
+                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void or redrive.
                  * @example pause
                  */
                 action?: string;
@@ -7125,6 +7243,188 @@ export interface operations {
                 };
             };
             /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reverse_entry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                /**
+                 * @description As it was sent, or `{batch_id}:{i}`.
+                 * @example round-8812-p7
+                 */
+                entry_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReversalBody"];
+            };
+        };
+        responses: {
+            /** @description Done before, with `Idempotency-Replayed: true` */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reversal"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reversal"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `entry-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `entry-has-prize`, `entry-pending`, `entry-reversed`, `too-late`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `amount-too-large` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -41,6 +41,7 @@ class Jackpot:
             odds (OddsTable): The odds table.
             origins (list[str]):
             public_meter (bool):
+            reverse_within_s (int):  Example: 300.
             status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
             tiers (list[Tier]):
             version (int): Version of the definition in force. Example: 3.
@@ -60,6 +61,7 @@ class Jackpot:
     odds: OddsTable
     origins: list[str]
     public_meter: bool
+    reverse_within_s: int
     status: JackpotJackpotStatusValue
     tiers: list[Tier]
     version: int
@@ -99,6 +101,8 @@ class Jackpot:
         origins = self.origins
 
         public_meter = self.public_meter
+
+        reverse_within_s = self.reverse_within_s
 
         status: str = self.status
 
@@ -145,6 +149,7 @@ class Jackpot:
                 "odds": odds,
                 "origins": origins,
                 "public_meter": public_meter,
+                "reverse_within_s": reverse_within_s,
                 "status": status,
                 "tiers": tiers,
                 "version": version,
@@ -217,6 +222,8 @@ class Jackpot:
 
         public_meter = d.pop("public_meter")
 
+        reverse_within_s = d.pop("reverse_within_s")
+
         status = check_jackpot_jackpot_status_value(d.pop("status"))
 
         tiers = []
@@ -276,6 +283,7 @@ class Jackpot:
             odds=odds,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
             status=status,
             tiers=tiers,
             version=version,
