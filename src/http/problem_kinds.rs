@@ -179,6 +179,26 @@ pub(super) const KINDS: &[Kind] = &[
          stake is in its currency.",
     ),
     kind(
+        "entry-has-prize",
+        "The entry has a prize",
+        "A round with a prize is not reversed. Nothing was changed.",
+    ),
+    kind(
+        "entry-pending",
+        "The entry has no outcome yet",
+        "Repeat the reversal in a moment: any instance finishes the entry.",
+    ),
+    kind(
+        "entry-reversed",
+        "The entry was reversed before",
+        "Another reversal id took the entry back. `GET` of the entry shows it.",
+    ),
+    kind(
+        "too-late",
+        "The time for it has passed",
+        "An entry can be reversed for `reverse_within_s` of its definition. Nothing was changed; adjust by hand if you must.",
+    ),
+    kind(
         "amount-too-large",
         "An amount would be too large",
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",

@@ -44,6 +44,18 @@ pub enum PlayError {
     /// The adjustment id was used with other content.
     #[error("adjustment id '{0}' was used before with other content")]
     AdjustmentIdReused(Id),
+    /// The entry has a prize, which a reversal would leave without its round.
+    #[error("entry '{0}' has a prize: a round with a prize is not reversed")]
+    EntryHasPrize(String),
+    /// The entry has no outcome yet.
+    #[error("entry '{0}' has no outcome yet: repeat the reversal in a moment")]
+    EntryPending(String),
+    /// Another reversal has taken the entry back.
+    #[error("entry '{entry_id}' was reversed before, by reversal '{reversal_id}'")]
+    EntryReversed { entry_id: String, reversal_id: Id },
+    /// The time for a reversal has passed.
+    #[error("entry '{entry_id}' can be reversed for {within_s} seconds after it was taken, which have passed")]
+    TooLate { entry_id: String, within_s: u64 },
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),

@@ -128,6 +128,13 @@ adjust-effect-move = { $amount } moves inside the jackpot.
 adjust-moves-on = The jackpot goes on meanwhile: the values below are those of this moment.
 adjust-do = Adjust
 done-adjust = The adjustment is made.
+reverse = Reverse
+reverse-title = Reverse entry { $id }
+reverse-effect = The round was cancelled: each tier gives the exact contribution of the entry back, to the millionth.
+reverse-uncovered = What a tier does not hold any more, because it was won since, counts as funded.
+reverse-do = Reverse the entry
+reversed = Reversed
+done-reverse = The entry is reversed.
 
 ## Definitions of coupons and rooms
 definition = Definition
@@ -775,6 +782,7 @@ audit-resume = Resume
 audit-suspend = Suspend
 audit-close = Close
 audit-adjust = Adjust
+audit-reverse = Reverse an entry
 audit-rotate = Rotate
 audit-restore = Restore
 audit-void = Void

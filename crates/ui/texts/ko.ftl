@@ -119,6 +119,13 @@ adjust-effect-move = { $amount }이 잭팟 안에서 옮겨집니다.
 adjust-moves-on = 잭팟은 계속 진행됩니다. 아래 값은 지금 이 순간의 값입니다.
 adjust-do = 조정하기
 done-adjust = 조정했습니다.
+reverse = 참여 취소
+reverse-title = 참여 { $id } 취소
+reverse-effect = 라운드가 취소되었습니다. 각 티어가 이 참여의 기여금을 백만분의 일 단위까지 그대로 돌려줍니다.
+reverse-uncovered = 그동안 당첨되어 티어에 남아 있지 않은 금액은 운영자가 채운 것으로 셉니다.
+reverse-do = 참여 취소하기
+reversed = 취소됨
+done-reverse = 참여를 취소했습니다.
 
 ## 쿠폰과 대기실의 정의
 definition = 정의
@@ -733,6 +740,7 @@ audit-resume = 재개
 audit-suspend = 정지
 audit-close = 종료
 audit-adjust = 조정
+audit-reverse = 참여 취소
 audit-rotate = 에포크 교체
 audit-restore = 복원
 audit-void = 취소

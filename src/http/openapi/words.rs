@@ -144,6 +144,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "suspend",
             "close",
             "adjust",
+            "reverse",
             "rotate",
             "restore",
             "void",

@@ -80,6 +80,8 @@ pub(crate) struct Jackpot {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
     /// The games, sites or channels that feed it.
@@ -115,6 +117,7 @@ impl Jackpot {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
             room: document.room,
             sources: document.sources,
             version,
@@ -136,6 +139,7 @@ impl Serialize for Waiting {
         shown["winners"] = serde_json::json!(self.0.winners);
         shown["odds"]["per_stake"] = serde_json::json!(self.0.odds.per_stake);
         shown["sources"] = serde_json::json!(whole(&self.0.sources));
+        shown["reverse_within_s"] = serde_json::json!(self.0.reverse_within_s);
         shown.serialize(serializer)
     }
 }
@@ -173,6 +177,8 @@ pub(crate) struct DefinitionOfVersion {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
 }
 
 impl DefinitionOfVersion {
@@ -191,6 +197,7 @@ impl DefinitionOfVersion {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
         }
     }
 }
@@ -223,6 +230,7 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
+    api.operate.check_times(&definition)?;
     let missing = api.named.missing(definition.document()).await?;
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
+use super::reversals::ReversedBody;
 use super::room_pass::RoomPass;
 use crate::http::auth;
 use crate::http::body::{Body, Described};
@@ -73,6 +74,10 @@ pub(crate) struct Entry {
     contributions: Vec<ContributionBody>,
     outcome: Outcome,
     draw: Draw,
+    /// Only in the answer of `GET`, for an entry whose round was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reversed: Option<ReversedBody>,
 }
 
 /// The contribution of an entry or a batch to a tier, in minor units.
@@ -224,6 +229,7 @@ pub(crate) async fn get(
     };
     let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
     let mut shown = entry(id, played);
+    shown.reversed = found.reversal.map(Into::into);
     if let Some(coupon) = shown.outcome.coupon.as_mut().filter(|_| !caller.sees_codes()) {
         coupon.code = None;
     }
@@ -277,6 +283,7 @@ pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
         outcome,
         draw,
         jackpot_id,
+        reversed: None,
     }
 }
 

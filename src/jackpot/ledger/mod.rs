@@ -21,6 +21,7 @@ pub mod postings;
 pub mod projector;
 pub mod queries;
 pub mod records;
+pub mod takes;
 pub mod report;
 pub mod restore;
 pub mod sides;

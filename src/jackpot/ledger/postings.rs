@@ -32,10 +32,12 @@ pub enum Account {
     Payouts,
     /// What a skipped event moved without stating the source; negative: what it brought in.
     Skipped,
+    /// Cancelled rounds: what was given back.
+    Reversals,
 }
 
 impl Account {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Contributions,
         Self::Funding,
         Self::Pool,
@@ -44,6 +46,7 @@ impl Account {
         Self::Remainder,
         Self::Payouts,
         Self::Skipped,
+        Self::Reversals,
     ];
 
     /// The account in the text of an event's postings.
@@ -57,6 +60,7 @@ impl Account {
             Self::Remainder => 'm',
             Self::Payouts => 'w',
             Self::Skipped => 's',
+            Self::Reversals => 'v',
         }
     }
 
@@ -72,6 +76,7 @@ impl Account {
             Self::Remainder => "remainder",
             Self::Payouts => "payouts",
             Self::Skipped => "skipped",
+            Self::Reversals => "reversals",
         }
     }
 
@@ -82,6 +87,9 @@ impl Account {
             "contributed" => (Self::Contributions, true, false),
             "contributed_micro" => (Self::Contributions, true, true),
             "funded" => (Self::Funding, true, false),
+            "funded_micro" => (Self::Funding, true, true),
+            "reversed" => (Self::Reversals, false, false),
+            "reversed_micro" => (Self::Reversals, false, true),
             "pool" => (Self::Pool, false, false),
             "reserve" => (Self::Reserve, false, false),
             "overflow" => (Self::Overflow, false, false),

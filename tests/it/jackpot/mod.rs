@@ -15,6 +15,7 @@ pub mod model;
 mod origins;
 pub mod pool_by_hand;
 pub mod prize_coupon;
+pub mod reversal;
 mod rules;
 pub mod script_checkpoint;
 pub mod script_claim;

@@ -21,6 +21,7 @@ from .generated.api.coupons import put_coupon as _put_coupon
 from .generated.api.coupons import void_issue as _void_issue
 from .generated.api.entries import get_entry as _get_entry
 from .generated.api.entries import make_entry, make_entry_batch, make_play
+from .generated.api.entries import reverse_entry as _reverse_entry
 from .generated.api.jackpots import adjust_jackpot as _adjust_jackpot
 from .generated.api.jackpots import close_jackpot as _close_jackpot
 from .generated.api.jackpots import get_definition as _get_definition
@@ -72,6 +73,8 @@ from .generated.models import (
     PlayAnswer,
     PlayBody,
     ReasonBody,
+    Reversal,
+    ReversalBody,
     Room,
     RoomDefinition,
     RoomStatus,
@@ -176,6 +179,14 @@ def enter_batch(
 def get_entry(session: Session, jackpot_id: str, entry_id: str) -> Steps[Entry]:
     """An entry with the body of its first answer."""
     return (yield from ask(session, _get_entry._get_kwargs(jackpot_id, entry_id), Entry.from_dict))
+
+
+def reverse_entry(
+    session: Session, jackpot_id: str, entry_id: str, reason: str, *, reversal_id: str | None = None
+) -> Steps[Reversal]:
+    """Takes the contribution of an entry back, because its round was cancelled. Once for each entry."""
+    body = ReversalBody(reversal_id=_id(reversal_id), reason=reason)
+    return (yield from ask(session, _reverse_entry._get_kwargs(jackpot_id, entry_id, body=body), Reversal.from_dict))
 
 
 def list_entries(

@@ -66,6 +66,10 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Winners::is_default")]
     #[schema(default = "masked")]
     pub winners: Winners,
+    /// For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
+    #[serde(default = "default_reverse_within_s", skip_serializing_if = "is_default_reverse")]
+    #[schema(default = 300, minimum = 0, example = 300)]
+    pub reverse_within_s: u64,
     /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
     /// none.
     #[serde(default)]
@@ -339,4 +343,16 @@ pub struct CouponPrize {
 
 fn default_max_redraws() -> u32 {
     DEFAULT_MAX_REDRAWS
+}
+
+/// Default of `reverse_within_s`.
+const REVERSE_WITHIN_S: u64 = 300;
+
+fn default_reverse_within_s() -> u64 {
+    REVERSE_WITHIN_S
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_default_reverse(seconds: &u64) -> bool {
+    *seconds == REVERSE_WITHIN_S
 }

@@ -11,6 +11,7 @@
 //! | [`expected_return`] | what a player gets back on average of each stake |
 //! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
 //! | [`adjustment_record`] | Redis' record of an adjustment |
+//! | [`reversal`] | Redis' record of a reversal, and of what a tier has outside the packed meters |
 //! | [`derived`] | ids that the service derives |
 //! | [`steps`] | the next step of an entry |
 
@@ -28,5 +29,6 @@ pub mod odds;
 pub mod origin;
 pub mod ranks;
 pub mod record;
+pub mod reversal;
 pub mod split;
 pub mod steps;

@@ -43,6 +43,8 @@ class JackpotDefinition:
             sends it, with `http` or `https`, small letters, and no port that is the scheme's own. Example:
             ['https://games.example'].
         public_meter (bool | Unset): Whether anyone may read the meter without a key. Default: False.
+        reverse_within_s (int | Unset): For how long after an entry its round can be cancelled (`reverse`), in seconds;
+            at most the retention of ids. Default: 300. Example: 300.
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
             room must exist. null:
             none.
@@ -65,6 +67,7 @@ class JackpotDefinition:
     min_stake: int | Unset = UNSET
     origins: list[str] | Unset = UNSET
     public_meter: bool | Unset = False
+    reverse_within_s: int | Unset = 300
     room: None | str | Unset = UNSET
     sources: JackpotDefinitionSources | Unset = UNSET
     status: PutStatus | Unset = UNSET
@@ -108,6 +111,8 @@ class JackpotDefinition:
 
         public_meter = self.public_meter
 
+        reverse_within_s = self.reverse_within_s
+
         room: None | str | Unset
         if isinstance(self.room, Unset):
             room = UNSET
@@ -148,6 +153,8 @@ class JackpotDefinition:
             field_dict["origins"] = origins
         if public_meter is not UNSET:
             field_dict["public_meter"] = public_meter
+        if reverse_within_s is not UNSET:
+            field_dict["reverse_within_s"] = reverse_within_s
         if room is not UNSET:
             field_dict["room"] = room
         if sources is not UNSET:
@@ -224,6 +231,8 @@ class JackpotDefinition:
 
         public_meter = d.pop("public_meter", UNSET)
 
+        reverse_within_s = d.pop("reverse_within_s", UNSET)
+
         def _parse_room(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -266,6 +275,7 @@ class JackpotDefinition:
             min_stake=min_stake,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
             room=room,
             sources=sources,
             status=status,
