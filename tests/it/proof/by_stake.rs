@@ -74,7 +74,7 @@ async fn entries_and_batches_are_drawn_by_their_stakes() {
     let mut forged = story.clone();
     forged.edit(n, |fields| {
         let block = fields.get_mut("block").expect("the entries");
-        *block = block.lines().map(|line| lowered(line)).collect::<Vec<_>>().join("\n");
+        *block = block.lines().map(lowered).collect::<Vec<_>>().join("\n");
     });
     forged.close();
     names(&forged.verify(), &Place::Event(n), "draws rank 0");

@@ -94,6 +94,53 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
     for answer in requests(&service, "new").await {
         refused(&answer);
     }
+    queues_and_uploads_take_nothing(&service).await;
+
+    // Repeats.
+    for (again, first) in requests(&service, "old").await.iter().zip(&first) {
+        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        let id = ["entry_id", "batch_id", "request_id", "ticket"]
+            .into_iter()
+            .find(|id| first.body[*id].is_string());
+        assert_eq!(again.body[id.expect("an id")], first.body[id.expect("an id")]);
+    }
+    // Looks, renewals and what follows from them: the place that is given up admits the next user.
+    let ticket = |body: &Value| format!("/v1/rooms/hall/tickets/{}", body["ticket"].as_str().expect("a ticket"));
+    let inside = ticket(&first[3].body);
+    assert_eq!(
+        service.post(&format!("{inside}/renew"), json!({})).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(service.call(Method::DELETE, &inside, None).await.status, StatusCode::OK);
+    eventually(PATIENCE, "the next user is admitted", async || {
+        let now = service.get(&ticket(&waiting)).await.body;
+        (now["status"] == "admitted").then_some(())
+    })
+    .await;
+
+    operators_work(&service).await;
+    let ready = service.get("/readyz").await;
+    assert_eq!(
+        (ready.status, &ready.body["emergency_stop"]["unreached"]),
+        (StatusCode::OK, &json!(0)),
+        "{}",
+        ready.text
+    );
+    let metrics = service.get("/metrics").await.text;
+    assert!(metrics.contains("jackpot_emergency_stopped 1\n"), "{metrics}");
+
+    start(&service).await;
+    for answer in requests(&service, "new").await {
+        assert!(answer.status.is_success(), "{}", answer.text);
+    }
+    assert_eq!(service.get("/readyz").await.body["emergency_stop"], Value::Null);
+    let metrics = service.get("/metrics").await.text;
+    assert!(metrics.contains("jackpot_emergency_stopped 0\n"), "{metrics}");
+    the_audit_trail_has_it(&service).await;
+}
+
+/// Requests for the queue of a coupon, and many in one upload.
+async fn queues_and_uploads_take_nothing(service: &Service) {
     let queued = http_client()
         .post(service.url("/v1/coupons/gift/issues"))
         .bearer_auth(service.operator_key())
@@ -125,30 +172,9 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
     );
     assert_eq!(lines[1]["code"], "stopped", "{bulk}");
     assert!(bulk.contains(REASON), "{bulk}");
+}
 
-    // Repeats.
-    for (again, first) in requests(&service, "old").await.iter().zip(&first) {
-        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
-        let id = ["entry_id", "batch_id", "request_id", "ticket"]
-            .into_iter()
-            .find(|id| first.body[*id].is_string());
-        assert_eq!(again.body[id.expect("an id")], first.body[id.expect("an id")]);
-    }
-    // Looks, renewals and what follows from them: the place that is given up admits the next user.
-    let ticket = |body: &Value| format!("/v1/rooms/hall/tickets/{}", body["ticket"].as_str().expect("a ticket"));
-    let inside = ticket(&first[3].body);
-    assert_eq!(
-        service.post(&format!("{inside}/renew"), json!({})).await.status,
-        StatusCode::OK
-    );
-    assert_eq!(service.call(Method::DELETE, &inside, None).await.status, StatusCode::OK);
-    eventually(PATIENCE, "the next user is admitted", async || {
-        let now = service.get(&ticket(&waiting)).await.body;
-        (now["status"] == "admitted").then_some(())
-    })
-    .await;
-
-    // Operators.
+async fn operators_work(service: &Service) {
     let adjusted = json!({"adjustment_id": "a1", "tier": "grand", "meter": "pool", "amount": 5, "reason": "meanwhile"});
     let adjusted = service.post("/v1/jackpots/busy/adjustments", adjusted).await;
     assert!(adjusted.status.is_success(), "{}", adjusted.text);
@@ -158,8 +184,8 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
             .await;
         assert_eq!(done.status, StatusCode::OK, "{}", done.text);
     }
-    refused(&requests(&service, "after-resume").await[0]);
-    create(&service, lively("born")).await;
+    refused(&requests(service, "after-resume").await[0]);
+    create(service, lively("born")).await;
     refused(
         &service
             .post(
@@ -168,24 +194,6 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
             )
             .await,
     );
-    let ready = service.get("/readyz").await;
-    assert_eq!(
-        (ready.status, &ready.body["emergency_stop"]["unreached"]),
-        (StatusCode::OK, &json!(0)),
-        "{}",
-        ready.text
-    );
-    let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_emergency_stopped 1\n"), "{metrics}");
-
-    start(&service).await;
-    for answer in requests(&service, "new").await {
-        assert!(answer.status.is_success(), "{}", answer.text);
-    }
-    assert_eq!(service.get("/readyz").await.body["emergency_stop"], Value::Null);
-    let metrics = service.get("/metrics").await.text;
-    assert!(metrics.contains("jackpot_emergency_stopped 0\n"), "{metrics}");
-    the_audit_trail_has_it(&service).await;
 }
 
 async fn the_audit_trail_has_it(service: &Service) {
