@@ -5,6 +5,7 @@
 //! | [`document`], [`definition`] | a definition as JSON; checked |
 //! | [`origin`] | a web origin as browsers send it |
 //! | [`odds`], [`draw`], [`epoch`] | the odds table, the draw onto it, and the periods of its seeds |
+//! | [`must_hit`], [`cycle`] | by when a pool must be hit; the cycles from one hit to the next, and their triggers |
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
 //! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
@@ -16,11 +17,13 @@ pub mod added;
 pub mod adjustment_record;
 pub mod batch_record;
 pub mod call;
+pub mod cycle;
 pub mod definition;
 pub mod derived;
 pub mod document;
 pub mod draw;
 pub mod epoch;
+pub mod must_hit;
 pub mod odds;
 pub mod origin;
 pub mod record;
