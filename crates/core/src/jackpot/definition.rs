@@ -10,6 +10,7 @@ use crate::violation::check_name;
 pub use crate::violation::{MAX_NAME_CHARS, Violation};
 
 use super::document::{Contribution, Document, DrawnBy, Prize, Source, Take, Tier};
+use super::must_hit;
 use super::odds::{InvalidOdds, Odds};
 use super::origin;
 use super::ranks::Ranks;
@@ -68,6 +69,7 @@ impl Definition {
         check_per_stake(&document, &mut wrong);
         check_origins(&document.origins, &mut wrong);
         check_sources(&document, &mut wrong);
+        check_supported(&document, &mut wrong);
         match Self::stored(document) {
             Ok(definition) if wrong.is_empty() => Ok(definition),
             Ok(_) => Err(wrong),
@@ -311,12 +313,7 @@ fn check_tiers(tiers: &[Tier], wrong: &mut Vec<Violation>) {
                 "must be at most the tier's cap",
             ));
         }
-        if tier.must_hit_by.is_some() {
-            wrong.push(Violation::new(
-                format!("tiers[{i}].must_hit_by"),
-                "must be null: reserved, not supported yet",
-            ));
-        }
+        must_hit::check(&format!("tiers[{i}]"), tier, wrong);
     }
     let shares = shares(tiers);
     if shares > u64::from(Ppm::WHOLE.get()) {
@@ -461,6 +458,16 @@ fn check_sources(document: &Document, wrong: &mut Vec<Violation>) {
                 Ok(()) => continue,
             };
             wrong.push(Violation::new(format!("{field}[{i}]"), rule));
+        }
+    }
+}
+
+/// A rule that is read but not played yet.
+fn check_supported(document: &Document, wrong: &mut Vec<Violation>) {
+    for (i, tier) in document.tiers.iter().enumerate() {
+        if tier.must_hit_by.is_some() {
+            let rule = "must be null: reserved, not supported yet";
+            wrong.push(Violation::new(format!("tiers[{i}].must_hit_by"), rule));
         }
     }
 }
@@ -614,9 +621,10 @@ mod tests {
         assert_eq!(broken(|v| v["name"] = json!("")), ["name"]);
         assert_eq!(broken(|v| v["currency"] = json!("krw")), ["currency"]);
         assert_eq!(broken(|v| v["max_redraws"] = json!(101)), ["max_redraws"]);
+        let amount = |low: u64, high: u64| json!({"amount": {"low": low, "high": high}});
         assert_eq!(
-            broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})),
-            ["tiers[0].must_hit_by"]
+            broken(|v| v["tiers"][0]["must_hit_by"] = amount(99, 200)),
+            ["tiers[0].must_hit_by.amount.low", "tiers[0].must_hit_by"]
         );
         assert_eq!(broken(|v| v["tiers"][0]["cap"] = json!(0)), ["tiers[0].cap"]);
         assert_eq!(

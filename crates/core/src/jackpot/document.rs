@@ -6,6 +6,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
+use super::must_hit::MustHitBy;
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
 
@@ -236,10 +237,9 @@ pub struct Tier {
     #[serde(default)]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
     pub cap: Option<Minor>,
-    /// Reserved: null.
+    /// By when the pool must be hit; null: it need not be.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    pub must_hit_by: Option<serde_json::Value>,
+    pub must_hit_by: Option<MustHitBy>,
 }
 
 /// The odds table.

@@ -6,6 +6,7 @@
 //! | [`origin`] | a web origin as browsers send it |
 //! | [`odds`], [`draw`], [`epoch`] | the odds table, the draw onto it, and the periods of its seeds |
 //! | [`ranks`] | what the game of an external source drew |
+//! | [`must_hit`], [`cycle`] | by when a pool must be hit; the cycles from one hit to the next, and their triggers |
 //! | [`split`], [`added`] | what one entry adds to each tier; what each entry of a call added, computed |
 //! | [`call`] | the entries of one call, as its event has them |
 //! | [`expected_return`] | what a player gets back on average of each stake |
@@ -19,12 +20,14 @@ pub mod added;
 pub mod adjustment_record;
 pub mod batch_record;
 pub mod call;
+pub mod cycle;
 pub mod definition;
 pub mod derived;
 pub mod document;
 pub mod draw;
 pub mod epoch;
 pub mod expected_return;
+pub mod must_hit;
 pub mod odds;
 pub mod origin;
 pub mod ranks;
