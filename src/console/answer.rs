@@ -53,5 +53,4 @@ pub struct Meter {
     pub funded: i64,
     pub paid: u64,
     pub wins: u64,
-    pub reversed: u64,
 }

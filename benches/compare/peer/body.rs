@@ -32,8 +32,6 @@ impl EntryBody {
             player: self.player_id,
             stake: self.stake,
             client_seed: self.client_seed,
-            source: None,
-            ranks: None,
         }
     }
 }

@@ -23,7 +23,6 @@ mod operate;
 pub mod packed;
 mod read;
 mod restore;
-mod reverse;
 mod rotate;
 mod segment;
 
@@ -40,7 +39,6 @@ pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
-pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate};
 
 macro_rules! script {
@@ -61,7 +59,6 @@ static ENTER: LazyLock<Script> = script!(
     "enter",
     "",
     "changes",
-    "moved",
     "tiers",
     "kept",
     "in_run",
@@ -94,7 +91,6 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
     "changes",
-    "moved",
     "tiers",
     "in_run",
     "record",
@@ -118,7 +114,6 @@ static CLAIM: LazyLock<Script> = script!(
     "claim",
     "allow-oom",
     "changes",
-    "moved",
     "tiers",
     "in_run",
     "record",
@@ -137,7 +132,6 @@ static COUPON: LazyLock<Script> = script!(
     "coupon",
     "allow-oom",
     "changes",
-    "moved",
     "tiers",
     "in_run",
     "record",
@@ -155,7 +149,6 @@ static FINISH: LazyLock<Script> = script!(
     "finish",
     "allow-oom",
     "changes",
-    "moved",
     "tiers",
     "in_run",
     "record",
@@ -172,7 +165,6 @@ static STATUS: LazyLock<Script> = script!(
     "status",
     "allow-oom",
     "changes",
-    "moved",
     "tiers",
     "../subject/status",
     "event/status",
@@ -190,23 +182,11 @@ static ADJUST: LazyLock<Script> = script!(
     "adjust",
     "",
     "changes",
-    "moved",
     "tiers",
     "event/adjust",
     "adjustment",
     "adjust_reply",
     "adjust"
-);
-static REVERSE: LazyLock<Script> = script!(
-    "reverse",
-    "allow-oom",
-    "changes",
-    "moved",
-    "tiers",
-    "reversal",
-    "event/reverse",
-    "reverse_reply",
-    "reverse"
 );
 static DEFINE: LazyLock<Script> = script!(
     "define",
@@ -215,7 +195,6 @@ static DEFINE: LazyLock<Script> = script!(
     "../subject/puts",
     "tier_rows",
     "changes",
-    "moved",
     "tiers",
     "epoch",
     "opening",
@@ -257,12 +236,11 @@ static LOOKUP_BATCH: LazyLock<Script> = script!(
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "moved", "tiers", "held", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view_reply", "view");
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
     "tier_rows",
-    "moved",
     "tiers",
     "held",
     "../subject/checkpoint",
@@ -273,7 +251,6 @@ static RESTORE_END: LazyLock<Script> = script!(
     "restore_end",
     "allow-oom",
     "tier_rows",
-    "moved",
     "epoch",
     "opening",
     "../subject/restored",
@@ -294,7 +271,7 @@ static PENDING: LazyLock<Script> = script!(
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 11] {
+pub fn declared() -> [Declared; 10] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
@@ -350,11 +327,6 @@ pub fn declared() -> [Declared; 11] {
                 reply::<adjust::Below>("`adjust`", "below", "below-zero"),
                 reply::<adjust::Above>("`adjust`", "above", "above-cap"),
             ],
-        ),
-        Declared::new(
-            "lua/jackpot/reverse_reply.lua",
-            "src/jackpot/scripts/reverse.rs",
-            [reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
         ),
         Declared::new(
             "lua/jackpot/define_reply.lua",

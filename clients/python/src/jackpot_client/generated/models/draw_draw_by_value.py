@@ -1,9 +1,8 @@
 from typing import Literal
 
-DrawDrawByValue = Literal["external", "service"]
+DrawDrawByValue = Literal["service"]
 
 DRAW_DRAW_BY_VALUE_VALUES: set[DrawDrawByValue] = {
-    "external",
     "service",
 }
 

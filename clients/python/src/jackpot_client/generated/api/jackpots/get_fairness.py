@@ -117,9 +117,8 @@ def sync_detailed(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
-    game of its source:
-    no seed here explains it.
+     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
+    old.
 
     Args:
         id (str):
@@ -154,9 +153,8 @@ def sync(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
-    game of its source:
-    no seed here explains it.
+     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
+    old.
 
     Args:
         id (str):
@@ -186,9 +184,8 @@ async def asyncio_detailed(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
-    game of its source:
-    no seed here explains it.
+     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
+    old.
 
     Args:
         id (str):
@@ -221,9 +218,8 @@ async def asyncio(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
-    game of its source:
-    no seed here explains it.
+     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
+    old.
 
     Args:
         id (str):

@@ -8,27 +8,18 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.jackpot import Jackpot
 from ...models.problem import Problem
-from ...types import UNSET, Response, Unset
+from ...types import Response
 
 
 def _get_kwargs(
     id: str,
-    *,
-    source_id: str | Unset = UNSET,
 ) -> dict[str, Any]:
-
-    params: dict[str, Any] = {}
-
-    params["source_id"] = source_id
-
-    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/v1/jackpots/{id}".format(
             id=quote(str(id), safe=""),
         ),
-        "params": params,
     }
 
     return _kwargs
@@ -118,7 +109,6 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    source_id: str | Unset = UNSET,
 ) -> Response[Jackpot | Problem]:
     """A jackpot, with the `ETag` of its definition.
 
@@ -128,7 +118,6 @@ def sync_detailed(
 
     Args:
         id (str):
-        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -140,7 +129,6 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         id=id,
-        source_id=source_id,
     )
 
     response = client.get_httpx_client().request(
@@ -154,7 +142,6 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
-    source_id: str | Unset = UNSET,
 ) -> Jackpot | Problem | None:
     """A jackpot, with the `ETag` of its definition.
 
@@ -164,7 +151,6 @@ def sync(
 
     Args:
         id (str):
-        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,7 +163,6 @@ def sync(
     return sync_detailed(
         id=id,
         client=client,
-        source_id=source_id,
     ).parsed
 
 
@@ -185,7 +170,6 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    source_id: str | Unset = UNSET,
 ) -> Response[Jackpot | Problem]:
     """A jackpot, with the `ETag` of its definition.
 
@@ -195,7 +179,6 @@ async def asyncio_detailed(
 
     Args:
         id (str):
-        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -207,7 +190,6 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         id=id,
-        source_id=source_id,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -219,7 +201,6 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
-    source_id: str | Unset = UNSET,
 ) -> Jackpot | Problem | None:
     """A jackpot, with the `ETag` of its definition.
 
@@ -229,7 +210,6 @@ async def asyncio(
 
     Args:
         id (str):
-        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -243,6 +223,5 @@ async def asyncio(
         await asyncio_detailed(
             id=id,
             client=client,
-            source_id=source_id,
         )
     ).parsed

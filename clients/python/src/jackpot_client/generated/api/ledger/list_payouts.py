@@ -6,7 +6,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.page_body_listed_payout import PageBodyListedPayout
+from ...models.page_body_payout_row import PageBodyPayoutRow
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -16,7 +16,6 @@ def _get_kwargs(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
-    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -31,8 +30,6 @@ def _get_kwargs(
     params["player_id"] = player_id
 
     params["tier"] = tier
-
-    params["source_id"] = source_id
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -63,9 +60,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PageBodyListedPayout | Problem | None:
+) -> PageBodyPayoutRow | Problem | None:
     if response.status_code == 200:
-        response_200 = PageBodyListedPayout.from_dict(response.json())
+        response_200 = PageBodyPayoutRow.from_dict(response.json())
 
         return response_200
 
@@ -122,7 +119,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PageBodyListedPayout | Problem]:
+) -> Response[PageBodyPayoutRow | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -137,18 +134,15 @@ def sync_detailed(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
-    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[PageBodyListedPayout | Problem]:
-    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+) -> Response[PageBodyPayoutRow | Problem]:
+    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -156,7 +150,6 @@ def sync_detailed(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
-        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -168,14 +161,13 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PageBodyListedPayout | Problem]
+        Response[PageBodyPayoutRow | Problem]
     """
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
-        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -196,18 +188,15 @@ def sync(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
-    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> PageBodyListedPayout | Problem | None:
-    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+) -> PageBodyPayoutRow | Problem | None:
+    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -215,7 +204,6 @@ def sync(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
-        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -227,7 +215,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PageBodyListedPayout | Problem
+        PageBodyPayoutRow | Problem
     """
 
     return sync_detailed(
@@ -235,7 +223,6 @@ def sync(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
-        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -250,18 +237,15 @@ async def asyncio_detailed(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
-    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[PageBodyListedPayout | Problem]:
-    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+) -> Response[PageBodyPayoutRow | Problem]:
+    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -269,7 +253,6 @@ async def asyncio_detailed(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
-        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -281,14 +264,13 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PageBodyListedPayout | Problem]
+        Response[PageBodyPayoutRow | Problem]
     """
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
-        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -307,18 +289,15 @@ async def asyncio(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
-    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> PageBodyListedPayout | Problem | None:
-    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+) -> PageBodyPayoutRow | Problem | None:
+    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
-    key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -326,7 +305,6 @@ async def asyncio(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
-        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -338,7 +316,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PageBodyListedPayout | Problem
+        PageBodyPayoutRow | Problem
     """
 
     return (
@@ -347,7 +325,6 @@ async def asyncio(
             jackpot_id=jackpot_id,
             player_id=player_id,
             tier=tier,
-            source_id=source_id,
             from_=from_,
             to=to,
             min_amount=min_amount,
