@@ -25,6 +25,8 @@ impl From<PlayError> for Problem {
                 Problem::new(StatusCode::NOT_FOUND, "winners-not-shown", error.to_string())
             }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
+            PlayError::MustHitOpen => Problem::new(StatusCode::CONFLICT, "must-hit-open", error.to_string()),
+            PlayError::TooManyTakes => unprocessable("too-many-takes", &error),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),

@@ -34,6 +34,7 @@ impl Drawn {
             draw: BatchDraw::new(seed, batch.batch_id.as_str(), definition.odds()),
             definition,
             segment: Builder::new(definition),
+            may_hit: definition.tiers().iter().any(|tier| tier.must_hit_by.is_some()),
         };
         for i in positions.clone() {
             drawing.entry(batch, i)?;
@@ -51,12 +52,19 @@ struct Drawing<'a> {
     draw: BatchDraw<'a>,
     definition: &'a Definition,
     segment: Builder<'a>,
+    /// Whether a tier has a must-hit rule.
+    may_hit: bool,
 }
 
 impl Drawing<'_> {
     fn entry(&mut self, batch: &Batch, i: usize) -> Result<(), TooLarge> {
         let entries = &batch.entries;
         let rank = self.draw.rank(i + 1, entries.seed(i), 0);
+        if rank == 0 && self.may_hit {
+            // Any of them may hit, and then has a record of its own.
+            self.segment.add_single(entries.stake(i), fingerprint(entries.line(i)));
+            return Ok(());
+        }
         if rank == 0 {
             self.segment.add_to_run(entries.stake(i));
             return Ok(());

@@ -59,6 +59,7 @@ static ENTER: LazyLock<Script> = script!(
     "enter",
     "",
     "changes",
+    "cycles",
     "tiers",
     "kept",
     "in_run",
@@ -91,6 +92,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
     "changes",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -114,6 +116,7 @@ static CLAIM: LazyLock<Script> = script!(
     "claim",
     "allow-oom",
     "changes",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -132,6 +135,7 @@ static COUPON: LazyLock<Script> = script!(
     "coupon",
     "allow-oom",
     "changes",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -149,6 +153,7 @@ static FINISH: LazyLock<Script> = script!(
     "finish",
     "allow-oom",
     "changes",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -165,6 +170,7 @@ static STATUS: LazyLock<Script> = script!(
     "status",
     "allow-oom",
     "changes",
+    "cycles",
     "tiers",
     "../subject/status",
     "event/status",
@@ -174,6 +180,7 @@ static ADJUST: LazyLock<Script> = script!(
     "adjust",
     "",
     "changes",
+    "cycles",
     "tiers",
     "event/adjust",
     "adjustment",
@@ -187,6 +194,7 @@ static DEFINE: LazyLock<Script> = script!(
     "../subject/puts",
     "tier_rows",
     "changes",
+    "cycles",
     "tiers",
     "epoch",
     "opening",
@@ -197,6 +205,9 @@ static DEFINE: LazyLock<Script> = script!(
 static ROTATE: LazyLock<Script> = script!(
     "rotate",
     "allow-oom",
+    "changes",
+    "cycles",
+    "tiers",
     "epoch",
     "opening",
     "event/retention",
@@ -228,11 +239,21 @@ static LOOKUP_BATCH: LazyLock<Script> = script!(
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!(
+    "view",
+    "no-writes",
+    "tier_rows",
+    "cycles",
+    "tiers",
+    "held",
+    "view_reply",
+    "view"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
     "tier_rows",
+    "cycles",
     "tiers",
     "held",
     "../subject/checkpoint",
@@ -284,7 +305,11 @@ pub fn declared() -> [Declared; 10] {
             "lua/jackpot/enter_reply.lua",
             "src/jackpot/scripts/enter.rs",
             [
-                reply_any::<enter::TakenFrom>("`enter`", "entered", "ok, paused, suspended, closed, stale, too-large"),
+                reply_any::<enter::TakenFrom>(
+                    "`enter`",
+                    "entered",
+                    "ok, paused, suspended, closed, stale, too-large, cycles",
+                ),
                 reply_part::<enter::Said>("`enter`", "said"),
             ],
         ),
@@ -355,6 +380,11 @@ pub struct Fence {
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,
+    /// The open cycles and those that may follow, with their triggers ([`Cycles::prepared`]); empty for none. Each script
+    /// that may end a cycle takes it, in a place of its own.
+    ///
+    /// [`Cycles::prepared`]: jackpot_core::jackpot::cycle::Cycles::prepared
+    pub prepared: String,
 }
 
 impl Fence {

@@ -66,6 +66,9 @@ pub fn next_step_after(
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
     let mut attempts = Vec::new();
+    if matches!(record.state, State::MustHit { .. }) {
+        return Ok(Step::Answer(attempts));
+    }
     for attempt in 0..=definition.last_attempt() {
         let rank = match attempt {
             0 => first,
@@ -105,7 +108,7 @@ pub fn next_step_after(
             attempt: definition.last_attempt(),
         }),
         State::Ended { .. } => Ok(Step::Answer(attempts)),
-        State::Lost | State::Paid { .. } | State::Issued { .. } => Err(Contradiction {
+        State::Lost | State::Paid { .. } | State::MustHit { .. } | State::Issued { .. } => Err(Contradiction {
             attempt: definition.last_attempt(),
             rank: 0,
         }),
