@@ -28,7 +28,7 @@ struct State {
     stopped: bool,
     reason: Option<String>,
     since: Option<String>,
-    /// Those that do not obey yet; none when all do.
+    /// The subjects that do not obey yet; null when all do.
     unreached: Option<Vec<String>>,
 }
 

@@ -42,7 +42,7 @@ enum Round {
     Whole,
     /// All of them, though they obeyed.
     Again,
-    /// Those that did not obey.
+    /// The subjects that have not obeyed yet.
     Rest,
 }
 
