@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use tokio::time::{Instant, sleep, timeout_at};
+use tracing::debug;
 
 use super::asking::{Asking, Cause};
 use super::bell::Bell;
@@ -125,6 +126,16 @@ impl Coupons {
         Self {
             settings,
             ..self.clone()
+        }
+    }
+
+    /// Reads a coupon that this instance does not know yet, so that concurrent requests for it share one queue of calls
+    /// from the first one on, and are decided in their sequence. A failure is left to these requests.
+    pub async fn meet(&self, id: &Id) {
+        if !self.registry.is_used(id)
+            && let Err(error) = self.registry.snapshot(id).await
+        {
+            debug!(coupon = %id, %error, "this coupon cannot be read");
         }
     }
 

@@ -1,6 +1,7 @@
 //! From a batch to its answer: draw → one call → the outcomes. The answer is the same as for its entries one after the
 //! other. Each step is decided by Redis' records, so a repeat by any instance finds what the first one wrote.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -194,6 +195,7 @@ impl Play {
         if record.fingerprint != fingerprint {
             return Err(PlayError::BatchIdReused(batch.batch_id.as_str().to_owned()));
         }
+        self.meet_coupons(view, &records).await?;
         let mut winners = Vec::with_capacity(records.len());
         let mut last: Option<(u64, Arc<Definition>)> = None;
         // In parallel, but begun in sequence, so that coupons go to the first winners that drew them.
@@ -228,6 +230,23 @@ impl Play {
             winners,
             replayed,
         })
+    }
+
+    /// Reads what the winners need to ask for their coupons, before any asks. Each then asks without another wait, so they
+    /// ask in sequence.
+    async fn meet_coupons(&self, view: &View, records: &[Record]) -> Result<(), PlayError> {
+        let pending = records
+            .iter()
+            .filter(|record| matches!(record.state, State::Pending { .. }));
+        let drawn: BTreeSet<_> = pending.map(|record| (record.version, record.epoch)).collect();
+        for (version, epoch) in drawn {
+            let definition = self.views.definition(&view.id, view, version).await?;
+            self.views.seed_of(&view.id, view, epoch).await?;
+            for (_, coupon) in definition.document().coupons() {
+                self.coupons.meet(coupon).await;
+            }
+        }
+        Ok(())
     }
 
     /// The record of a winner after the coupons that it drew before any money.

@@ -207,6 +207,11 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
     let batch = batch("b", &players);
     let first = play.enter_batch(&fixture.id, &batch).await.expect("taken");
     assert!(!first.replayed);
+    // One call for all: calls that fly side by side may arrive in another order. This instance had not met the coupon.
+    let events: u64 = fixture
+        .raw(redis::cmd("XLEN").arg(CouponKeys::new(coffee(&fixture)).stream().events))
+        .await;
+    assert_eq!(events, 2, "its definition and its issues");
     let won = |played: &jackpot::jackpot::batch::BatchPlayed| {
         let winners = played.winners.iter();
         winners
