@@ -135,12 +135,32 @@ async fn heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing
     assert_eq!(enter(&service, "j2", "new").await.body["code"], "stopped");
 }
 
+/// Waits until SQL has the decision, and of each subject its definition and that it obeyed. What SQL does not have is lost
+/// with Redis.
+async fn until_in_sql(service: &Service, db: &LedgerDb, subjects: usize) {
+    let sql = Sql::open_to_read(&db.settings(), service.data_dir())
+        .await
+        .expect("the ledger opens");
+    let count = "SELECT COUNT(*) FROM streams WHERE n >= 2 AND kind IN ('jackpot', 'coupon', 'room')";
+    eventually(PATIENCE, "SQL has the decision and all events", async || {
+        let projected: i64 = sqlx::query_scalar(count)
+            .fetch_one(sql.reader())
+            .await
+            .expect("a count");
+        let is_kept = last_in_sql(&sql).await.expect("the decision").is_some();
+        (is_kept && projected.unsigned_abs() == subjects as u64).then_some(())
+    })
+    .await;
+    sql.close().await;
+}
+
 async fn a_start_on_a_redis_that_lost_everything_opens_nothing(db: LedgerDb) {
     let server = own_redis(&[]).await;
     let mut redis = server.connection().await;
     let mut service = on_redis(&db, server.url()).await;
     let states = many(&service, FEW).await;
     assert_eq!(decide(&service, STOP, "a stop").await.status, StatusCode::OK);
+    until_in_sql(&service, &db, FEW).await;
     service.stop().await;
     redis::cmd("FLUSHALL").exec_async(&mut redis).await.expect("FLUSHALL");
     service.set("JACKPOT__LEDGER__AUTO_RESTORE", "on");
