@@ -91,19 +91,20 @@ impl Replay {
         Ok(paid)
     }
 
-    /// Recomputes what an entry added from its stake.
+    /// Recomputes what an entry added from its stake and source.
     fn contribute(&mut self, n: u64, entry: &Entered, definition: &Definition, report: &mut Report) {
         let id = &entry.entry_id;
         if !self.seen.insert(id) {
             report.wrong(Place::Event(n), format!("entry id '{id}' was taken before"));
         }
+        let contribution = definition.contribution_of(entry.sent.source_text());
         if self.splits.len() >= MAX_SPLITS {
             self.splits.clear();
         }
         let amounts = self
             .splits
-            .entry(entry.sent.stake)
-            .or_insert_with(|| split(definition, entry.sent.stake));
+            .entry((entry.sent.stake, entry.sent.source.clone()))
+            .or_insert_with(|| split(definition, contribution, entry.sent.stake));
         let computed = definition
             .tiers()
             .iter()

@@ -41,6 +41,7 @@ pub async fn live(fixture: &JackpotFixture) {
     fixture
         .enter(&[entry("a", 0), entry("refused", 1), entry("b", 0), entry("ended", 1)])
         .await;
+    fixture.reverse("a", "cancelled").await.expect("reversed");
     fixture.claim("refused", 1, 2).await;
     fixture.fund("more", 300).await;
     fixture.claim("refused", 2, 3).await;
@@ -85,6 +86,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
         "finish",
         "status",
         "adjust",
+        "reverse",
         "rotate",
         "checkpoint",
     ] {

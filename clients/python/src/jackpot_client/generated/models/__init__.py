@@ -107,6 +107,10 @@ from .refused_subject_refused_subject_kind_value import (
 from .refused_subject_refused_subject_reason_value import (
     RefusedSubjectRefusedSubjectReasonValue,
 )
+from .reversal import Reversal
+from .reversal_body import ReversalBody
+from .reversed_body import ReversedBody
+from .reversed_part import ReversedPart
 from .room import Room
 from .room_definition import RoomDefinition
 from .room_page import RoomPage
@@ -236,6 +240,10 @@ __all__ = (
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",
     "RefusedSubjectRefusedSubjectReasonValue",
+    "Reversal",
+    "ReversalBody",
+    "ReversedBody",
+    "ReversedPart",
     "Room",
     "RoomDefinition",
     "RoomPage",
