@@ -26,11 +26,13 @@ impl JackpotFixture {
         let found = lookup(&self.store, &self.keys, Mark::ZERO, entry_id).await;
         let found = found.expect("a reply").expect("it was taken");
         let record = found.record.expect("in the stream");
+        let sent = found.sent.expect("in the stream");
         let round = Round {
             entry_id,
             sequence: record.sequence,
             entered_ms: entered_ms.or(found.at_ms).expect("in the stream"),
-            stake: found.sent.expect("in the stream").stake,
+            stake: sent.stake,
+            source: sent.source.as_ref(),
             version: record.version,
         };
         let reversal_id = Id::parse(reversal_id).expect("an id");
