@@ -2,14 +2,15 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::reverse::Round;
-use jackpot::jackpot::scripts::lookup;
+use jackpot::jackpot::scripts::{EnterEntry, lookup};
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, operator, tier};
+use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
 
 impl JackpotFixture {
     /// Reverses an entry as the API does.
@@ -43,7 +44,10 @@ impl JackpotFixture {
 
     /// What the one tier gave back and what it did not hold, in millionths.
     async fn reversed(&self, entry_id: &str) -> (u64, u64) {
-        let (now, record) = self.reverse(entry_id, &format!("r-{entry_id}")).await.expect("reversed");
+        let (now, record) = self
+            .reverse(entry_id, &format!("r-{entry_id}"))
+            .await
+            .expect("reversed");
         assert!(now);
         let part = &record.tiers[0];
         (
@@ -142,7 +146,10 @@ async fn an_entry_is_reversed_once_and_in_its_time() {
     fixture.take("b", 0).await;
     let before = fixture.dump().await;
     let late = fixture.reverse_taken_at("a", "r1", Some(0)).await;
-    assert!(matches!(late, Err(PlayError::TooLate { within_s: 300, .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(PlayError::TooLate { within_s: 300, .. })),
+        "{late:?}"
+    );
     assert_eq!(fixture.dump().await, before);
     let (now, done) = fixture.reverse("a", "r1").await.expect("reversed");
     assert!(now);
@@ -164,5 +171,33 @@ async fn an_entry_of_the_older_generation_is_reversed_too() {
     assert!(rotated.expect("done").is_some());
     assert_eq!(fixture.reversed("a").await, (3_000_000, 0));
     assert!(!fixture.reverse("a", "r-a").await.expect("done before").0);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn an_entry_gives_back_what_its_own_source_contributed() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"rate_ppm": 15_001},
+        "tiers": [tier("grand", 1_000_000, &json!({"reserve_ppm": 250_000}))],
+        "odds": {"total": 1, "ranks": []},
+        "sources": {"lobby": {}, "vip": {"contribution": {"rate_ppm": 30_003}}, "club": {"contribution": {"fixed": 7}}},
+    }))
+    .await;
+    let sources = ["lobby", "vip", "club"];
+    let entries = sources.map(|source| EnterEntry {
+        entry_id: source.to_owned(),
+        sent: Sent {
+            source: Some(Id::parse(source).expect("an id")),
+            ..sent("p", 1_001)
+        },
+        rank: 0,
+    });
+    fixture.enter(&entries).await;
+    for (source, micro) in sources.into_iter().zip([1_001 * 15_001, 1_001 * 30_003, 7_000_000]) {
+        assert_eq!(fixture.reversed(source).await, (micro, 0), "{source}");
+    }
+    let meter = &fixture.snapshot().await.meters[0];
+    let held = (meter.pool, meter.reserve, meter.overflow, meter.remainder_micro);
+    assert_eq!((held, meter.funded), ((0, 0, 0, 0), 0));
     fixture.assert_rebuilds().await;
 }
