@@ -26,5 +26,16 @@ end
 --   tier,amount,amount_micro,uncovered,uncovered_micro,taken;
 
 local function reversed_tier_text(tier, amount, amount_micro, uncovered, uncovered_micro, taken)
-  return tier .. ',' .. amount .. ',' .. amount_micro .. ',' .. uncovered .. ',' .. uncovered_micro .. ',' .. taken .. ';'
+  return tier
+    .. ','
+    .. amount
+    .. ','
+    .. amount_micro
+    .. ','
+    .. uncovered
+    .. ','
+    .. uncovered_micro
+    .. ','
+    .. taken
+    .. ';'
 end
