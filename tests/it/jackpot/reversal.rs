@@ -4,13 +4,16 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::reverse::Round;
 use jackpot::jackpot::scripts::{EnterEntry, lookup};
 use jackpot::jackpot::view::Status;
+use jackpot::proof::verify::Place;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
 use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
+use crate::proof::story::export;
 
 impl JackpotFixture {
     /// Reverses an entry as the API does.
@@ -40,6 +43,23 @@ impl JackpotFixture {
         self.operate
             .reverse(&self.id, &round, &reversal_id, "a test", &operator())
             .await
+    }
+
+    /// Reverses an entry with what the caller states of it. The script believes its caller.
+    async fn reverse_stated(&self, entry_id: &str, sequence: u64, stake: Minor, source: Option<&Id>) {
+        let round = Round {
+            entry_id,
+            sequence,
+            // In the future, so that it is never too late.
+            entered_ms: 1 << 52,
+            stake,
+            source,
+            version: 1,
+        };
+        let reversal_id = Id::parse(&format!("r-{entry_id}")).expect("an id");
+        let by = operator();
+        let done = self.operate.reverse(&self.id, &round, &reversal_id, "a test", &by);
+        assert!(done.await.expect("reversed").0);
     }
 
     /// What the one tier gave back and what it did not hold, in millionths.
@@ -200,4 +220,73 @@ async fn an_entry_gives_back_what_its_own_source_contributed() {
     let held = (meter.pool, meter.reserve, meter.overflow, meter.remainder_micro);
     assert_eq!((held, meter.funded), ((0, 0, 0, 0), 0));
     fixture.assert_rebuilds().await;
+}
+
+/// The amounts of each reversal follow from what it states, so only the events of the entries can tell.
+#[tokio::test]
+async fn an_export_names_each_reversal_that_states_another_entry_than_was_taken() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"rate_ppm": 15_001},
+        "tiers": [tier("grand", 1_000_000, &json!({"reserve_ppm": 250_000, "min_payout": 1_000_000}))],
+        "sources": {"lobby": {}, "club": {"contribution": {"fixed": 7}}},
+    }))
+    .await;
+    let from = |source: &str| Some(Id::parse(source).expect("an id"));
+    let entry = |id: &str, rank| EnterEntry {
+        entry_id: id.to_owned(),
+        sent: Sent {
+            source: from("lobby"),
+            ..sent("p", 1_001)
+        },
+        rank,
+    };
+    let names = ["true", "stake", "source", "no-source", "sequence"];
+    let mut entries = names.map(|name| entry(name, 0)).to_vec();
+    // Rank 1 wants a larger pool; rank 3 pays.
+    entries.extend([entry("pending", 1), entry("won", 3)]);
+    fixture.enter(&entries).await;
+    let (stake, lobby, club) = (Minor::try_from(1_001).expect("in range"), from("lobby"), from("club"));
+    let larger = Minor::try_from(2_000).expect("in range");
+    for (entry_id, sequence, stake, source) in [
+        ("true", 1, stake, &lobby),
+        ("stake", 2, larger, &lobby),
+        ("source", 3, stake, &club),
+        ("no-source", 4, stake, &None),
+        ("sequence", 4, stake, &lobby),
+        ("pending", 6, stake, &lobby),
+        ("won", 7, stake, &lobby),
+        ("absent", 3, stake, &lobby),
+    ] {
+        fixture.reverse_stated(entry_id, sequence, stake, source.as_ref()).await;
+    }
+    let story = export(&fixture).await;
+    let report = story.verify();
+    let expected = [
+        (
+            "stake",
+            "was not taken as it states: sequence 2, definition 1, stake 2000, source 'lobby'",
+        ),
+        (
+            "source",
+            "was not taken as it states: sequence 3, definition 1, stake 1001, source 'club'",
+        ),
+        (
+            "no-source",
+            "was not taken as it states: sequence 4, definition 1, stake 1001, no source",
+        ),
+        (
+            "sequence",
+            "was not taken as it states: sequence 4, definition 1, stake 1001, source 'lobby'",
+        ),
+        ("pending", "is pending"),
+        ("won", "has a prize"),
+        ("absent", "is none that is remembered"),
+    ];
+    assert_eq!(report.problems.len(), expected.len(), "{report}");
+    for ((entry_id, what), problem) in expected.into_iter().zip(&report.problems) {
+        let n = story.find(|body| body.contains(&format!("\"reversal\":\"r-{entry_id}\"")));
+        assert_eq!(problem.place, Place::Event(n), "{report}");
+        let named = format!("entry '{entry_id}'");
+        assert!(problem.what.contains(&named) && problem.what.contains(what), "{report}");
+    }
 }
