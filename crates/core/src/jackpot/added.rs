@@ -140,7 +140,7 @@ impl Amounts {
         let by_source = source.and_then(|source| self.of_source(source));
         match by_source.or(self.own.as_ref())? {
             ByStake::Every(amounts) => Some(amounts),
-            by_stake => by_stake.of_stake(stake),
+            by_stake @ ByStake::Each(_) => by_stake.of_stake(stake),
         }
     }
 

@@ -97,9 +97,10 @@ impl Document {
     pub(super) fn uses_a_rate(&self) -> bool {
         let is_rate = |contribution| matches!(contribution, Contribution::RatePpm(_));
         let of_source = |source: &Source| is_rate(source.contribution.unwrap_or(self.contribution));
-        match self.sources.is_empty() {
-            true => is_rate(self.contribution),
-            false => self.sources.values().any(of_source),
+        if self.sources.is_empty() {
+            is_rate(self.contribution)
+        } else {
+            self.sources.values().any(of_source)
         }
     }
 

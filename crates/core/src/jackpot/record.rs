@@ -285,13 +285,15 @@ impl WordPart for Sent {
     fn take(words: &mut Words<'_>) -> Option<Self> {
         let (player, stake, seed) = (words.word()?, words.word()?, words.word()?);
         // Nothing stands for no source and no ranks: the text is then what it was before there were any.
-        let source = match words.is_empty() {
-            true => None,
-            false => Some(words.take::<Id>()?),
+        let source = if words.is_empty() {
+            None
+        } else {
+            Some(words.take::<Id>()?)
         };
-        let ranks = match words.is_empty() {
-            true => None,
-            false => Some(words.take::<Ranks>()?),
+        let ranks = if words.is_empty() {
+            None
+        } else {
+            Some(words.take::<Ranks>()?)
         };
         if !words.is_empty() {
             return None;
@@ -405,9 +407,11 @@ impl CallRecord {
         let last = taken.len() as u64;
         let runs = self.runs.into_iter().take_while(|run| run.index <= last);
         let added = Added::new(vec![Amounts::of_rows(self.amounts)?], None, runs.collect());
-        let adds = |place: &u64| match self.stakes.is_empty() {
-            true => Some(Adds::Same),
-            false => Some(Adds::Row(self.stakes.get(usize::try_from(*place).ok()? - 1)?)),
+        let adds = |place: &u64| {
+            if self.stakes.is_empty() {
+                return Some(Adds::Same);
+            }
+            Some(Adds::Row(self.stakes.get(usize::try_from(*place).ok()? - 1)?))
         };
         let adds = taken.iter().map(adds).collect::<Option<Vec<_>>>()?;
         let mut contributions = added.contributions(adds.into_iter()).ok()?;

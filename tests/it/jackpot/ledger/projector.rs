@@ -177,8 +177,8 @@ async fn assert_payouts(fixture: &JackpotLedger) {
         short,
         [
             ("1", "win", "501", "KRW", "501"),
-            ("2", "refused", "7", "KRW", "304"),
-            ("3", "under-another-definition", "297", "KRW", "297")
+            ("2", "refused", "7", "KRW", "303"),
+            ("3", "under-another-definition", "296", "KRW", "296")
         ]
     );
     let keys = published(&fixture.ledger.sql).await.expect("keys");

@@ -93,7 +93,7 @@ fn source_and_ranks_stand_after_what_was_there_before_them() {
     }
     let sent = Sent::parse("p7 100 * slot-9 1,2,0").expect("readable");
     assert_eq!(sent.source.as_ref().map(Id::as_str), Some("slot-9"));
-    assert_eq!(sent.ranks.as_ref().map(|ranks| ranks.all()), Some(&[1, 2, 0][..]));
+    assert_eq!(sent.ranks.as_ref().map(Ranks::all), Some(&[1, 2, 0][..]));
     let pending = "1 1 1 f 1+1 p 1r 1795232140598 p7 100 * slot-9 1,2,0";
     assert_eq!(Record::parse(pending).expect("readable").to_string(), pending);
     for wrong in [
