@@ -132,7 +132,7 @@ mod tests {
             ("claims", "12,0,1,paid,grand,6,1,6;13,0,1,retry,grand,1;"),
         ]);
         let grand = Id::parse("grand").expect("an id");
-        let all = of_call(&enter, &[grand.clone()], &[]).expect("its tiers");
+        let all = of_call(&enter, std::slice::from_ref(&grand), &[]).expect("its tiers");
         let of = |source: &str| {
             let moved = &all[&Id::parse(source).expect("an id")];
             let tier = moved.tiers[&grand];

@@ -288,8 +288,8 @@ async fn an_export_names_each_reversal_that_states_another_entry_than_was_taken(
     for ((entry_id, what), problem) in expected.into_iter().zip(&report.problems) {
         let n = story.find(|body| body.contains(&format!("\"reversal\":\"r-{entry_id}\"")));
         assert_eq!(problem.place, Place::Event(n), "{report}");
-        let named = format!("entry '{entry_id}'");
-        assert!(problem.what.contains(&named) && problem.what.contains(what), "{report}");
+        let entry = format!("entry '{entry_id}'");
+        assert!(problem.what.contains(&entry) && problem.what.contains(what), "{report}");
     }
 }
 
