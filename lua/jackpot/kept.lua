@@ -21,6 +21,7 @@ local function kept_state(key)
     and state.terms_text == values[4]
     and state.status == values[3]
     and state.restores_text == values[2]
+    and state.cycles_text == (values[6] or '')
   then
     state.is_kept = false -- a call that fails half-way leaves no state
   else
@@ -68,6 +69,7 @@ local function keep_state(key, state, meters)
     state.stamp = state.version .. ' ' .. state.money
     kept[key] = state
   end
+  state.prepared, state.cycle_changes, state.cycles_changed = nil, nil, nil -- no trigger stays in memory
   for t = 1, #state.kept_tiers do
     pool_text(state.kept_tiers[t])
   end

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{Cycles, rules_text};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::mark::Mark;
@@ -11,6 +12,7 @@ use tracing::{debug, error, info, warn};
 use crate::operator::Operator;
 use crate::store::{Store, StoreError};
 
+use super::cycling::{Cycling, FOLLOWING};
 use super::error::PlayError;
 use super::known::{Known, Registry};
 use super::scripts::{
@@ -135,6 +137,7 @@ impl Operate {
             Adjusted::Reused => Err(PlayError::AdjustmentIdReused(wish.adjustment_id.clone())),
             Adjusted::BelowZero(held) => invalid("amount", format!("the meter holds {held}: it never goes below 0")),
             Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
+            Adjusted::MustHit => Err(PlayError::MustHitOpen),
             Adjusted::TooLarge => Err(PlayError::AmountTooLarge),
             Adjusted::NoTier => invalid("tier", "is none of the jackpot's tiers".to_owned()),
         }
@@ -294,8 +297,25 @@ impl Defines for Operate {
             epoch: 1,
             commitment: new.opening.commitment.clone(),
             definition: String::new(),
+            prepared: String::new(),
         };
-        let fence = view.map_or_else(first, |view| known.fence(view));
+        let mut fence = view.map_or_else(first, |view| known.fence(view));
+        let rules = rules_text(put.definition);
+        if !rules.is_empty() {
+            let none = || {
+                Cycling::new(
+                    &self.views.secrets,
+                    Cycles::default(),
+                    jiff::Timestamp::now().as_millisecond(),
+                )
+            };
+            let cycles = view.map_or_else(
+                || none().and_then(|c| c.with_rules(&rules)),
+                |view| view.cycles.with_rules(&rules),
+            );
+            let cycles = cycles.map_err(|_| ScriptError::Stale)?;
+            fence.prepared = cycles.prepared(&put.definition.document().id, FOLLOWING);
+        }
         scripts::define(&self.store, &known.keys, &fence, put, new).await
     }
 

@@ -163,7 +163,12 @@ impl Play {
                     });
                 }
                 Outcome::Seen(record) => return Box::pin(self.replay(&view, entry, record)).await,
-                Outcome::Refused(Refusal::Stale) => (known, view) = Box::pin(self.views.renew(id, &view)).await?,
+                Outcome::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
+                    if refusal == Refusal::Cycles {
+                        known.bring_more_cycles();
+                    }
+                    (known, view) = Box::pin(self.views.renew(id, &view)).await?;
+                }
                 Outcome::Refused(refusal) => return Err(refused(refusal)),
             }
         }
@@ -356,6 +361,6 @@ pub(super) fn refused(refusal: Refusal) -> PlayError {
         Refusal::Closed => PlayError::Stopped(Status::Closed),
         Refusal::Emergency => PlayError::Emergency(String::new()),
         Refusal::TooLarge => PlayError::AmountTooLarge,
-        Refusal::Stale => PlayError::Script(ScriptError::Stale),
+        Refusal::Stale | Refusal::Cycles => PlayError::Script(ScriptError::Stale),
     }
 }

@@ -16,6 +16,7 @@ use jackpot_core::secret::Secrets;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::cycling::Cycling;
 use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};
@@ -109,6 +110,8 @@ pub struct View {
     pub seed: EpochSeed,
     /// Its commitment.
     pub commitment: String,
+    /// Rules and cycles of its tiers, and what makes their triggers.
+    pub(super) cycles: Cycling,
 }
 
 /// The views of all jackpots that this instance has used.
@@ -179,6 +182,7 @@ impl Views {
             epoch: snapshot.epoch,
             seed,
             commitment: snapshot.opening.commitment,
+            cycles: Cycling::new(&self.secrets, snapshot.cycles, snapshot.now_ms)?,
         });
         known.keep_view(view.clone());
         Ok((known, view))

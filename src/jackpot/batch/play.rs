@@ -114,7 +114,11 @@ impl Play {
                     let rule = "draw too many prizes that their pools refuse: send fewer at a time";
                     return Err(PlayError::Invalid(vec![Violation::new("entries", rule)]));
                 }
-                BatchReply::Refused(Refusal::Stale) => {
+                BatchReply::TooManyTakes => return Err(PlayError::TooManyTakes),
+                BatchReply::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
+                    if refusal == Refusal::Cycles {
+                        known.bring_more_cycles();
+                    }
                     waiting = None;
                     (known, view) = self.views.refresh(id).await?;
                 }

@@ -62,6 +62,7 @@ static ENTER: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "kept",
     "in_run",
@@ -95,6 +96,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -119,6 +121,7 @@ static CLAIM: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -138,6 +141,7 @@ static COUPON: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -156,6 +160,7 @@ static FINISH: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -173,6 +178,7 @@ static STATUS: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "../subject/status",
     "event/status",
@@ -191,6 +197,7 @@ static ADJUST: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "event/adjust",
     "adjustment",
@@ -216,6 +223,7 @@ static DEFINE: LazyLock<Script> = script!(
     "tier_rows",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "epoch",
     "opening",
@@ -226,6 +234,9 @@ static DEFINE: LazyLock<Script> = script!(
 static ROTATE: LazyLock<Script> = script!(
     "rotate",
     "allow-oom",
+    "changes",
+    "cycles",
+    "tiers",
     "epoch",
     "opening",
     "event/retention",
@@ -257,12 +268,23 @@ static LOOKUP_BATCH: LazyLock<Script> = script!(
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "moved", "tiers", "held", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!(
+    "view",
+    "no-writes",
+    "tier_rows",
+    "moved",
+    "cycles",
+    "tiers",
+    "held",
+    "view_reply",
+    "view"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
     "tier_rows",
     "moved",
+    "cycles",
     "tiers",
     "held",
     "../subject/checkpoint",
@@ -315,7 +337,11 @@ pub fn declared() -> [Declared; 11] {
             "lua/jackpot/enter_reply.lua",
             "src/jackpot/scripts/enter.rs",
             [
-                reply_any::<enter::TakenFrom>("`enter`", "entered", "ok, paused, suspended, closed, stale, too-large"),
+                reply_any::<enter::TakenFrom>(
+                    "`enter`",
+                    "entered",
+                    "ok, paused, suspended, closed, stale, too-large, cycles",
+                ),
                 reply_part::<enter::Said>("`enter`", "said"),
             ],
         ),
@@ -391,6 +417,11 @@ pub struct Fence {
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,
+    /// The open cycles and those that may follow, with their triggers ([`Cycles::prepared`]); empty for none. Each script
+    /// that may end a cycle takes it, in a place of its own.
+    ///
+    /// [`Cycles::prepared`]: jackpot_core::jackpot::cycle::Cycles::prepared
+    pub prepared: String,
 }
 
 impl Fence {

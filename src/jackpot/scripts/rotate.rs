@@ -112,7 +112,7 @@ pub async fn rotate(
             .arg("service")
             .arg(""),
     };
-    let call = call.arg(&next.nonce).arg(&next.secret_id);
+    let call = call.arg(&next.nonce).arg(&next.secret_id).arg("");
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.read::<Opened>()?.epoch),

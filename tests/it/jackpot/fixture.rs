@@ -77,6 +77,7 @@ impl JackpotFixture {
             epoch: 1,
             commitment: opening.commitment.clone(),
             definition: String::new(),
+            prepared: String::new(),
         };
         let by = operator();
         let wish = Define {

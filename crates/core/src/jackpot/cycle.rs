@@ -12,6 +12,7 @@ use super::definition::Definition;
 use super::document::Tier;
 use super::draw;
 use super::must_hit::{ByAmount, ByDay, ByTime};
+use super::record::HitBy;
 use crate::ids::Id;
 use crate::secret::{MasterSecret, Secrets};
 use crate::wire::{Field, OrDash};
@@ -131,6 +132,99 @@ words! {
         pub deadline: OrDash<i64>,
         /// What was reversed out of the pool in it, minor units.
         pub reversed: u64,
+    }
+}
+
+/// What ended a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedBy {
+    /// A hit by the rule.
+    MustHit,
+    /// A take of all by the odds.
+    Take,
+    /// A resume, a rotation, a restore, another secret, or the end of the rule.
+    Restart,
+}
+
+impl EndedBy {
+    const ALL: [Self; 3] = [Self::MustHit, Self::Take, Self::Restart];
+
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MustHit => "must-hit",
+            Self::Take => "take",
+            Self::Restart => "restart",
+        }
+    }
+}
+
+/// A cycle that ended or began in an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CycleChange {
+    /// This cycle of the tier ended.
+    Ended { tier: Id, cycle: u64, by: EndedBy },
+    /// This one began.
+    Began(CycleRow),
+}
+
+/// The changes of cycles in an event, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CycleChanges(pub Vec<CycleChange>);
+
+impl Field for CycleChanges {
+    const TYPE: &'static str = "`e tier cycle by;` of a cycle that ended, `b` and its row of one that began";
+    const PATTERN: &'static str = ".*";
+
+    fn read(text: &str) -> Option<Self> {
+        let change = |text: &str| match text.split_at_checked(2)? {
+            ("b ", row) => Some(CycleChange::Began(CycleRow::read(row)?)),
+            ("e ", rest) => {
+                let mut parts = rest.split(' ');
+                let (tier, cycle, by) = (parts.next()?, parts.next()?, parts.next()?);
+                let change = CycleChange::Ended {
+                    tier: Id::parse(tier).ok()?,
+                    cycle: u64::read(cycle)?,
+                    by: EndedBy::ALL.into_iter().find(|ended| ended.as_str() == by)?,
+                };
+                parts.next().is_none().then_some(change)
+            }
+            _ => None,
+        };
+        text.split_terminator(';').map(change).collect::<Option<_>>().map(Self)
+    }
+
+    fn write(&self, out: &mut String) {
+        for change in &self.0 {
+            match change {
+                CycleChange::Began(row) => {
+                    out.push_str("b ");
+                    row.write(out);
+                }
+                CycleChange::Ended { tier, cycle, by } => {
+                    // Writing to a string does not fail.
+                    let _ = write!(out, "e {tier} {cycle} {}", by.as_str());
+                }
+            }
+            out.push(';');
+        }
+    }
+}
+
+words! {
+    /// An entry that hit a pool by its rule.
+    pub struct HitRow as "hit" by ' ' each ';' {
+        /// Sequence of the entry.
+        pub sequence: u64,
+        /// The tier.
+        pub tier: Id,
+        /// The cycle that it ended.
+        pub cycle: u64,
+        /// What was due.
+        pub by: HitBy,
+        /// The amount in minor units, or the second since 1970.
+        pub trigger: u64,
     }
 }
 
