@@ -255,6 +255,7 @@ local function end_cycle(state, name, by)
   if row and row.commitment then
     note(state, 'e ' .. name .. ' ' .. num(row.cycle) .. ' ' .. by .. ';')
     row.commitment = nil
+    state.cycles_ended = (state.cycles_ended or 0) + 1
   end
 end
 
@@ -319,6 +320,16 @@ local function restart_cycles(state, tiers, renews)
         begin_cycle(state, tiers[t], state.at, renews)
       end
     end
+  end
+end
+
+-- Counts what a reversal took out of the pool: the open cycle's trigger by amount is not put off by it.
+local function count_reversed(state, name, amount)
+  local cycles = cycles_of(state)
+  local row = cycles and cycles.by[name]
+  if row and row.commitment and amount > 0 then
+    row.reversed = row.reversed + amount
+    state.cycles_changed = true
   end
 end
 

@@ -140,6 +140,7 @@ for s = segment.first_step, first_entry - 1, 3 do
   end
 end
 must(i == count or nil, 'JP_ARGUMENT steps')
+state.prepared = nil -- the state may be kept for the next call: no trigger stays with it
 
 local runs, first = '', nil
 local terms, digest, meters_now = '', '', '' -- to tell

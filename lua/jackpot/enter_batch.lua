@@ -7,7 +7,6 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier of the first segment's
 --       definition, in its order, then of the tiers that only the second segment has, in its order
 -- ARGV  1..4 fence (state.lua)
---       6 prepared cycles (cycles.lua), '' for none
 --       5 the batch, packed (entering.lua), a list of:
 --         batch id; its fingerprint; number of its entries, 1 to 10,000
 --         block: what was sent a line, for the event
@@ -15,6 +14,7 @@
 --         number of segments, 1 or 2
 --         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --           entries, and the segment. Its winners have `who` if they end up pending
+--       6 prepared cycles (cycles.lua), '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole
@@ -82,11 +82,8 @@ local function enter(segment, last)
       winners[#winners + 1] = call.count
       settle(call, state, tiers, segment, version, at, id, winner, pools)
     end
-    if cycles then
-      local _, ended_cycles = string.gsub(state.cycle_changes or '', 'e %S+ %d+ %S+;', '')
-      if ended_cycles > MAX_ENDED then
-        return { 'too-many-takes', mark(state) }
-      end
+    if (state.cycles_ended or 0) > MAX_ENDED then
+      return { 'too-many-takes', mark(state) }
     end
     if #call.claims > MAX_CLAIMS then
       return { 'too-many', mark(state) }

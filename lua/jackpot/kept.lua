@@ -53,6 +53,7 @@ end
 
 -- Keeps a state that was written, with its tiers. `meters`: their text.
 local function keep_state(key, state, meters)
+  state.cycle_changes, state.cycles_changed, state.cycles_ended = nil, nil, nil
   if state.applied then
     return -- its terms have another text
   end
@@ -69,7 +70,6 @@ local function keep_state(key, state, meters)
     state.stamp = state.version .. ' ' .. state.money
     kept[key] = state
   end
-  state.prepared, state.cycle_changes, state.cycles_changed = nil, nil, nil -- no trigger stays in memory
   for t = 1, #state.kept_tiers do
     pool_text(state.kept_tiers[t])
   end

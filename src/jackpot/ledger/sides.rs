@@ -104,7 +104,9 @@ pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
         meters: redis
             .meters
             .iter()
-            .filter(|(name, value)| **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}"))))
+            .filter(|(name, value)| {
+                **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}")))
+            })
             .map(|(name, value)| (name.clone(), *value))
             .collect(),
         state: state_of(&redis.held),

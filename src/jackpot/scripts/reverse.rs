@@ -79,7 +79,7 @@ pub async fn reverse(
         .arg(within_ms)
         .arg(wish.stake.get())
         .arg(wish.version);
-    let amounts = split(wish.definition, wish.stake);
+    let amounts = split(wish.definition, wish.definition.contribution_of(None), wish.stake);
     for (tier, amount) in wish.definition.tiers().iter().zip(amounts) {
         call = call
             .arg(tier.tier.as_str())
