@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleChange, CycleRow};
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind};
@@ -71,6 +73,9 @@ pub struct Books {
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
+    /// The open cycle of each tier with a must-hit rule, as it began.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cycles: BTreeMap<Id, String>,
 }
 
 /// The parts of a definition that decide where money goes, as `lua/jackpot/state.lua` keeps them.
@@ -252,6 +257,7 @@ impl Books {
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
+        self.change_cycles(&event.cycles)?;
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
             Kind::Enter(enter) => self.enter(event, enter)?,
@@ -299,6 +305,7 @@ impl Books {
                 )?;
                 self.open(*epoch, opening)?;
                 (self.records.calls, self.older_records.calls) = (0, 0);
+                self.cycles.clear(); // a restore begins none
             }
             Kind::Rotate {
                 epoch,
@@ -318,6 +325,27 @@ impl Books {
             self.version = version;
             self.waiting = None;
             self.terms = std::mem::take(&mut self.next_terms);
+        }
+        Ok(())
+    }
+
+    /// Each cycle of a tier ends before the next begins.
+    fn change_cycles(&mut self, changes: &[CycleChange]) -> Result<(), FoldError> {
+        for change in changes {
+            let (follows, what) = match change {
+                CycleChange::Began(row) => (
+                    self.cycles.insert(row.tier.clone(), row.text()).is_none(),
+                    "a cycle begins while another one of its tier is open",
+                ),
+                CycleChange::Ended { tier, cycle, .. } => {
+                    let open = self.cycles.remove(tier).and_then(|text| CycleRow::read(&text));
+                    (
+                        open.is_some_and(|row| row.cycle == *cycle),
+                        "a cycle ends that is not open",
+                    )
+                }
+            };
+            expect(self.n, follows, what)?;
         }
         Ok(())
     }

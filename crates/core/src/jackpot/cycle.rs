@@ -331,6 +331,12 @@ impl Cycles {
         })
     }
 
+    /// The field again.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}|{}|{}", self.rules.text(), self.next.text(), self.rows.text())
+    }
+
     /// Adds the rules of a definition that is about to be put.
     #[must_use]
     pub fn with_rules(mut self, rules: &str) -> Option<Self> {

@@ -1,0 +1,252 @@
+//! Must-hit-by on a real Redis: exactly the entry that reaches the trigger hits, in sequence, and the trigger can be computed from the
+//! seed afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::play::{By, Play, Played};
+use jackpot::jackpot::view::{Status, Views};
+use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::must_hit::ByDay;
+use jackpot_core::jackpot::record::{Hit, HitBy, State};
+use jackpot_core::secret::MasterSecret;
+use serde_json::{Value, json};
+
+use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::fixture::{JackpotFixture, SECRET, sent, tier};
+
+/// Each entry adds one unit, and the odds give nothing.
+fn ruled(rule: &Value) -> Value {
+    json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule}))], "odds": {"total": 1, "ranks": []}})
+}
+
+fn by_amount(low: u64, high: u64) -> Value {
+    ruled(&json!({"amount": {"low": low, "high": high}}))
+}
+
+async fn cycles(fixture: &JackpotFixture) -> Cycles {
+    let text: String = fixture
+        .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("cycles"))
+        .await;
+    Cycles::parse(&text).expect("cycles")
+}
+
+async fn open(fixture: &JackpotFixture) -> CycleRow {
+    let grand = Id::parse("grand").expect("an id");
+    cycles(fixture).await.open(&grand).expect("an open cycle").clone()
+}
+
+fn seed(fixture: &JackpotFixture, row: &CycleRow, cycle: u64) -> CycleSeed {
+    CycleSeed::derive(&MasterSecret::new(SECRET), &fixture.id, &row.tier, cycle, &row.nonce)
+}
+
+/// Which of `count` entries that add one unit each hit, from the begin of this cycle on: index (from 1), cycle, trigger.
+fn expected(fixture: &JackpotFixture, begin: &CycleRow, pool: &mut u64, count: u64) -> Vec<(u64, u64, u64)> {
+    let (mut hits, mut row) = (Vec::new(), begin.clone());
+    for index in 1..=count {
+        *pool += 1;
+        let trigger = row.trigger_amount(&seed(fixture, &row, row.cycle)).expect("an amount");
+        if *pool >= trigger {
+            hits.push((index, row.cycle, trigger));
+            row.cycle += 1;
+            *pool = 0;
+        }
+    }
+    hits
+}
+
+async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Played {
+    let entry_id = Id::parse(entry_id).expect("an id");
+    let by = By::default();
+    play.enter(&fixture.id, &entry_id, sent("p", 100), by)
+        .await
+        .expect("taken")
+}
+
+fn hit(state: &State) -> Option<Hit> {
+    match state {
+        State::MustHit { hit } => Some(hit.clone()),
+        State::Lost => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn exactly_the_entry_that_reaches_the_amount_hits() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    assert_eq!(seed(&fixture, &begin, 0).commitment(), begin.commitment.0.clone().expect("open"));
+    let mut hits = Vec::new();
+    for index in 1..=200 {
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        if let Some(hit) = hit(&played.record.state) {
+            assert_eq!((hit.by, hit.amount, hit.claim_order), (HitBy::Amount, hit.trigger, hit.cycle + 1));
+            assert!(played.attempts.is_empty());
+            hits.push((index, hit.cycle, hit.trigger));
+        }
+    }
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 200));
+    assert!(hits.len() > 10);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_a_hit_answers_the_same_and_changes_nothing() {
+    let fixture = JackpotFixture::with(&by_amount(1, 2)).await;
+    let play = play(&fixture, u64::MAX);
+    enter(&play, &fixture, "a").await;
+    let first = enter(&play, &fixture, "b").await;
+    assert!(hit(&first.record.state).is_some());
+    let before = fixture.dump().await;
+    let again = enter(&play, &fixture, "b").await;
+    assert!(again.replayed);
+    assert_eq!(again.record, first.record);
+    assert_eq!(fixture.dump().await, before);
+}
+
+#[tokio::test]
+async fn the_first_entry_after_the_time_hits() {
+    let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 2}}))).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    let trigger = begin.trigger_at(&seed(&fixture, &begin, 0)).expect("a time");
+    for index in 0..400 {
+        let now_ms = fixture.snapshot().await.now_ms;
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        if let Some(hit) = hit(&played.record.state) {
+            assert_eq!((hit.by, hit.cycle), (HitBy::Time, 0));
+            assert_eq!(i64::try_from(hit.trigger), Ok(trigger));
+            assert!(fixture.snapshot().await.now_ms >= trigger * 1_000);
+            assert_eq!(open(&fixture).await.cycle, 1);
+            fixture.assert_rebuilds().await;
+            return;
+        }
+        assert!(now_ms < trigger * 1_000, "it was due");
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("nothing hit");
+}
+
+/// The cycle is moved a day back, so that its deadline has passed.
+#[tokio::test]
+async fn the_first_entry_after_the_time_of_day_hits() {
+    let daily = json!({"at": "20:00", "zone": "Asia/Seoul"});
+    let fixture = JackpotFixture::with(&ruled(&json!({"daily": daily}))).await;
+    let mut begin = open(&fixture).await;
+    let day: ByDay = serde_json::from_value(daily).expect("a rule");
+    assert_eq!(begin.deadline.0, day.deadline(begin.began.div_euclid(1_000)));
+    let mut moved = cycles(&fixture).await;
+    begin.began -= 2 * 86_400_000;
+    begin.deadline.0 = begin.deadline.0.map(|at| at - 2 * 86_400);
+    moved.rows = vec![begin.clone()];
+    let mut change = redis::cmd("HSET");
+    change.arg(&fixture.keys.state).arg("cycles").arg(moved.text());
+    fixture.raw::<u64>(&mut change).await;
+    let played = enter(&play_apart(&fixture), &fixture, "e").await;
+    let hit = hit(&played.record.state).expect("a hit");
+    let trigger = begin.trigger_at(&seed(&fixture, &begin, 0)).expect("a time");
+    assert_eq!((hit.by, i64::try_from(hit.trigger)), (HitBy::Time, Ok(trigger)));
+}
+
+#[tokio::test]
+async fn a_batch_that_ends_five_cycles_agrees_with_the_triggers_250_times() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let (play, mut pool) = (play(&fixture, u64::MAX), 0);
+    for run in 0..250 {
+        let begin = open(&fixture).await;
+        let batch = batch(&format!("b{run}"), &vec![sent("p", 100); 75]);
+        let played = play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+        let hits = played.winners.iter().map(|winner| {
+            let hit = hit(&winner.record.state).expect("a hit");
+            (winner.index as u64, hit.cycle, hit.trigger)
+        });
+        let hits = hits.collect::<Vec<_>>();
+        assert!(hits.len() >= 5);
+        assert_eq!(hits, expected(&fixture, &begin, &mut pool, 75), "run {run}");
+        assert_eq!(play.enter_batch(&fixture.id, &batch, "").await.expect("found").record, played.record);
+    }
+    fixture.assert_rebuilds().await;
+}
+
+/// So many cycles need more prepared ones than a call usually brings.
+#[tokio::test]
+async fn a_batch_of_10_000_comes_again_with_more_cycles() {
+    let fixture = JackpotFixture::with(&by_amount(5, 17)).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    let batch = batch("b", &vec![sent("p", 100); 10_000]);
+    let played = play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    let hits = played.winners.iter().map(|winner| {
+        let hit = hit(&winner.record.state).expect("a hit");
+        (winner.index as u64, hit.cycle, hit.trigger)
+    });
+    let hits = hits.collect::<Vec<_>>();
+    assert!(hits.len() > 600);
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 10_000));
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_ends_more_than_1_000_cycles_is_refused_whole() {
+    let fixture = JackpotFixture::with(&by_amount(1, 2)).await;
+    let batch = batch("b", &vec![sent("p", 100); 2_002]);
+    let before = fixture.dump().await;
+    let refused = play(&fixture, u64::MAX).enter_batch(&fixture.id, &batch, "").await;
+    assert!(matches!(refused, Err(PlayError::TooManyTakes)), "{refused:?}");
+    assert_eq!(fixture.dump().await, before);
+}
+
+/// Another instance, which has read the jackpot as it is now.
+fn play_apart(fixture: &JackpotFixture) -> Play {
+    let views = Arc::new(Views::new(fixture.store.clone(), MasterSecret::new(SECRET)));
+    let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
+    crate::support::given::play(&fixture.store, views, metrics, u64::MAX)
+}
+
+#[tokio::test]
+async fn two_instances_that_race_hit_each_trigger_once() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let begin = open(&fixture).await;
+    let plays = [play_apart(&fixture), play_apart(&fixture)];
+    let entries = (0..400_usize).map(|i| {
+        let (play, fixture) = (&plays[i % 2], &fixture);
+        async move { enter(play, fixture, &format!("e{i}")).await }
+    });
+    let mut hits = Vec::new();
+    for played in join_all(entries).await {
+        if let Some(hit) = hit(&played.record.state) {
+            hits.push((played.record.sequence, hit.cycle, hit.trigger));
+        }
+    }
+    hits.sort_unstable();
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 400));
+    fixture.assert_rebuilds().await;
+}
+
+/// Nobody can wait a time out.
+#[tokio::test]
+async fn a_resume_ends_open_cycles_with_a_time_and_begins_new_ones() {
+    for (rule, next) in [
+        (json!({"time": {"after_s": 0, "within_s": 60}}), 1),
+        (json!({"amount": {"low": 5, "high": 15}}), 0),
+    ] {
+        let fixture = JackpotFixture::with(&ruled(&rule)).await;
+        fixture.status(Status::Paused).await;
+        assert_eq!(open(&fixture).await.cycle, 0);
+        fixture.status(Status::Open).await;
+        assert_eq!(open(&fixture).await.cycle, next);
+        fixture.assert_rebuilds().await;
+    }
+}
+
+#[tokio::test]
+async fn a_jackpot_without_a_rule_has_no_cycles() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let has: u64 = fixture
+        .raw(redis::cmd("HEXISTS").arg(&fixture.keys.state).arg("cycles"))
+        .await;
+    assert_eq!(has, 0);
+}
