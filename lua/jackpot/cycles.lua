@@ -220,8 +220,8 @@ local function are_ready(state, at, renews)
   return true
 end
 
--- Reads what the caller brought, for a script that may end or begin cycles at this time. Returns 'stale' when it brought
--- too little: it reads again, and brings what follows the cycles that it finds.
+-- Reads what the caller brought, for a script that may end or begin cycles at this time. Returns 'stale' when it
+-- brought too little: it reads again, and brings what follows the cycles that it finds.
 local function prepare(state, text, at, renews)
   state.at = at
   if cycles_of(state) then

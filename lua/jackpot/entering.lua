@@ -160,7 +160,8 @@ local function give_hit(call, state, tiers, version, id, fingerprint, pools, hit
   call.run_begins = true
   local head = entry_head(seq, state.epoch, version, fingerprint, pools)
   local order = num(state.order)
-  local record = must_hit_entry(head, hit.tier, num(amount), order, state.history, num(hit.cycle), hit.by, num(hit.trigger))
+  local cycle, trigger = num(hit.cycle), num(hit.trigger)
+  local record = must_hit_entry(head, hit.tier, num(amount), order, state.history, cycle, hit.by, trigger)
   keep_record(call, id, record)
   return record
 end

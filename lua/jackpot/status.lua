@@ -9,7 +9,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
--- Invariants: open cycles with a time end without a take when entries are taken again. Pending entries are finished in every status. Runs when memory is full: stopping must always work.
+-- Invariants: open cycles with a time end without a take when entries are taken again. Pending entries are finished in
+-- every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
 local state, ended = fenced_state(KEYS[1])

@@ -146,10 +146,19 @@ impl Known {
         }
     }
 
-    /// A call brought too few cycles.
-    pub(super) fn bring_more_cycles(&self) {
+    /// A call brought too few cycles. Usually its view was old, and a new one is enough. If the call before `lacked` some
+    /// too, the next ones bring more.
+    pub(super) fn lacks_cycles(&self, lacked: &mut bool) {
+        if !std::mem::replace(lacked, true) {
+            return;
+        }
         let more = |now: usize| Some((now * 4).min(MOST_FOLLOWING));
         let _ = self.following.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+    }
+
+    /// Each call prepares its cycles, so usual calls bring few.
+    pub(super) fn bring_usual_cycles(&self) {
+        self.following.store(FOLLOWING, Ordering::Relaxed);
     }
 
     /// Whether this is the first call, so that the warning about the retention is logged once.

@@ -76,7 +76,7 @@ impl Play {
     async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>, key: &str) -> Result<BatchPlayed, PlayError> {
         let fingerprint = batch.fingerprint();
         let (mut known, mut view) = self.views.view(id).await?;
-        let mut waiting = None;
+        let (mut waiting, mut lacked) = (None, false);
         for _ in 0..MAX_STALE {
             let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                 None => draw(batch, &view, waiting.as_ref()).await?,
@@ -104,6 +104,9 @@ impl Play {
             };
             match self.call_batch(&known, &view, batch, &fingerprint, &drawn).await? {
                 BatchReply::Found(found) => {
+                    if lacked {
+                        known.bring_usual_cycles();
+                    }
                     if !found.replayed {
                         self.metrics.batch_claims(id, &found.winners);
                     }
@@ -117,7 +120,7 @@ impl Play {
                 BatchReply::TooManyTakes => return Err(PlayError::TooManyTakes),
                 BatchReply::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
                     if refusal == Refusal::Cycles {
-                        known.bring_more_cycles();
+                        known.lacks_cycles(&mut lacked);
                     }
                     waiting = None;
                     (known, view) = self.views.refresh(id).await?;
