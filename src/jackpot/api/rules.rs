@@ -66,7 +66,8 @@ pub(crate) struct RulesTier<'a> {
     /// Smallest amount that a pool prize pays.
     #[schema(value_type = u64, example = 100)]
     min_payout: Minor,
-    /// By when its pool must be hit; null: by the odds alone.
+    /// By when the pool must be hit; null: it need not be.
+    #[schema(value_type = Option<MustHitBy>)]
     must_hit_by: Option<&'a MustHitBy>,
 }
 
