@@ -22,9 +22,7 @@ end
 
 local function read_rules(text)
   local rules = {}
-  for tier, min, low, high, after, within, day in
-    string.gmatch(text, '(%S+) (%d+) (%S+) (%S+) (%S+) (%S+) (%S+);')
-  do
+  for tier, min, low, high, after, within, day in string.gmatch(text, '(%S+) (%d+) (%S+) (%S+) (%S+) (%S+) (%S+);') do
     rules[tier] = {
       min = math.max(optional(min), 1),
       low = optional(low),
