@@ -259,7 +259,7 @@ end
 
 -- Begins the next cycle of a tier under the rule in force. `are_ready` was true.
 local function begin_cycle(state, tier, at, renews)
-  local cycles, rule = state.cycles, state.cycles.rules[tier.name]
+  local cycles, rule = state.cycles, state.cycles.rules[tier.name] or {}
   local group, item, cycle = following(state, tier.name, rule, renews)
   must(group, 'JP_ARGUMENT cycles')
   local row = cycles.by[tier.name]
@@ -317,6 +317,34 @@ local function restart_cycles(state, tiers, renews)
       if cycles.rules[tiers[t].name] then
         begin_cycle(state, tiers[t], state.at, renews)
       end
+    end
+  end
+end
+
+-- The latest second that numbers one of the new cycles of a restore, 0 for none: a number is that or `gap` above the last.
+local function renewed_second(state, gap)
+  local latest = 0
+  for _, group in ipairs(cycles_of(state) and state.prepared or {}) do
+    local row = state.cycles.by[group.tier]
+    if not row or group.first > row.cycle + gap then
+      latest = math.max(latest, group.first)
+    end
+  end
+  return latest
+end
+
+-- For a restore: all cycles end, and those that begin have numbers and nonces that nobody has seen. In a tier that has
+-- no rule now, one begins and ends, so that the cycles of a later rule follow it.
+local function renew_cycles(state, tiers)
+  local cycles = cycles_of(state)
+  for t = 1, cycles and #tiers or 0 do
+    local name = tiers[t].name
+    end_cycle(state, name, 'restart')
+    if cycles.rules[name] or cycles.by[name] then
+      begin_cycle(state, tiers[t], state.at, true)
+    end
+    if not cycles.rules[name] then
+      end_cycle(state, name, 'restart')
     end
   end
 end

@@ -1,6 +1,7 @@
 //! This instance's view of a jackpot: definition, epoch and status as last read. Scripts check the view in the same
 //! step in which they write (`stale`). So an old view costs a repeat and never a wrong result.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::random;
@@ -13,6 +14,7 @@ use jackpot_core::jackpot::document::{Document, PutStatus};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,7 +23,8 @@ use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};
 use super::scripts::{ScriptError, Snapshot};
-use crate::subject::engine::Engine;
+use crate::subject::emergency::{Decision, Obedience, Obeys, Starting};
+use crate::subject::engine::{Engine, MAX_STALE};
 
 crate::status! {
     /// Whether a jackpot takes entries.
@@ -302,6 +305,56 @@ impl Engine for Views {
             Box::pin(self.refresh(id)).await
         } else {
             self.view(id).await
+        }
+    }
+}
+
+/// A start ends open cycles with a time, so its script needs the pools and what this instance prepares.
+impl Obeys for Views {
+    fn remember(&self, decision: &Arc<Decision>) {
+        self.registry.remember(decision);
+    }
+
+    fn used(&self) -> Vec<Id> {
+        Obeys::used(&self.registry)
+    }
+
+    fn listed(&self) -> BoxFuture<'_, Result<BTreeSet<Id>, ScriptError>> {
+        self.registry.listed()
+    }
+
+    fn node_of(&self, id: &Id) -> Option<Arc<str>> {
+        self.registry.node_of(id)
+    }
+
+    fn obey<'a>(&'a self, id: &'a Id, decision: &'a Decision) -> BoxFuture<'a, Result<Obedience, ScriptError>> {
+        Box::pin(async move {
+            let mut view = self.registry.known(id).view();
+            for _ in 0..MAX_STALE {
+                let starting = view.filter(|_| !decision.is_stop()).map(|view| view.starting(&self.registry.known(id)));
+                match self.registry.make_obey(id, decision, &starting.unwrap_or_default()).await {
+                    Err(ScriptError::Stale) => {}
+                    other => return other,
+                }
+                // Without the secret of its epoch this instance cannot play the jackpot. Another one starts it.
+                view = match self.refresh(id).await {
+                    Ok((_, view)) => Some(view),
+                    Err(PlayError::Script(error)) => return Err(error),
+                    Err(_) => return Err(ScriptError::Stale),
+                };
+            }
+            Err(ScriptError::Stale)
+        })
+    }
+}
+
+impl View {
+    fn starting(&self, known: &Known) -> Starting {
+        let fence = known.fence(self);
+        let pools = self.definition.tiers().iter().map(|tier| known.keys.pool(&tier.tier));
+        Starting {
+            keys: pools.collect(),
+            args: vec![fence.definition, fence.prepared],
         }
     }
 }

@@ -188,6 +188,10 @@ static STATUS: LazyLock<Script> = script!(
 pub(super) static OBEY: LazyLock<Script> = script!(
     "obey",
     "allow-oom",
+    "changes",
+    "moved",
+    "cycles",
+    "tiers",
     "../subject/emergency",
     "event/emergency",
     "emergency"
@@ -298,6 +302,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "allow-oom",
     "tier_rows",
     "moved",
+    "cycles",
     "epoch",
     "opening",
     "../subject/restored",

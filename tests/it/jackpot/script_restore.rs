@@ -13,6 +13,7 @@ use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -116,6 +117,7 @@ fn restored(raw: &Raw) -> RestoredState {
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
             .collect(),
         moved: Vec::new(),
+        cycles: Cycles::default(),
         written: raw.parts.iter().map(|(part, all)| (*part, all.len() as u64)).collect(),
     }
 }
@@ -168,6 +170,7 @@ fn begins(fixture: &JackpotFixture, epoch: u64) -> Begins {
         history: format!("{epoch:016x}"),
         epoch,
         opening: fixture.operate.views.opening(&fixture.id, epoch).expect("an opening"),
+        prepared: String::new(),
     }
 }
 

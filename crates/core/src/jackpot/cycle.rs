@@ -331,6 +331,17 @@ impl Cycles {
         })
     }
 
+    /// Rules of the definition in force and of the waiting one, as [`rules_text`] writes them, without cycles. A text that
+    /// cannot be read has none.
+    #[must_use]
+    pub fn of(rules: &str, next: &str) -> Self {
+        Self {
+            rules: rows(rules).unwrap_or_default(),
+            next: rows(next).unwrap_or_default(),
+            rows: Vec::new(),
+        }
+    }
+
     /// The field again.
     #[must_use]
     pub fn text(&self) -> String {
@@ -364,6 +375,18 @@ impl Cycles {
     }
 }
 
+/// Which numbers cycles with a new nonce have.
+#[derive(Debug, Clone, Copy)]
+pub enum Renews {
+    /// The next one.
+    Next,
+    /// Of a restore: this one, the second of its begin, or `gap` above the last if that is more.
+    AtLeast {
+        second: u64,
+        gap: u64,
+    },
+}
+
 /// What a call brings about the cycles of a jackpot.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparing<'a> {
@@ -371,8 +394,8 @@ pub struct Preparing<'a> {
     pub secrets: &'a Secrets,
     /// Fresh randomness: the nonce of each tier that has none, or of every tier (`renews`).
     pub nonce: [u8; 16],
-    /// Whether the cycles that begin have a new nonce, and this number, or the next if there is none.
-    pub renews: Option<Option<u64>>,
+    /// Whether the cycles that begin have a new nonce.
+    pub renews: Option<Renews>,
     /// How many cycles may follow the open one.
     pub following: usize,
     /// Seconds since 1970 on Redis' clock, or near it.
@@ -395,6 +418,22 @@ struct Group<'a> {
 }
 
 impl Cycles {
+    /// For tiers that have had a rule and have none now: none at all.
+    fn unruled(&self) -> Vec<RuleRow> {
+        let has_rule = |row: &&CycleRow| self.rules.iter().any(|rule| rule.tier == row.tier);
+        let unruled = self.rows.iter().filter(|row| !has_rule(row));
+        let none = |row: &CycleRow| RuleRow {
+            tier: row.tier.clone(),
+            min: 0,
+            low: OrDash(None),
+            high: OrDash(None),
+            after: OrDash(None),
+            within: OrDash(None),
+            day: OrDash(None),
+        };
+        unruled.map(none).collect()
+    }
+
     /// The open cycles and those that may follow, with commitments and triggers, as `lua/jackpot/cycles.lua` reads them.
     /// Empty where there are no rules and no cycles.
     #[must_use]
@@ -432,7 +471,11 @@ impl Cycles {
         }
         let fresh = hex::encode(with.nonce);
         let current = (with.secrets.current_id(), with.secrets.current());
-        for rule in self.rules.iter().chain(&self.next) {
+        let unruled = match with.renews {
+            Some(Renews::AtLeast { .. }) => self.unruled(),
+            Some(Renews::Next) | None => Vec::new(),
+        };
+        for rule in self.rules.iter().chain(&self.next).chain(&unruled) {
             let row = self.rows.iter().find(|row| row.tier == rule.tier);
             let next = row.map_or(0, |row| row.cycle + 1);
             let kept = row.filter(|row| with.renews.is_none() && row.secret == current.0);
@@ -440,7 +483,10 @@ impl Cycles {
                 tier: &rule.tier,
                 nonce: kept.map_or(&fresh, |row| &row.nonce),
                 secret: current,
-                first: with.renews.flatten().map_or(next, |number| number.max(next)),
+                first: match with.renews {
+                    Some(Renews::AtLeast { second, gap }) => row.map_or(0, |row| row.cycle + gap).max(second),
+                    Some(Renews::Next) | None => next,
+                },
                 count: with.following,
                 low: rule.low.0,
                 high: rule.high.0,

@@ -39,6 +39,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
+use crate::subject::emergency::Obeys;
 use crate::subject::kinds::{JACKPOT, KindName};
 use crate::telemetry::{Metrics, TierShown};
 use rows::{IndexRows, Rows};
@@ -273,6 +274,10 @@ impl Kind for Jackpots {
             payouts: meters.wins,
         });
         metrics.pools.show(id, tiers);
+    }
+
+    fn obeys(&self) -> &dyn Obeys {
+        &*self.operate.views
     }
 
     async fn restore(
