@@ -7,7 +7,8 @@
 --
 -- No trigger is in Redis before its cycle has ended. A caller brings what the call may need (`prepared`): groups of
 -- consecutive cycles of a tier under one nonce, "tier nonce secret first low high after length day deadlines items" a
--- line; an item is "commitment:amount:time,". A cycle is found by its number, its nonce and the rule that was pinned.
+-- line; an item is "commitment:amount:time,", with words of the hash for amounts of a waiting rule and times of day. A
+-- cycle is found by its number, its nonce and the rule that was pinned.
 
 local LEAST_OF_DAY = 60 -- seconds from the begin of a cycle to its deadline of the day, at least
 local TWO_32 = 4294967296
@@ -46,8 +47,8 @@ local function cycles_of(state)
     must(rules, 'JP_DAMAGED cycles')
     local cycles = { rules_text = rules, next_text = waiting, rows = {}, by = {} }
     cycles.rules, cycles.next = read_rules(rules), read_rules(waiting)
-    for tier, cycle, nonce, secret, commitment, began, low, high, after, deadline, reversed in
-      string.gmatch(rows, '(%S+) (%d+) (%x+) (%x+) (%S+) (%d+) (%S+) (%S+) (%S+) (%S+) (%d+);')
+    for tier, cycle, nonce, secret, commitment, began, min, low, high, after, deadline, reversed in
+      string.gmatch(rows, '(%S+) (%d+) (%x+) (%x+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S+) (%d+);')
     do
       local row = {
         tier = tier,
@@ -56,6 +57,7 @@ local function cycles_of(state)
         secret = secret,
         commitment = commitment ~= '-' and commitment or nil,
         began = optional(began),
+        min = optional(min),
         low = optional(low),
         high = optional(high),
         after = optional(after),
@@ -81,6 +83,8 @@ local function row_text(row)
     .. (row.commitment or '-')
     .. ' '
     .. num(row.began)
+    .. ' '
+    .. num(row.min)
     .. ' '
     .. dash(row.low)
     .. ' '
@@ -130,18 +134,47 @@ local function item_of(group, cycle)
   return group.items[cycle - group.first + 1]
 end
 
--- u(time, n) of the first words of its blocks, n below 2^21.
+-- (held * 2 + bit) % n, exact for n below 2^53.
+local function doubled(held, bit, n)
+  local rest = n - held
+  held = held >= rest and held - rest or held + held
+  held = held + bit
+  return held == n and 0 or held
+end
+
+-- u(kind, n) of the first words of its blocks, each "upper half.lower half"; n below 2^53.
 local function index_of_words(words, n)
-  must(n < 2097152 or nil, 'JP_ARGUMENT cycles')
-  local remainder = TWO_32 % n
-  local rejected = remainder * remainder % n -- 2^64 mod n
+  local rejected = 1 % n
+  for _ = 1, 64 do
+    rejected = doubled(rejected, 0, n)
+  end
   for high, low in string.gmatch(words, '(%d+)%.(%d+)') do
     local upper, lower = tonumber(high), tonumber(low)
-    if upper < TWO_32 - 1 or TWO_32 - lower > rejected then
-      return (upper % n * TWO_32 + lower) % n
+    -- How far the word is from 2^64: exact where it may be within `rejected`, which is 2^64 mod n.
+    if (TWO_32 - 1 - upper) * TWO_32 + (TWO_32 - lower) > rejected then
+      local held = 0
+      for _, half in ipairs({ upper, lower }) do
+        local divisor = TWO_32 / 2
+        for _ = 1, 32 do
+          local bit = half >= divisor and 1 or 0
+          half, divisor = half - bit * divisor, divisor / 2
+          held = doubled(held, bit, n)
+        end
+      end
+      return held
     end
   end
   return must(nil, 'JP_ARGUMENT cycles')
+end
+
+-- The trigger by amount of a cycle: a waiting rule is brought as words, because the cycle may begin above its `low`.
+local function amount_of(group, item, row)
+  if not row.low then
+    return nil
+  elseif group.low == row.low and not string.find(item.amount, '.', 1, true) then
+    return must(exact(item.amount), 'JP_ARGUMENT cycles')
+  end
+  return row.low + 1 + index_of_words(item.amount, row.high - row.low)
 end
 
 -- The triggers of an open cycle, as { amount, at }; nil when the caller did not bring them.
@@ -150,16 +183,17 @@ local function triggers_of(groups, row)
   local length = row.deadline and row.deadline - begin - row.after
   for _, group in ipairs(groups) do
     local is_same = group.tier == row.tier and group.nonce == row.nonce
-    is_same = is_same and group.low == row.low and group.high == row.high and group.after == row.after
+    is_same = is_same and group.high == row.high and group.after == row.after
     local item = is_same and row.cycle >= group.first and item_of(group, row.cycle)
+    local is_low = item and (group.low == row.low or group.low and string.find(item.amount, '.', 1, true))
     local fits_length = length and (group.length == 'w' or group.length == num(length)) or not length
-    if item and fits_length and item.commitment == row.commitment then
+    if item and is_low and fits_length and item.commitment == row.commitment then
       local time
       if length then
         time = group.length == 'w' and index_of_words(item.time, length) or tonumber(item.time)
       end
       return {
-        amount = row.low and must(exact(item.amount), 'JP_ARGUMENT cycles') or nil,
+        amount = amount_of(group, item, row),
         at = time and begin + row.after + 1 + time or nil,
       }
     end
@@ -268,7 +302,7 @@ local function begin_cycle(state, tier, at, renews)
     cycles.rows[#cycles.rows + 1], cycles.by[tier.name] = row, row
   end
   row.cycle, row.nonce, row.secret, row.commitment = cycle, group.nonce, group.secret, item.commitment
-  row.began, row.high, row.after, row.reversed = at, rule.high, rule.after, 0
+  row.began, row.min, row.high, row.after, row.reversed = at, rule.min or 1, rule.high, rule.after, 0
   row.low = rule.low and math.max(rule.low, math.min(tier.pool, rule.high - 1))
   row.deadline = deadline_of(group, rule, math.floor(at / 1000))
   note(state, 'b ' .. row_text(row))

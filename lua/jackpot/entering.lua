@@ -122,10 +122,10 @@ local function may_hit(call, state, tiers, amounts, first)
     local tier, trigger = tiers[t], call.triggers[tiers[t].name]
     if trigger then
       local most = tier.pool + amounts[first + t * 4 - 4] + 1 -- the millionths may make one more
-      local row, rule = state.cycles.by[tier.name], state.cycles.rules[tier.name]
+      local row = state.cycles.by[tier.name]
       local by_amount = trigger.amount and most + row.reversed >= trigger.amount
       local by_time = trigger.at and state.at >= trigger.at * 1000
-      if most >= rule.min and (by_amount or by_time) then
+      if most >= row.min and (by_amount or by_time) then
         return true
       end
     end
@@ -137,12 +137,12 @@ end
 local function due(call, state, tiers)
   for t = 1, #tiers do
     local tier, trigger = tiers[t], call.triggers[tiers[t].name]
-    local row, rule = state.cycles.by[tier.name], state.cycles.rules[tier.name]
-    if trigger and tier.pool >= rule.min then
+    local row = state.cycles.by[tier.name]
+    if trigger and tier.pool >= row.min then
       if trigger.amount and tier.pool + row.reversed >= trigger.amount then
-        return { tier = tier.name, cycle = row.cycle, min = rule.min, by = 'amount', trigger = trigger.amount }
+        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'amount', trigger = trigger.amount }
       elseif trigger.at and state.at >= trigger.at * 1000 then
-        return { tier = tier.name, cycle = row.cycle, min = rule.min, by = 'time', trigger = trigger.at }
+        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'time', trigger = trigger.at }
       end
     end
   end

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{Cycles, MAX_ENDED, Preparing};
+use jackpot_core::jackpot::cycle::{CycleRow, Cycles, MAX_ENDED, Preparing, Renews};
 use jackpot_core::secret::Secrets;
 
 use super::error::PlayError;
@@ -58,20 +58,49 @@ impl Cycling {
         if self.is_empty() {
             return String::new();
         }
-        let make = |following| {
-            let (now, at) = self.read;
-            self.cycles.prepared(&Preparing {
-                jackpot,
-                secrets: &self.secrets,
-                nonce: self.nonce,
-                renews: None,
-                following,
-                now: now.saturating_add(i64::try_from(at.elapsed().as_secs()).unwrap_or(i64::MAX)),
-            })
-        };
+        let make = || self.cycles.prepared(&self.preparing(jackpot, self.nonce, following));
         if following == FOLLOWING {
-            return self.usual.get_or_init(|| make(FOLLOWING)).clone();
+            return self.usual.get_or_init(make).clone();
         }
-        make(following)
+        make()
+    }
+
+    /// What a call brings that ends all open cycles and begins new ones with a new nonce; empty without cycles.
+    pub fn renewed(&self, jackpot: &Id) -> Result<String, PlayError> {
+        if self.is_empty() {
+            return Ok(String::new());
+        }
+        let with = Preparing {
+            renews: Some(Renews::Next),
+            ..self.preparing(jackpot, random::bytes()?, 1)
+        };
+        Ok(self.cycles.prepared(&with))
+    }
+
+    fn preparing<'a>(&'a self, jackpot: &'a Id, nonce: [u8; 16], following: usize) -> Preparing<'a> {
+        let (now, at) = self.read;
+        Preparing {
+            jackpot,
+            secrets: &self.secrets,
+            nonce,
+            renews: None,
+            following,
+            now: now.saturating_add(i64::try_from(at.elapsed().as_secs()).unwrap_or(i64::MAX)),
+        }
+    }
+
+    /// The secrets that open cycles need and that this instance lacks.
+    pub fn missing(&self) -> impl Iterator<Item = &str> {
+        self.cycles.missing(&self.secrets)
+    }
+
+    /// The open cycles.
+    pub fn open(&self) -> impl Iterator<Item = &CycleRow> {
+        self.cycles.rows.iter().filter(|row| row.is_open())
+    }
+
+    /// Whether one of the open cycles is not under the current secret.
+    pub fn is_under_another_secret(&self) -> bool {
+        self.open().any(|row| row.secret != self.secrets.current_id())
     }
 }

@@ -1,9 +1,10 @@
 //! Requests of operators: define, pause, resume, close, adjust, end an epoch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{Cycles, rules_text};
+use jackpot_core::jackpot::cycle::{CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::mark::Mark;
@@ -157,23 +158,46 @@ impl Operate {
 
     /// Closes the open epoch and opens the next. If another call closed it meanwhile, that counts.
     pub async fn end_epoch(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.end_epoch_with(id, reason, by, false).await
+    }
+
+    /// The same; with `cycles` also ends the open cycles without a take, and begins new ones with a new nonce.
+    pub async fn end_epoch_with(&self, id: &Id, reason: String, by: &Operator, cycles: bool) -> Result<(), PlayError> {
+        let (who, request_id) = (&*by.who, &*by.request_id);
         let why = Rotate::Operator {
-            reason,
+            reason: reason.clone(),
             who: by.who.clone(),
             request_id: by.request_id.clone(),
         };
         let (_, view) = self.views.refresh(id).await?;
-        let closed = view.epoch;
-        self.rotate_from(id, closed, &why).await?;
-        if let Rotate::Operator {
-            reason,
-            who,
-            request_id,
-        } = &why
-        {
-            info!(jackpot_id = %id, who, request_id, reason, closed, "epoch rotated");
+        let nonce_of = |row: &CycleRow| (row.tier.clone(), row.nonce.clone());
+        let ended: BTreeSet<_> = view.cycles.open().map(nonce_of).collect();
+        let mut closed = view.epoch;
+        for _ in 0..MAX_STALE {
+            self.rotate_from(id, closed, &why, cycles).await?;
+            let (_, view) = self.views.view(id).await?;
+            // Another call may have closed the epoch and kept the cycles.
+            if !cycles || !view.cycles.open().any(|row| ended.contains(&nonce_of(row))) {
+                info!(jackpot_id = %id, who, request_id, reason, closed, cycles, "epoch rotated");
+                return Ok(());
+            }
+            closed = view.epoch;
         }
-        Ok(())
+        Err(PlayError::Unsettled)
+    }
+
+    /// Ends the open cycles of a jackpot if one of them is not under the current secret.
+    pub async fn leave_other_secrets(&self, id: &Id) -> Result<(), PlayError> {
+        let (_, view) = self.views.view(id).await?;
+        if !view.cycles.is_under_another_secret() {
+            return Ok(());
+        }
+        let by = Operator {
+            who: "service".to_owned(),
+            request_id: String::new(),
+        };
+        let reason = "the draw secret is another one".to_owned();
+        self.end_epoch_with(id, reason, &by, true).await
     }
 
     /// Counts the age of the newer generation of records; drops the older one and opens the next epoch, if the
@@ -181,7 +205,7 @@ impl Operate {
     pub async fn rotate_by_retention(&self, id: &Id, retention_s: u64) -> Result<Option<Rotated>, PlayError> {
         let (_, view) = self.views.view(id).await?;
         let rotated = self
-            .rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
+            .rotate_from(id, view.epoch, &Rotate::Retention { retention_s }, false)
             .await?;
         match rotated {
             Some(Rotated::Raised(before_s)) => {
@@ -234,14 +258,24 @@ impl Operate {
         PlayError::Stopped(Status::Suspended)
     }
 
-    async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
+    async fn rotate_from(
+        &self,
+        id: &Id,
+        epoch: u64,
+        why: &Rotate,
+        cycles: bool,
+    ) -> Result<Option<Rotated>, PlayError> {
         let next = self.views.opening(id, epoch + 1)?;
         for _ in 0..MAX_STALE {
             let (known, view) = self.views.view(id).await?;
             if view.epoch != epoch {
                 return Ok(None);
             }
-            match known.observe_loss(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
+            let prepared = if cycles { view.cycles.renewed(id)? } else { String::new() };
+            let cycles = Some((view.definition.tiers(), &*prepared)).filter(|_| !prepared.is_empty());
+            let fence = known.fence(&view);
+            let reply = scripts::rotate_with(&self.store, &known.keys, &fence, &next, why, cycles).await;
+            match known.observe_loss(reply) {
                 Err(ScriptError::Stale) => self.views.refresh(id).await?,
                 Ok((mark, rotated)) => {
                     known.observe(mark);

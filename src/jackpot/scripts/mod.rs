@@ -41,7 +41,7 @@ pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusS
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use reverse::{Reverse, Reversed, reverse};
-pub use rotate::{Rotate, Rotated, rotate};
+pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {

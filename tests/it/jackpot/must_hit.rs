@@ -9,6 +9,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::jackpot::view::{Status, Views};
+use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
@@ -21,32 +22,32 @@ use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, SECRET, sent, tier};
 
 /// Each entry adds one unit, and the odds give nothing.
-fn ruled(rule: &Value) -> Value {
+pub fn ruled(rule: &Value) -> Value {
     json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule}))], "odds": {"total": 1, "ranks": []}})
 }
 
-fn by_amount(low: u64, high: u64) -> Value {
+pub fn by_amount(low: u64, high: u64) -> Value {
     ruled(&json!({"amount": {"low": low, "high": high}}))
 }
 
-async fn cycles(fixture: &JackpotFixture) -> Cycles {
+pub async fn cycles(fixture: &JackpotFixture) -> Cycles {
     let text: String = fixture
         .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("cycles"))
         .await;
     Cycles::parse(&text).expect("cycles")
 }
 
-async fn open(fixture: &JackpotFixture) -> CycleRow {
+pub async fn open(fixture: &JackpotFixture) -> CycleRow {
     let grand = Id::parse("grand").expect("an id");
     cycles(fixture).await.open(&grand).expect("an open cycle").clone()
 }
 
-fn seed(fixture: &JackpotFixture, row: &CycleRow, cycle: u64) -> CycleSeed {
+pub fn seed(fixture: &JackpotFixture, row: &CycleRow, cycle: u64) -> CycleSeed {
     CycleSeed::derive(&MasterSecret::new(SECRET), &fixture.id, &row.tier, cycle, &row.nonce)
 }
 
 /// Which of `count` entries that add one unit each hit, from the begin of this cycle on: index (from 1), cycle, trigger.
-fn expected(fixture: &JackpotFixture, begin: &CycleRow, pool: &mut u64, count: u64) -> Vec<(u64, u64, u64)> {
+pub fn expected(fixture: &JackpotFixture, begin: &CycleRow, pool: &mut u64, count: u64) -> Vec<(u64, u64, u64)> {
     let (mut hits, mut row) = (Vec::new(), begin.clone());
     for index in 1..=count {
         *pool += 1;
@@ -60,7 +61,7 @@ fn expected(fixture: &JackpotFixture, begin: &CycleRow, pool: &mut u64, count: u
     hits
 }
 
-async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Played {
+pub async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Played {
     let entry_id = Id::parse(entry_id).expect("an id");
     let by = By::default();
     play.enter(&fixture.id, &entry_id, sent("p", 100), by)
@@ -68,7 +69,7 @@ async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Played 
         .expect("taken")
 }
 
-fn hit(state: &State) -> Option<Hit> {
+pub fn hit(state: &State) -> Option<Hit> {
     match state {
         State::MustHit { hit } => Some(hit.clone()),
         State::Lost => None,
@@ -200,7 +201,7 @@ async fn a_batch_that_ends_more_than_1_000_cycles_is_refused_whole() {
 }
 
 /// Another instance, which has read the jackpot as it is now.
-fn play_apart(fixture: &JackpotFixture) -> Play {
+pub fn play_apart(fixture: &JackpotFixture) -> Play {
     let views = Arc::new(Views::new(fixture.store.clone(), MasterSecret::new(SECRET)));
     let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
     crate::support::given::play(&fixture.store, views, metrics, u64::MAX)
@@ -240,6 +241,53 @@ async fn a_resume_ends_open_cycles_with_a_time_and_begins_new_ones() {
         assert_eq!(open(&fixture).await.cycle, next);
         fixture.assert_rebuilds().await;
     }
+}
+
+fn decision(order: u64) -> Decision {
+    Decision {
+        order,
+        reason: "a test".to_owned(),
+        at_ms: 1_000,
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}
+
+/// An instance that has not read the jackpot obeys a stop, and reads it for the start.
+#[tokio::test]
+async fn the_end_of_the_emergency_stop_ends_open_cycles_with_a_time() {
+    for (rule, next) in [
+        (json!({"time": {"after_s": 0, "within_s": 60}}), 1),
+        (json!({"daily": {"at": "20:00", "zone": "Asia/Seoul"}}), 1),
+        (json!({"amount": {"low": 5, "high": 15}}), 0),
+    ] {
+        let fixture = JackpotFixture::with(&ruled(&rule)).await;
+        let views = Views::new(fixture.store.clone(), MasterSecret::new(SECRET));
+        let obey = async |order| views.obey(&fixture.id, &decision(order)).await.expect("a reply");
+        assert_eq!(obey(1).await, Obedience::Obeys);
+        assert_eq!(open(&fixture).await.cycle, 0);
+        assert_eq!(obey(2).await, Obedience::Obeys);
+        assert_eq!(open(&fixture).await.cycle, next);
+        let before = fixture.dump().await;
+        assert_eq!(obey(2).await, Obedience::Obeys);
+        assert_eq!(fixture.dump().await, before);
+        enter(&play_apart(&fixture), &fixture, "e").await;
+        fixture.assert_rebuilds().await;
+    }
+}
+
+/// Its cycles end when it is resumed.
+#[tokio::test]
+async fn the_start_of_a_paused_jackpot_leaves_its_cycles() {
+    let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 60}}))).await;
+    let views = &fixture.operate.views;
+    views.obey(&fixture.id, &decision(1)).await.expect("a reply");
+    fixture.status(Status::Paused).await;
+    views.obey(&fixture.id, &decision(2)).await.expect("a reply");
+    assert_eq!(open(&fixture).await.cycle, 0);
+    fixture.status(Status::Open).await;
+    assert_eq!(open(&fixture).await.cycle, 1);
+    fixture.assert_rebuilds().await;
 }
 
 #[tokio::test]

@@ -65,14 +65,14 @@ impl CycleSeed {
         draw::uniform(&draw::keyed(&self.0), n, |block| format!("{kind}\n{block}"))
     }
 
-    /// The first words of `u(kind, n)`, up to one that every `n` to 2^32 accepts: its upper half is not all ones.
+    /// The first words of `u(kind, n)`, up to one that every `n` to 2^53 accepts: its first 11 bits are not all ones.
     fn words(&self, kind: &str) -> Vec<u64> {
         let keyed = draw::keyed(&self.0);
         let mut words = Vec::new();
         for block in 0_u32.. {
             for word in draw::words(&keyed, format!("{kind}\n{block}").as_bytes()) {
                 words.push(word);
-                if word >> 32 != u64::from(u32::MAX) {
+                if word >> 53 != 0x7ff {
                     return words;
                 }
             }
@@ -122,6 +122,8 @@ words! {
         pub commitment: OrDash<String>,
         /// When it began, ms.
         pub began: i64,
+        /// The pool hits from here on only: `min_payout` when it began.
+        pub min: u64,
         /// Below every trigger; `-` without an amount.
         pub low: OrDash<u64>,
         /// The largest trigger.
@@ -415,6 +417,14 @@ struct Group<'a> {
     /// Seconds from the first due second to the deadline; `None` where each begin has its own.
     length: Option<u64>,
     day: Option<ByDay>,
+    /// Whether the rule is of the waiting definition: within a batch it may begin with a pool above `low`.
+    is_waiting: bool,
+}
+
+/// A word as text, in two halves that a double holds.
+fn halves(words: &[u64]) -> String {
+    let halves = words.iter().map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
+    halves.collect::<Vec<_>>().join("/")
 }
 
 impl Cycles {
@@ -466,6 +476,7 @@ impl Cycles {
                     .and_then(|length| u64::try_from(length).ok())
                     .filter(|length| *length > 0),
                 day: None,
+                is_waiting: false,
             };
             group.write(with, &mut text);
         }
@@ -475,7 +486,8 @@ impl Cycles {
             Some(Renews::AtLeast { .. }) => self.unruled(),
             Some(Renews::Next) | None => Vec::new(),
         };
-        for rule in self.rules.iter().chain(&self.next).chain(&unruled) {
+        let rules = self.rules.iter().chain(&unruled).map(|rule| (rule, false));
+        for (rule, is_waiting) in rules.chain(self.next.iter().map(|rule| (rule, true))) {
             let row = self.rows.iter().find(|row| row.tier == rule.tier);
             let next = row.map_or(0, |row| row.cycle + 1);
             let kept = row.filter(|row| with.renews.is_none() && row.secret == current.0);
@@ -493,6 +505,7 @@ impl Cycles {
                 after: rule.after.0,
                 length: rule.within.0.zip(rule.after.0).map(|(within, after)| within - after),
                 day: rule.daily(),
+                is_waiting,
             }
             .write(with, &mut text);
         }
@@ -526,20 +539,19 @@ impl Group<'_> {
         );
         for cycle in (self.first..).take(self.count) {
             let seed = CycleSeed::derive(self.secret.1, with.jackpot, self.tier, cycle, self.nonce);
-            let amount = self
-                .low
-                .zip(self.high)
-                .map(|(low, high)| low + 1 + seed.index("amount", high - low));
+            let amount = self.low.zip(self.high).map(|(low, high)| {
+                if self.is_waiting {
+                    halves(&seed.words("amount"))
+                } else {
+                    (low + 1 + seed.index("amount", high - low)).to_string()
+                }
+            });
             let time = match self.length {
                 Some(n) => seed.index("time", n).to_string(),
-                None if self.day.is_some() => {
-                    let halves = seed.words("time").into_iter();
-                    let halves = halves.map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
-                    halves.collect::<Vec<_>>().join("/")
-                }
+                None if self.day.is_some() => halves(&seed.words("time")),
                 None => "-".to_owned(),
             };
-            let _ = write!(text, "{}:{}:{time},", seed.commitment(), OrDash(amount).text());
+            let _ = write!(text, "{}:{}:{time},", seed.commitment(), amount.as_deref().unwrap_or("-"));
         }
     }
 }
@@ -575,7 +587,7 @@ mod tests {
     #[test]
     fn the_words_that_scripts_get_give_the_same_index() {
         let seed = seed();
-        for n in [1, 2, 59, 86_400, 90_000, 172_860] {
+        for n in [1, 2, 59, 86_400, 90_000, 172_860, (1 << 53) - 1] {
             let rejected = (u64::MAX % n + 1) % n;
             let word = seed.words("time").into_iter().find(|word| *word <= u64::MAX - rejected);
             assert_eq!(word.map(|word| word % n), Some(seed.index("time", n)), "{n}");
@@ -585,7 +597,7 @@ mod tests {
     #[test]
     fn what_redis_keeps_comes_back_as_it_went() {
         let text = format!(
-            "grand 1 20 30 - - -;|grand 1 - - 0 - 20:00@Asia/Seoul;|grand 4 {NONCE} abc44bcf0634a438 - 1700000000123 20 30 - - 0;"
+            "grand 1 20 30 - - -;|grand 1 - - 0 - 20:00@Asia/Seoul;|grand 4 {NONCE} abc44bcf0634a438 - 1700000000123 1 20 30 - - 0;"
         );
         let cycles = Cycles::parse(&text).expect("cycles");
         assert_eq!((cycles.rules.len(), cycles.next.len(), cycles.rows[0].cycle), (1, 1, 4));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::Cycles;
+use jackpot_core::wire::Field as _;
 
 use crate::jackpot::ledger::books::Terms;
 use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
