@@ -1,0 +1,69 @@
+//! Cycles of must-hit rules in the ledger.
+
+use jackpot::jackpot::ledger::event::Kind;
+use jackpot::jackpot::view::Status;
+use serde_json::{Value, json};
+
+use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled};
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+
+on_both_databases!(
+    after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits,
+    a_restore_leaves_no_number_for_a_later_rule_that_was_seen,
+);
+
+async fn rebuild(fixture: &JackpotLedger) {
+    fixture.project().await;
+    fixture.wipe().await;
+    fixture.heal().await;
+}
+
+/// The ledger may be older than what was published, so the cycle that it has open may be public.
+async fn after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &by_amount(50, 150)).await;
+    let play = play_apart(&fixture);
+    for i in 1..=20 {
+        enter(&play, &fixture, &format!("before{i}")).await;
+    }
+    let before = open(&fixture).await;
+    rebuild(&fixture).await;
+    let after = open(&fixture).await;
+    assert!(after.cycle >= before.cycle + 1_000);
+    assert_ne!((&after.nonce, &after.commitment), (&before.nonce, &before.commitment));
+    assert_eq!((after.low.0, after.high.0, after.reversed), (Some(50), Some(150), 0));
+    let (play, mut hits) = (play_apart(&fixture), Vec::new());
+    for index in 1..=400 {
+        let played = enter(&play, &fixture, &format!("after{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    assert!(hits.len() > 1);
+    assert_eq!(hits, expected(&fixture, &after, &mut 20, 400));
+    fixture.project().await;
+    fixture.assert_complete().await;
+    rebuild(&fixture).await;
+    assert!(open(&fixture).await.cycle >= hits[hits.len() - 1].1 + 1_000);
+    fixture.project().await;
+    fixture.assert_complete().await;
+}
+
+async fn a_restore_leaves_no_number_for_a_later_rule_that_was_seen(db: LedgerDb) {
+    let rule = json!({"amount": {"low": 50, "high": 150}});
+    let fixture = JackpotLedger::with(db, &ruled(&rule)).await;
+    let before = open(&fixture).await;
+    fixture.status(Status::Paused).await;
+    fixture.define(&ruled(&Value::Null)).await;
+    let ended = cycles(&fixture).await;
+    assert!(!ended.rows[0].is_open());
+    rebuild(&fixture).await;
+    let renewed = cycles(&fixture).await.rows.remove(0);
+    assert!(!renewed.is_open());
+    assert!(renewed.cycle >= before.cycle + 1_000);
+    assert_ne!(renewed.nonce, before.nonce);
+    fixture.define(&ruled(&rule)).await;
+    let next = open(&fixture).await;
+    assert_eq!((next.cycle, &next.nonce), (renewed.cycle + 1, &renewed.nonce));
+    fixture.project().await;
+    fixture.assert_complete().await;
+    assert!(matches!(fixture.events().await.last().map(|event| &event.kind), Some(Kind::Define(_))));
+}
