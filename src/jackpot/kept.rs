@@ -120,6 +120,8 @@ pub struct KeptCycle {
     pub row: CycleRow,
     /// Event that began it.
     pub began_n: u64,
+    /// Event that ended it, 0 while it is open.
+    pub ended_n: u64,
     /// When it ended, ms, and by what.
     pub ended: Option<(i64, String)>,
     /// Its seed, if it is published.
@@ -136,7 +138,7 @@ pub async fn cycles(
     limit: i64,
 ) -> Result<Vec<KeptCycle>, sqlx::Error> {
     let text = "SELECT tier, cycle, nonce, secret_id, commitment, low, high, after_s, deadline_s, began_ms, began_n, \
-                ended_ms, ended_by, seed FROM cycles \
+                ended_ms, ended_n, ended_by, seed FROM cycles \
                 WHERE jackpot_id = $1 AND (began_n, tier, cycle) > ($2, $3, $4) AND began_n <= $5 \
                 ORDER BY began_n, tier, cycle LIMIT $6";
     let int = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -166,6 +168,7 @@ fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
             reversed: 0,
         },
         began_n: row.try_get::<i64, _>("began_n")?.unsigned_abs(),
+        ended_n: row.try_get::<i64, _>("ended_n")?.unsigned_abs(),
         ended: (ended_ms != 0).then_some((ended_ms, row.try_get("ended_by")?)),
         seed: CycleSeed::published(&seed),
     })

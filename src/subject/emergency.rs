@@ -168,15 +168,14 @@ impl<K: Operated> Registry<K> {
     ) -> Result<Obedience, ScriptError> {
         let (known, script) = (self.known(id), K::obey_script());
         let keys = known.stream();
-        let call = Call::new(script)
-            .key(keys.state)
-            .key(keys.events)
+        let call = Call::new(script).key(keys.state).key(keys.events);
+        let call = more.keys.iter().fold(call, |call, key| call.key(key));
+        let call = call
             .arg(known.mark().packed())
             .arg(decision.order)
             .arg(&decision.reason)
             .arg(&decision.who)
             .arg(&decision.request_id);
-        let call = more.keys.iter().fold(call, |call, key| call.key(key.as_str()));
         let call = more.args.iter().fold(call, |call, arg| call.arg(arg));
         // The script decides what a lost subject does, so a low mark is no error here.
         let reply = Reply::parse(script.name(), self.store().call(&call).await?, Mark::ZERO)?;
@@ -187,6 +186,7 @@ impl<K: Operated> Registry<K> {
             }
             "held" => Ok(Obedience::Obeys),
             "newer" => Ok(Obedience::Newer),
+            "stale" => Err(ScriptError::Stale),
             _ => Err(reply.unexpected()),
         }
     }

@@ -169,6 +169,7 @@ impl From<KeptCycle> for CycleBody {
             began_n,
             ended,
             seed,
+            ..
         } = kept;
         let second = |at: i64| rfc3339(at.saturating_mul(1_000));
         let (ended_at, ended_by) = ended.map(|(at, by)| (rfc3339(at), by)).unzip();
@@ -293,14 +294,13 @@ impl Shown {
         self.restores >= known.mark().restores() && newest >= opened
     }
 
-    /// The page with the first cycles. Only the first page has a cursor without a cycle, or the jackpot has none.
+    /// The page with the first cycles: where no page before had one.
     fn page(&self, after: Option<&Cursor>) -> Page {
         let begin = self.begin(after);
-        let cycles = if after.is_none() { &*self.cycles } else { &[] };
         // A client invented this cursor, because no page ends with it. The page is made, but not cached.
         match self.texts.get(begin / PAGE).filter(|_| begin.is_multiple_of(PAGE)) {
-            Some(text) => text.get_or_init(|| self.page_from(begin, after, cycles)).clone(),
-            None => self.page_from(begin, after, cycles),
+            Some(text) => text.get_or_init(|| self.page_from(begin, after, &self.cycles)).clone(),
+            None => self.page_from(begin, after, &self.cycles),
         }
     }
 

@@ -12,7 +12,7 @@ use jackpot::jackpot::view::{Status, Views};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles};
 use jackpot_core::jackpot::must_hit::ByDay;
 use jackpot_core::jackpot::record::{Hit, HitBy, State};
 use jackpot_core::secret::MasterSecret;
@@ -241,6 +241,91 @@ async fn a_resume_ends_open_cycles_with_a_time_and_begins_new_ones() {
         assert_eq!(open(&fixture).await.cycle, next);
         fixture.assert_rebuilds().await;
     }
+}
+
+/// Also where the call of another instance, which kept the cycles, closed the epoch in between.
+#[tokio::test]
+async fn a_rotation_with_cycles_ends_them_and_the_next_have_a_new_nonce() {
+    let fixture = JackpotFixture::with(&by_amount(50, 150)).await;
+    let play = play_apart(&fixture);
+    for index in 1..=20 {
+        enter(&play, &fixture, &format!("before{index}")).await;
+    }
+    let before = open(&fixture).await;
+    let by = crate::jackpot::fixture::operator();
+    let reason = || "a test".to_owned();
+    fixture.operate.end_epoch(&fixture.id, reason(), &by).await.expect("done");
+    assert_eq!(open(&fixture).await, before);
+    fixture.operate.end_epoch_with(&fixture.id, reason(), &by, true).await.expect("done");
+    let after = open(&fixture).await;
+    assert_eq!(after.cycle, before.cycle + 1);
+    assert_ne!(after.nonce, before.nonce);
+    assert_eq!(fixture.snapshot().await.epoch, 3);
+    let mut hits = Vec::new();
+    for index in 1..=300 {
+        let played = enter(&play, &fixture, &format!("after{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    assert_eq!(hits, expected(&fixture, &after, &mut 20, 300));
+    assert!(!hits.is_empty());
+    fixture.assert_rebuilds().await;
+}
+
+/// Odds take all of `mini`, and that puts a rule for `grand` in force, whose pool is above the rule's `low`.
+#[tokio::test]
+async fn a_batch_may_bring_a_rule_into_force_above_its_low() {
+    let tiers = |rule: &Value| {
+        json!({"tiers": [
+            tier("grand", 900_000, &json!({"must_hit_by": rule, "min_payout": 1})),
+            tier("mini", 100_000, &json!({"min_payout": 1})),
+        ], "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "mini", "take": "all"}}}]},
+        "contribution": {"fixed": 10}})
+    };
+    let fixture = JackpotFixture::with(&tiers(&Value::Null)).await;
+    fixture.fund("f", 1_000).await;
+    fixture.define(&tiers(&json!({"amount": {"low": 500, "high": 1_400}}))).await;
+    assert!(cycles(&fixture).await.rows.is_empty(), "it waits");
+    let batch = batch("b", &vec![sent("p", 100); 100]);
+    let played = play(&fixture, u64::MAX).enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    let began = fixture.events().await.into_iter().flat_map(|event| event.cycles);
+    let mut began = began.filter_map(|change| match change {
+        CycleChange::Began(row) => Some(row),
+        CycleChange::Ended { .. } => None,
+    });
+    let first = began.next().expect("a cycle");
+    assert_eq!((first.cycle, first.low.0, first.high.0), (0, Some(1_009), Some(1_400)));
+    let trigger = first.trigger_amount(&seed(&fixture, &first, 0)).expect("an amount");
+    let hits = played.winners.iter().filter_map(|winner| match &winner.record.state {
+        State::MustHit { hit } => Some((winner.index as u64, hit.cycle, hit.trigger)),
+        _ => None,
+    });
+    let hits = hits.collect::<Vec<_>>();
+    // Each entry adds 9 to the pool of 1,000.
+    assert_eq!(hits[0], ((trigger - 1_000).div_ceil(9), 0, trigger));
+    fixture.assert_rebuilds().await;
+}
+
+/// `min_payout` of the definition in force may change at once while nothing is live; the open cycle keeps its own.
+#[tokio::test]
+async fn a_cycle_keeps_the_min_payout_that_it_began_with() {
+    let with = |min: u64| {
+        let rule = json!({"time": {"after_s": 0, "within_s": 1}});
+        json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule, "min_payout": min}))], "odds": {"total": 1, "ranks": []}})
+    };
+    let fixture = JackpotFixture::with(&with(3)).await;
+    assert_eq!(open(&fixture).await.min, 3);
+    fixture.status(Status::Paused).await;
+    fixture.define(&with(5)).await;
+    assert_eq!(open(&fixture).await.min, 3, "a changed rule counts from the next cycle");
+    fixture.status(Status::Open).await;
+    assert_eq!(open(&fixture).await.min, 5);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let play = play_apart(&fixture);
+    for index in 1..=5 {
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        assert_eq!(hit(&played.record.state).is_some(), index == 5);
+    }
+    fixture.assert_rebuilds().await;
 }
 
 fn decision(order: u64) -> Decision {

@@ -1,16 +1,21 @@
 //! Cycles of must-hit rules in the ledger.
 
+use jackpot::jackpot::kept;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::view::Status;
+use jackpot_core::jackpot::cycle::CycleSeed;
 use serde_json::{Value, json};
 
+use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::fixture::sent;
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled};
+use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled, seed};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
     after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits,
     a_restore_leaves_no_number_for_a_later_rule_that_was_seen,
+    each_cycle_has_a_row_and_its_seed_once_it_has_ended,
 );
 
 async fn rebuild(fixture: &JackpotLedger) {
@@ -66,4 +71,33 @@ async fn a_restore_leaves_no_number_for_a_later_rule_that_was_seen(db: LedgerDb)
     fixture.project().await;
     fixture.assert_complete().await;
     assert!(matches!(fixture.events().await.last().map(|event| &event.kind), Some(Kind::Define(_))));
+}
+
+/// More cycles than one page of seeds, in batches and one by one, also such that begin and end in one commit.
+async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &by_amount(1, 4)).await;
+    let play = play(&fixture, u64::MAX);
+    for index in 1..=10 {
+        enter(&play, &fixture, &format!("e{index}")).await;
+    }
+    fixture.project().await;
+    for run in 0..2 {
+        let batch = batch(&format!("b{run}"), &vec![sent("p", 100); 2_000]);
+        play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    }
+    fixture.project().await;
+    fixture.project().await;
+    let open = open(&fixture).await;
+    let kept = kept::cycles(&fixture.ledger.sql, &fixture.id, None, u64::MAX, 10_000).await.expect("rows");
+    assert!(kept.len() > 1_000);
+    assert_eq!(kept.len() as u64, open.cycle + 1);
+    for (number, cycle) in kept.iter().enumerate() {
+        assert_eq!(cycle.row.cycle, number as u64);
+        let own = seed(&fixture, &cycle.row, cycle.row.cycle);
+        assert_eq!(cycle.row.commitment.0, Some(own.commitment()));
+        let is_open = cycle.row.cycle == open.cycle;
+        assert_eq!(cycle.ended.as_ref().map(|(_, by)| by.as_str()), (!is_open).then_some("must-hit"));
+        assert_eq!(cycle.seed.as_ref().map(CycleSeed::reveal), (!is_open).then(|| own.reveal()));
+    }
+    fixture.assert_complete().await;
 }
