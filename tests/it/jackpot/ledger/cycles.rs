@@ -1,8 +1,13 @@
 //! Cycles of must-hit rules in the ledger.
 
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
 use jackpot::jackpot::kept;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::view::Status;
+use jackpot::proof::export::Export;
+use jackpot::proof::verify::Place;
 use jackpot_core::jackpot::cycle::CycleSeed;
 use serde_json::{Value, json};
 
@@ -10,12 +15,14 @@ use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::sent;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled, seed};
+use crate::proof::story::Story;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
     after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits,
     a_restore_leaves_no_number_for_a_later_rule_that_was_seen,
     each_cycle_has_a_row_and_its_seed_once_it_has_ended,
+    verify_recomputes_each_trigger_of_an_export,
 );
 
 async fn rebuild(fixture: &JackpotLedger) {
@@ -100,4 +107,76 @@ async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
         assert_eq!(cycle.seed.as_ref().map(CycleSeed::reveal), (!is_open).then(|| own.reveal()));
     }
     fixture.assert_complete().await;
+}
+
+/// The export of the ledger, as a story that can be changed.
+async fn exported(fixture: &JackpotLedger) -> Story {
+    let keys = Arc::clone(&fixture.ledger.signing);
+    let export = Export::begin(fixture.ledger.sql.clone(), fixture.id.clone(), &keys.current());
+    let lines = export.await.expect("an export").lines(|_, _| None);
+    let lines = lines.map(|line| serde_json::from_slice(&line.expect("a line")).expect("JSON"));
+    Story {
+        id: fixture.id.clone(),
+        keys,
+        lines: lines.collect().await,
+    }
+}
+
+/// Hits of entries that came one by one and in batches, by amount and by time; takes by the odds, restarts, a rotation, a
+/// restore.
+async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
+    let rule = json!({"amount": {"low": 5, "high": 15}, "time": {"after_s": 0, "within_s": 86_400}});
+    let mut change = ruled(&rule);
+    change["odds"] = json!({"total": 40, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
+    change["tiers"][0]["min_payout"] = json!(1);
+    let fixture = JackpotLedger::with(db, &change).await;
+    let play = play(&fixture, u64::MAX);
+    for index in 1..=60 {
+        enter(&play, &fixture, &format!("e{index}")).await;
+    }
+    fixture.status(Status::Paused).await;
+    fixture.status(Status::Open).await;
+    for run in 0..3 {
+        let batch = batch(&format!("b{run}"), &vec![sent("p", 100); 100]);
+        play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    }
+    let by = crate::jackpot::fixture::operator();
+    let end = fixture.operate.end_epoch_with(&fixture.id, "a test".to_owned(), &by, true);
+    end.await.expect("rotated");
+    fixture.project().await;
+    rebuild(&fixture).await;
+    fixture.project().await;
+    fixture.project().await;
+    let story = exported(&fixture).await;
+    let report = story.verify();
+    assert!(report.is_right(), "{report}");
+    let events = fixture.events_of(&fixture.id).await;
+    let hits = events.iter().map(|event| match &event.kind {
+        Kind::Enter(enter) => enter.hits.iter().flatten().count() as u64,
+        _ => 0,
+    });
+    let hits = hits.sum::<u64>();
+    assert!(hits > 20);
+    assert_eq!(report.counts.hits, hits);
+    let cycles = story.lines.iter().filter(|line| line["kind"] == "cycle").count() as u64;
+    assert_eq!(report.counts.cycles, cycles - 1, "the last one is open");
+    assert!(!report.to_string().contains("had to hit"), "{report}");
+
+    let n = story.find(|body| body.contains("\"hits\""));
+    let mut forged = story.clone();
+    forged.edit(n, |fields| {
+        let hits = fields.get_mut("hits").expect("hits");
+        *hits = hits.replacen(" amount ", " amount 1", 1);
+    });
+    forged.close();
+    let found = forged.verify().problems;
+    assert!(found.iter().any(|p| p.place == Place::Event(n) && p.what.contains("hits cycle")), "{found:?}");
+
+    let mut forged = story.clone();
+    let of_cycles = forged.lines.iter_mut().filter(|line| line["kind"] == "cycle");
+    for line in of_cycles.take(1) {
+        line["seed"] = json!("00".repeat(32));
+    }
+    let found = forged.verify().problems;
+    assert!(found.iter().any(|p| p.what.contains("its seed is not the one")), "{found:?}");
 }
