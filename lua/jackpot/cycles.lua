@@ -355,7 +355,7 @@ local function restart_cycles(state, tiers, renews)
   end
 end
 
--- The latest second that numbers one of the new cycles of a restore, 0 for none: a number is that or `gap` above the last.
+-- The latest second that numbers one of the new cycles of a restore, 0 for none; others are `gap` above the last.
 local function renewed_second(state, gap)
   local latest = 0
   for _, group in ipairs(cycles_of(state) and state.prepared or {}) do

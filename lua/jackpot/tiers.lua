@@ -206,7 +206,7 @@ local function caps_hold(rows, tiers)
   return true
 end
 
--- Puts the waiting definition in force: new seeds and caps, and the rules of cycles (`except`: apply_cycles). The part of
+-- Puts the waiting definition in force: seeds and caps, and rules of cycles (`except`: apply_cycles). The part of
 -- a pool above a lower cap moves to the overflow.
 -- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
 local function apply_next(state, tiers, except)

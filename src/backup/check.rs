@@ -69,7 +69,8 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
 pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
     let mut text = "SELECT secret_id FROM epochs WHERE seed = ''".to_owned();
     // A copy that an earlier program made has no such table.
-    let has_cycles = query_scalar::<_, String>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'cycles'");
+    let has_cycles =
+        query_scalar::<_, String>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'cycles'");
     if has_cycles.fetch_optional(sql.reader()).await?.is_some() {
         text.push_str(" UNION SELECT secret_id FROM cycles WHERE seed = ''");
     }

@@ -258,20 +258,18 @@ impl Operate {
         PlayError::Stopped(Status::Suspended)
     }
 
-    async fn rotate_from(
-        &self,
-        id: &Id,
-        epoch: u64,
-        why: &Rotate,
-        cycles: bool,
-    ) -> Result<Option<Rotated>, PlayError> {
+    async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate, cycles: bool) -> Result<Option<Rotated>, PlayError> {
         let next = self.views.opening(id, epoch + 1)?;
         for _ in 0..MAX_STALE {
             let (known, view) = self.views.view(id).await?;
             if view.epoch != epoch {
                 return Ok(None);
             }
-            let prepared = if cycles { view.cycles.renewed(id)? } else { String::new() };
+            let prepared = if cycles {
+                view.cycles.renewed(id)?
+            } else {
+                String::new()
+            };
             let cycles = Some((view.definition.tiers(), &*prepared)).filter(|_| !prepared.is_empty());
             let fence = known.fence(&view);
             let reply = scripts::rotate_with(&self.store, &known.keys, &fence, &next, why, cycles).await;

@@ -8,13 +8,13 @@ use crate::random;
 use crate::sql::Sql;
 use crate::store::Store;
 
+use futures_util::future::BoxFuture;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::{Document, PutStatus};
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::secret::Secrets;
-use futures_util::future::BoxFuture;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -331,8 +331,14 @@ impl Obeys for Views {
         Box::pin(async move {
             let mut view = self.registry.known(id).view();
             for _ in 0..MAX_STALE {
-                let starting = view.filter(|_| !decision.is_stop()).map(|view| view.starting(&self.registry.known(id)));
-                match self.registry.make_obey(id, decision, &starting.unwrap_or_default()).await {
+                let starting = view
+                    .filter(|_| !decision.is_stop())
+                    .map(|view| view.starting(&self.registry.known(id)));
+                match self
+                    .registry
+                    .make_obey(id, decision, &starting.unwrap_or_default())
+                    .await
+                {
                     Err(ScriptError::Stale) => {}
                     other => return other,
                 }

@@ -253,7 +253,12 @@ pub(crate) async fn rotate(
     Body(body): Body<RotateBody>,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .end_epoch_with(&id, body.reason.into_string(), &operator(&caller, &request_id), body.cycles)
+        .end_epoch_with(
+            &id,
+            body.reason.into_string(),
+            &operator(&caller, &request_id),
+            body.cycles,
+        )
         .await?;
     let page = shown(&api, &id).await?.page(None);
     Ok(HttpResponse::Ok()
@@ -320,7 +325,9 @@ impl Shown {
         let (page, more) = rest.split_at(rest.len().min(PAGE));
         let (cycles, more_cycles) = cycles.split_at(cycles.len().min(PAGE));
         let next = Cursor {
-            epoch: page.last().map_or_else(|| after.map_or(0, |after| after.epoch), |epoch| epoch.epoch),
+            epoch: page
+                .last()
+                .map_or_else(|| after.map_or(0, |after| after.epoch), |epoch| epoch.epoch),
             cycle: cycles.last().map(CycleBody::key).or_else(|| after?.cycle.clone()),
         };
         let is_last = more.is_empty() && more_cycles.is_empty();

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles as Rules, EndedBy, HitRow, RuleRow, rules_text};
+use jackpot_core::jackpot::cycle::{
+    CycleChange, CycleRow, CycleSeed, Cycles as Rules, EndedBy, HitRow, RuleRow, rules_text,
+};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::HitBy;
 
@@ -142,16 +144,24 @@ impl Cycles {
         let n = self.at.0;
         if was_open {
             match self.left.front() {
-                Some(CycleChange::Ended { tier: ended, by: said, .. }) if ended == tier && *said == by => {
+                Some(CycleChange::Ended {
+                    tier: ended, by: said, ..
+                }) if ended == tier && *said == by => {
                     self.next(&pool, report);
                 }
-                _ => report.wrong(Place::Event(n), format!("its take of all of '{tier}' ends no cycle of it")),
+                _ => report.wrong(
+                    Place::Event(n),
+                    format!("its take of all of '{tier}' ends no cycle of it"),
+                ),
             }
         }
         if has_rule {
             match self.left.front() {
                 Some(CycleChange::Began(row)) if row.tier == *tier => self.next(&pool, report),
-                _ => report.wrong(Place::Event(n), format!("no cycle begins after its take of all of '{tier}'")),
+                _ => report.wrong(
+                    Place::Event(n),
+                    format!("no cycle begins after its take of all of '{tier}'"),
+                ),
             }
         }
     }
@@ -175,9 +185,19 @@ impl Cycles {
             Kind::Restore { .. } => true,
             _ => false,
         };
-        for (row, _) in self.newest.values().filter(|(row, open)| *open && row.deadline.0.is_some()) {
+        for (row, _) in self
+            .newest
+            .values()
+            .filter(|(row, open)| *open && row.deadline.0.is_some())
+        {
             if resumes && row.began != event.at_ms {
-                report.wrong(place(), format!("the cycle of tier '{}' goes on, so its time can be waited out", row.tier));
+                report.wrong(
+                    place(),
+                    format!(
+                        "the cycle of tier '{}' goes on, so its time can be waited out",
+                        row.tier
+                    ),
+                );
             }
         }
     }
@@ -192,7 +212,10 @@ impl Cycles {
     /// After a skipped event: goes on from the rows that it carries.
     pub(super) fn carry(&mut self, rows: Vec<CycleRow>) {
         self.began.extend(rows.iter().map(|row| (row.tier.clone(), row.cycle)));
-        self.newest = rows.into_iter().map(|row| (row.tier.clone(), (row.clone(), row.is_open()))).collect();
+        self.newest = rows
+            .into_iter()
+            .map(|row| (row.tier.clone(), (row.clone(), row.is_open())))
+            .collect();
     }
 
     /// Compares the stated cycles with those that the events began, and reports what could not be checked.
@@ -222,15 +245,24 @@ impl Cycles {
         let place = Place::Event(self.at.0);
         match self.left.pop_front() {
             Some(CycleChange::Ended { tier, cycle, .. }) => {
-                let open = self.newest.get_mut(&tier).filter(|(row, open)| *open && row.cycle == cycle);
+                let open = self
+                    .newest
+                    .get_mut(&tier)
+                    .filter(|(row, open)| *open && row.cycle == cycle);
                 match open {
                     Some((_, open)) => *open = false,
-                    None => report.wrong(place, format!("it ends cycle {cycle} of tier '{tier}', which is not open")),
+                    None => report.wrong(
+                        place,
+                        format!("it ends cycle {cycle} of tier '{tier}', which is not open"),
+                    ),
                 }
             }
             Some(CycleChange::Began(row)) => {
                 if let Some(what) = self.wrong_begin(&row, pool(&row.tier)) {
-                    report.wrong(place, format!("cycle {} of tier '{}' begins wrongly: {what}", row.cycle, row.tier));
+                    report.wrong(
+                        place,
+                        format!("cycle {} of tier '{}' begins wrongly: {what}", row.cycle, row.tier),
+                    );
                 }
                 self.nonces.insert(row.nonce.clone());
                 self.began.insert((row.tier.clone(), row.cycle));
@@ -262,21 +294,43 @@ impl Cycles {
         };
         let stated = self.stated.get(&(row.tier.clone(), row.cycle));
         let is_stated = stated.is_none_or(|(line, _)| {
-            (&line.nonce, &line.secret_id, Some(&line.commitment)) == (&row.nonce, &row.secret, row.commitment.0.as_ref())
+            (&line.nonce, &line.secret_id, Some(&line.commitment))
+                == (&row.nonce, &row.secret, row.commitment.0.as_ref())
         });
         let checks = [
             (!self.is_open(&row.tier), "another one is open"),
             (follows, "its number does not follow"),
             (same_nonce || may_change, "its nonce is another one"),
-            (!same_nonce || !self.is_restore, "a restore begins it under a nonce that may be public"),
-            (same_nonce || !self.is_restore || !self.nonces.contains(&row.nonce), "its nonce was there before"),
-            (row.began == self.at.1 && row.reversed == 0, "its time is not that of the event"),
-            (row.low.0.map(i128::from) == low, "its low is not that of its rule and the pool"),
-            (row.high == rule.map_or(row.high.clone(), |rule| rule.high.clone()), "its high is not that of its rule"),
-            (row.after == rule.map_or(row.after.clone(), |rule| rule.after.clone()), "its time is not that of its rule"),
+            (
+                !same_nonce || !self.is_restore,
+                "a restore begins it under a nonce that may be public",
+            ),
+            (
+                same_nonce || !self.is_restore || !self.nonces.contains(&row.nonce),
+                "its nonce was there before",
+            ),
+            (
+                row.began == self.at.1 && row.reversed == 0,
+                "its time is not that of the event",
+            ),
+            (
+                row.low.0.map(i128::from) == low,
+                "its low is not that of its rule and the pool",
+            ),
+            (
+                row.high == rule.map_or(row.high.clone(), |rule| rule.high.clone()),
+                "its high is not that of its rule",
+            ),
+            (
+                row.after == rule.map_or(row.after.clone(), |rule| rule.after.clone()),
+                "its time is not that of its rule",
+            ),
             (right_length, "its deadline is not that of its rule"),
             (rule.is_some() || self.is_restore, "its tier has no rule"),
-            (rule.is_none_or(|rule| row.min == rule.min.max(1)), "its min is not that of its rule"),
+            (
+                rule.is_none_or(|rule| row.min == rule.min.max(1)),
+                "its min is not that of its rule",
+            ),
             (is_stated, "the export states another commitment, nonce or secret id"),
         ];
         checks.into_iter().find_map(|(right, what)| (!right).then_some(what))

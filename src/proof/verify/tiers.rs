@@ -179,10 +179,9 @@ impl Tiers {
         meters[POOL] = from_reserve + from_overflow;
         meters[RESERVE] -= from_reserve;
         meters[OVERFLOW] -= from_overflow;
-        let refill = rules
-            .low
-            .or(rules.cap)
-            .map_or(meters[OVERFLOW], |ceiling| meters[OVERFLOW].min((ceiling - meters[POOL]).max(0)));
+        let refill = rules.low.or(rules.cap).map_or(meters[OVERFLOW], |ceiling| {
+            meters[OVERFLOW].min((ceiling - meters[POOL]).max(0))
+        });
         meters[POOL] += refill;
         meters[OVERFLOW] -= refill;
     }

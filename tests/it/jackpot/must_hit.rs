@@ -81,12 +81,18 @@ pub fn hit(state: &State) -> Option<Hit> {
 async fn exactly_the_entry_that_reaches_the_amount_hits() {
     let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
     let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
-    assert_eq!(seed(&fixture, &begin, 0).commitment(), begin.commitment.0.clone().expect("open"));
+    assert_eq!(
+        seed(&fixture, &begin, 0).commitment(),
+        begin.commitment.0.clone().expect("open")
+    );
     let mut hits = Vec::new();
     for index in 1..=200 {
         let played = enter(&play, &fixture, &format!("e{index}")).await;
         if let Some(hit) = hit(&played.record.state) {
-            assert_eq!((hit.by, hit.amount, hit.claim_order), (HitBy::Amount, hit.trigger, hit.cycle + 1));
+            assert_eq!(
+                (hit.by, hit.amount, hit.claim_order),
+                (HitBy::Amount, hit.trigger, hit.cycle + 1)
+            );
             assert!(played.attempts.is_empty());
             hits.push((index, hit.cycle, hit.trigger));
         }
@@ -168,7 +174,10 @@ async fn a_batch_that_ends_five_cycles_agrees_with_the_triggers_250_times() {
         let hits = hits.collect::<Vec<_>>();
         assert!(hits.len() >= 5);
         assert_eq!(hits, expected(&fixture, &begin, &mut pool, 75), "run {run}");
-        assert_eq!(play.enter_batch(&fixture.id, &batch, "").await.expect("found").record, played.record);
+        assert_eq!(
+            play.enter_batch(&fixture.id, &batch, "").await.expect("found").record,
+            played.record
+        );
     }
     fixture.assert_rebuilds().await;
 }
@@ -254,9 +263,17 @@ async fn a_rotation_with_cycles_ends_them_and_the_next_have_a_new_nonce() {
     let before = open(&fixture).await;
     let by = crate::jackpot::fixture::operator();
     let reason = || "a test".to_owned();
-    fixture.operate.end_epoch(&fixture.id, reason(), &by).await.expect("done");
+    fixture
+        .operate
+        .end_epoch(&fixture.id, reason(), &by)
+        .await
+        .expect("done");
     assert_eq!(open(&fixture).await, before);
-    fixture.operate.end_epoch_with(&fixture.id, reason(), &by, true).await.expect("done");
+    fixture
+        .operate
+        .end_epoch_with(&fixture.id, reason(), &by, true)
+        .await
+        .expect("done");
     let after = open(&fixture).await;
     assert_eq!(after.cycle, before.cycle + 1);
     assert_ne!(after.nonce, before.nonce);
@@ -283,10 +300,15 @@ async fn a_batch_may_bring_a_rule_into_force_above_its_low() {
     };
     let fixture = JackpotFixture::with(&tiers(&Value::Null)).await;
     fixture.fund("f", 1_000).await;
-    fixture.define(&tiers(&json!({"amount": {"low": 500, "high": 1_400}}))).await;
+    fixture
+        .define(&tiers(&json!({"amount": {"low": 500, "high": 1_400}})))
+        .await;
     assert!(cycles(&fixture).await.rows.is_empty(), "it waits");
     let batch = batch("b", &vec![sent("p", 100); 100]);
-    let played = play(&fixture, u64::MAX).enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    let played = play(&fixture, u64::MAX)
+        .enter_batch(&fixture.id, &batch, "")
+        .await
+        .expect("taken");
     let began = fixture.events().await.into_iter().flat_map(|event| event.cycles);
     let mut began = began.filter_map(|change| match change {
         CycleChange::Began(row) => Some(row),

@@ -383,10 +383,7 @@ pub enum Renews {
     /// The next one.
     Next,
     /// Of a restore: this one, the second of its begin, or `gap` above the last if that is more.
-    AtLeast {
-        second: u64,
-        gap: u64,
-    },
+    AtLeast { second: u64, gap: u64 },
 }
 
 /// What a call brings about the cycles of a jackpot.
@@ -423,7 +420,9 @@ struct Group<'a> {
 
 /// A word as text, in two halves that a double holds.
 fn halves(words: &[u64]) -> String {
-    let halves = words.iter().map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
+    let halves = words
+        .iter()
+        .map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
     halves.collect::<Vec<_>>().join("/")
 }
 
@@ -551,7 +550,12 @@ impl Group<'_> {
                 None if self.day.is_some() => halves(&seed.words("time")),
                 None => "-".to_owned(),
             };
-            let _ = write!(text, "{}:{}:{time},", seed.commitment(), amount.as_deref().unwrap_or("-"));
+            let _ = write!(
+                text,
+                "{}:{}:{time},",
+                seed.commitment(),
+                amount.as_deref().unwrap_or("-")
+            );
         }
     }
 }

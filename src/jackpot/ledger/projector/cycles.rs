@@ -123,7 +123,10 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
 impl Projector<Jackpots> {
     /// Publishes the seed of every cycle whose end is in the ledger. A repeat changes nothing: a cycle has one seed.
     pub(super) async fn publish_cycles(&mut self) -> Result<(), sqlx::Error> {
-        let due = self.streams.iter().filter(|(_, stream)| stream.tables.has_unpublished_cycles);
+        let due = self
+            .streams
+            .iter()
+            .filter(|(_, stream)| stream.tables.has_unpublished_cycles);
         let due = due.map(|(id, _)| id.clone()).collect::<Vec<_>>();
         for id in due {
             let is_done = self.publish_cycles_of(&id).await?;
@@ -147,17 +150,25 @@ impl Projector<Jackpots> {
             let (tier, cycle): (String, i64) = (row.try_get("tier")?, row.try_get("cycle")?);
             let (nonce, secret_id): (String, String) = (row.try_get("nonce")?, row.try_get("secret_id")?);
             let commitment: String = row.try_get("commitment")?;
-            let seed = Id::parse(&tier).ok().zip(secrets.get(&secret_id)).map(|(tier, secret)| {
-                CycleSeed::derive(secret, id, &tier, cycle.unsigned_abs(), &nonce)
-            });
+            let seed = Id::parse(&tier)
+                .ok()
+                .zip(secrets.get(&secret_id))
+                .map(|(tier, secret)| CycleSeed::derive(secret, id, &tier, cycle.unsigned_abs(), &nonce));
             match seed.filter(|seed| seed.commitment() == commitment) {
                 Some(seed) => seeds.push((tier, cycle, seed.reveal())),
-                None => error!(jackpot_id = %id, tier, cycle, secret_id, "the seed of this cycle can't be published: its draw \
-                               secret is not among fairness.master_secret and fairness.previous_secrets"),
+                None => {
+                    error!(jackpot_id = %id, tier, cycle, secret_id, "the seed of this cycle can't be published: its draw \
+                               secret is not among fairness.master_secret and fairness.previous_secrets")
+                }
             }
         }
         let values = seeds.iter().flat_map(|(tier, cycle, seed)| {
-            [Value::Text(id.as_str()), Value::Text(tier), Value::Int(*cycle), Value::Text(seed)]
+            [
+                Value::Text(id.as_str()),
+                Value::Text(tier),
+                Value::Int(*cycle),
+                Value::Text(seed),
+            ]
         });
         let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
         let given = ["jackpot_id", "tier", "cycle", "seed"];

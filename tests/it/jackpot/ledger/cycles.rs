@@ -77,7 +77,10 @@ async fn a_restore_leaves_no_number_for_a_later_rule_that_was_seen(db: LedgerDb)
     assert_eq!((next.cycle, &next.nonce), (renewed.cycle + 1, &renewed.nonce));
     fixture.project().await;
     fixture.assert_complete().await;
-    assert!(matches!(fixture.events().await.last().map(|event| &event.kind), Some(Kind::Define(_))));
+    assert!(matches!(
+        fixture.events().await.last().map(|event| &event.kind),
+        Some(Kind::Define(_))
+    ));
 }
 
 /// More cycles than one page of seeds, in batches and one by one, also such that begin and end in one commit.
@@ -95,7 +98,9 @@ async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
     fixture.project().await;
     fixture.project().await;
     let open = open(&fixture).await;
-    let kept = kept::cycles(&fixture.ledger.sql, &fixture.id, None, u64::MAX, 10_000).await.expect("rows");
+    let kept = kept::cycles(&fixture.ledger.sql, &fixture.id, None, u64::MAX, 10_000)
+        .await
+        .expect("rows");
     assert!(kept.len() > 1_000);
     assert_eq!(kept.len() as u64, open.cycle + 1);
     for (number, cycle) in kept.iter().enumerate() {
@@ -103,8 +108,14 @@ async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
         let own = seed(&fixture, &cycle.row, cycle.row.cycle);
         assert_eq!(cycle.row.commitment.0, Some(own.commitment()));
         let is_open = cycle.row.cycle == open.cycle;
-        assert_eq!(cycle.ended.as_ref().map(|(_, by)| by.as_str()), (!is_open).then_some("must-hit"));
-        assert_eq!(cycle.seed.as_ref().map(CycleSeed::reveal), (!is_open).then(|| own.reveal()));
+        assert_eq!(
+            cycle.ended.as_ref().map(|(_, by)| by.as_str()),
+            (!is_open).then_some("must-hit")
+        );
+        assert_eq!(
+            cycle.seed.as_ref().map(CycleSeed::reveal),
+            (!is_open).then(|| own.reveal())
+        );
     }
     fixture.assert_complete().await;
 }
@@ -127,7 +138,8 @@ async fn exported(fixture: &JackpotLedger) -> Story {
 async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
     let rule = json!({"amount": {"low": 5, "high": 15}, "time": {"after_s": 0, "within_s": 86_400}});
     let mut change = ruled(&rule);
-    change["odds"] = json!({"total": 40, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
+    change["odds"] =
+        json!({"total": 40, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "grand", "take": "all"}}}]});
     change["tiers"][0]["min_payout"] = json!(1);
     let fixture = JackpotLedger::with(db, &change).await;
     let play = play(&fixture, u64::MAX);
@@ -141,7 +153,9 @@ async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
         play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
     }
     let by = crate::jackpot::fixture::operator();
-    let end = fixture.operate.end_epoch_with(&fixture.id, "a test".to_owned(), &by, true);
+    let end = fixture
+        .operate
+        .end_epoch_with(&fixture.id, "a test".to_owned(), &by, true);
     end.await.expect("rotated");
     fixture.project().await;
     rebuild(&fixture).await;
@@ -170,7 +184,12 @@ async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
     });
     forged.close();
     let found = forged.verify().problems;
-    assert!(found.iter().any(|p| p.place == Place::Event(n) && p.what.contains("hits cycle")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|p| p.place == Place::Event(n) && p.what.contains("hits cycle")),
+        "{found:?}"
+    );
 
     let mut forged = story.clone();
     let of_cycles = forged.lines.iter_mut().filter(|line| line["kind"] == "cycle");
@@ -178,5 +197,8 @@ async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
         line["seed"] = json!("00".repeat(32));
     }
     let found = forged.verify().problems;
-    assert!(found.iter().any(|p| p.what.contains("its seed is not the one")), "{found:?}");
+    assert!(
+        found.iter().any(|p| p.what.contains("its seed is not the one")),
+        "{found:?}"
+    );
 }
