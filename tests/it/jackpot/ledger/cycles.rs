@@ -123,7 +123,8 @@ async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
 /// The export of the ledger, as a story that can be changed.
 async fn exported(fixture: &JackpotLedger) -> Story {
     let keys = Arc::clone(&fixture.ledger.signing);
-    let export = Export::begin(fixture.ledger.sql.clone(), fixture.id.clone(), &keys.current());
+    let key = keys.current();
+    let export = Export::begin(fixture.ledger.sql.clone(), fixture.id.clone(), &key);
     let lines = export.await.expect("an export").lines(|_, _| None);
     let lines = lines.map(|line| serde_json::from_slice(&line.expect("a line")).expect("JSON"));
     Story {
