@@ -1,11 +1,24 @@
 -- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
 -- it docs::`.
 --
--- What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all
--- and by reversals.
---   tier took_wins took_sequence reversed reversed_micro funded_micro pool_reversed;
+-- What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all,
+-- reversals and transfers.
+--   tier took_wins took_sequence reversed reversed_micro funded_micro pool_reversed transferred_in transferred_in_micro transferred_out transferred_out_micro expected;
 
-local function moved_text(tier, took_wins, took_sequence, reversed, reversed_micro, funded_micro, pool_reversed)
+local function moved_text(
+  tier,
+  took_wins,
+  took_sequence,
+  reversed,
+  reversed_micro,
+  funded_micro,
+  pool_reversed,
+  transferred_in,
+  transferred_in_micro,
+  transferred_out,
+  transferred_out_micro,
+  expected
+)
   return tier
     .. ' '
     .. took_wins
@@ -19,13 +32,23 @@ local function moved_text(tier, took_wins, took_sequence, reversed, reversed_mic
     .. funded_micro
     .. ' '
     .. pool_reversed
+    .. ' '
+    .. transferred_in
+    .. ' '
+    .. transferred_in_micro
+    .. ' '
+    .. transferred_out
+    .. ' '
+    .. transferred_out_micro
+    .. ' '
+    .. expected
     .. ';'
 end
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_moved(text)
-  local tier, took_wins, took_sequence, reversed, reversed_micro, funded_micro, pool_reversed =
-    string.match(text, '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  local tier, took_wins, took_sequence, reversed, reversed_micro, funded_micro, pool_reversed, transferred_in, transferred_in_micro, transferred_out, transferred_out_micro, expected =
+    string.match(text, '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
   if not tier then
     return nil
   end
@@ -37,5 +60,10 @@ local function read_moved(text)
     reversed_micro = reversed_micro,
     funded_micro = funded_micro,
     pool_reversed = pool_reversed,
+    transferred_in = transferred_in,
+    transferred_in_micro = transferred_in_micro,
+    transferred_out = transferred_out,
+    transferred_out_micro = transferred_out_micro,
+    expected = expected,
   }
 end
