@@ -24,7 +24,7 @@ end
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_part(text)
   local tier, to_tier, pool, pool_micro, reserve, reserve_micro, overflow =
-    string.match(text, '^([^,%s]+),([^,%s]+),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+    string.match(text, '^([^,]+),([^,]+),(%d+),(%d+),(%d+),(%d+),(%d+)$')
   if not tier then
     return nil
   end
@@ -49,7 +49,7 @@ end
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_given(text)
-  local digest, to, parts = string.match(text, '^([^|%s]+)|([^|%s]+)|([^|%s]+)$')
+  local digest, to, parts = string.match(text, '^([^|]+)|([^|]+)|([^|]+)$')
   if not digest then
     return nil
   end
