@@ -134,6 +134,11 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
         }
         let moved = [
             ("funded_micro", meter.funded_micro),
+            ("transferred_in", meter.transferred_in),
+            ("transferred_in_micro", meter.transferred_in_micro),
+            ("transferred_out", meter.transferred_out),
+            ("transferred_out_micro", meter.transferred_out_micro),
+            ("expected", meter.expected),
             ("reversed", meter.reversed),
             ("reversed_micro", meter.reversed_micro),
         ];

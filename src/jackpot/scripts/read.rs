@@ -133,6 +133,16 @@ reply! {
         reversed: u64,
         /// Its millionths.
         reversed_micro: u64,
+        /// Came from other jackpots, whole units.
+        transferred_in: u64,
+        /// Its millionths.
+        transferred_in_micro: u64,
+        /// Went to other jackpots, whole units.
+        transferred_out: u64,
+        /// Its millionths.
+        transferred_out_micro: u64,
+        /// Room for transfers that are to come, whole units.
+        expected: u64,
     }
 }
 
@@ -205,8 +215,11 @@ fn meter_of(row: TierMeters) -> Meter {
         funded_micro: row.funded_micro,
         reversed: row.reversed,
         reversed_micro: row.reversed_micro,
-        transferred_in: 0,
-        transferred_out: 0,
+        transferred_in: row.transferred_in,
+        transferred_in_micro: row.transferred_in_micro,
+        transferred_out: row.transferred_out,
+        transferred_out_micro: row.transferred_out_micro,
+        expected: row.expected,
     }
 }
 

@@ -100,6 +100,25 @@ impl Batch {
                     .adjustments
                     .push((adjustment_id.to_string(), n, at_ms, digest));
             }
+            Kind::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                self.rows.adjustments.push((name, n, at_ms, expect.parts.text()));
+            }
+            Kind::Give(give) => {
+                let record = GivenRecord {
+                    digest: give.digest.clone(),
+                    to: give.to.clone(),
+                    parts: give.parts.clone(),
+                };
+                let name = transfer::out(&give.transfer_id);
+                self.rows.adjustments.push((name, n, at_ms, record.to_string()));
+                self.rows.given.push((n, at_ms, give));
+            }
+            Kind::Receive(receive) => {
+                let name = transfer::came_in(&receive.from, &receive.transfer_id);
+                self.rows.adjustments.push((name, n, at_ms, receive.parts.text()));
+                self.rows.received.push((at_ms, receive.from, receive.transfer_id));
+            }
             Kind::Rotate {
                 epoch, opening, pruned, ..
             } => {

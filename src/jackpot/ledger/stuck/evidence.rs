@@ -128,6 +128,14 @@ impl Evidence {
             }
             Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
+            Kind::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                self.adjusted.insert(name);
+            }
+            Kind::Give(give) => _ = self.adjusted.insert(transfer::out(&give.transfer_id)),
+            Kind::Receive(receive) => {
+                self.adjusted.insert(transfer::came_in(&receive.from, &receive.transfer_id));
+            }
             Kind::Emergency(_) | Kind::Reverse(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
@@ -148,7 +156,7 @@ impl Evidence {
         let counted = &mut self.counted;
         match kind {
             Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
-            Kind::Adjust { .. } => counted.adjustments += 1,
+            Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => counted.adjustments += 1,
             Kind::Reverse(_) => counted.records = counted.records.map(|before| before + 1),
             Kind::Rotate { dropped, pruned, .. } => {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();
