@@ -161,13 +161,7 @@ fn names(jackpots: &[Id]) -> Arc<str> {
 }
 
 /// The entry of one jackpot.
-async fn take(
-    api: &Api,
-    caller: &Caller,
-    body: &PlayBody,
-    by: By<'_>,
-    id: &Id,
-) -> Result<(u16, Entry), Problem> {
+async fn take(api: &Api, caller: &Caller, body: &PlayBody, by: By<'_>, id: &Id) -> Result<(u16, Entry), Problem> {
     caller.check(JACKPOT, Some(id))?;
     let sent = Sent {
         player: body.player_id.clone(),

@@ -63,13 +63,21 @@ impl Fold {
                     parts: give.parts.clone(),
                 };
                 let name = transfer::out(&give.transfer_id);
-                if self.adjustments.insert(name, (record.to_string(), event.at_ms)).is_some() {
+                if self
+                    .adjustments
+                    .insert(name, (record.to_string(), event.at_ms))
+                    .is_some()
+                {
                     return Err(unexpected("a transfer is given twice"));
                 }
             }
             Kind::Receive(receive) => {
                 let name = transfer::came_in(&receive.from, &receive.transfer_id);
-                if self.adjustments.insert(name, (receive.parts.text(), event.at_ms)).is_some() {
+                if self
+                    .adjustments
+                    .insert(name, (receive.parts.text(), event.at_ms))
+                    .is_some()
+                {
                     return Err(unexpected("a transfer comes in twice"));
                 }
             }

@@ -21,13 +21,13 @@ pub mod postings;
 pub mod projector;
 pub mod queries;
 pub mod records;
-pub mod takes;
 pub mod report;
 pub mod restore;
 pub mod sides;
 pub mod sources;
 pub mod steps;
 pub mod stuck;
+pub mod takes;
 
 use std::sync::Arc;
 

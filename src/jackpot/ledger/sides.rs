@@ -104,7 +104,9 @@ pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
         meters: redis
             .meters
             .iter()
-            .filter(|(name, value)| **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}"))))
+            .filter(|(name, value)| {
+                **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}")))
+            })
             .map(|(name, value)| (name.clone(), *value))
             .collect(),
         state: state_of(&redis.held),
@@ -146,7 +148,7 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
             let value = i64::try_from(value).unwrap_or(i64::MAX);
             meters.insert(format!("{}:{name}", meter.tier), value);
         }
-        meters.insert(format!("{}:funded", meter.tier), meter.funded);
+        meters.insert(format!("{}:funded", meter.tier), meter.funded_in_redis);
         meters.insert(format!("{}:reserve_micro", meter.tier), 0);
     }
     MetersAndState {

@@ -61,7 +61,12 @@ pub async fn lookup(
         _ => return Err(reply.unexpected()),
     }
     let mut values = reply.values();
-    let Looked { record, sequence, reversal, at_ms } = values.take().ok_or_else(|| reply.unexpected())?;
+    let Looked {
+        record,
+        sequence,
+        reversal,
+        at_ms,
+    } = values.take().ok_or_else(|| reply.unexpected())?;
     let record = record.map(|text| Record::parse_whole(&text)).transpose()?;
     let mut found = Found {
         mark: reply.mark(),

@@ -299,7 +299,16 @@ static LOOKUP_BATCH: LazyLock<Script> = script!(
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "moved", "tiers", "held", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!(
+    "view",
+    "no-writes",
+    "tier_rows",
+    "moved",
+    "tiers",
+    "held",
+    "view_reply",
+    "view"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",

@@ -200,6 +200,9 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
 }
 
 fn meter_of(row: TierMeters) -> Meter {
+    let units = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let funded = row.funded.0 - units(row.transferred_in) - units(row.expected);
+    let funded = funded - i64::from(row.funded_micro < row.transferred_in_micro);
     Meter {
         tier: row.name,
         pool: row.pool,
@@ -208,7 +211,8 @@ fn meter_of(row: TierMeters) -> Meter {
         remainder_micro: row.pool_micro + row.reserve_micro,
         contributed: row.contributed,
         contributed_micro: row.contributed_micro,
-        funded: row.funded.0,
+        funded,
+        funded_in_redis: row.funded.0,
         paid: row.paid,
         wins: row.wins,
         pool_written: row.pool_written,

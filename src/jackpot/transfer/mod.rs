@@ -76,7 +76,13 @@ fn invalid(field: &str, rule: String) -> PlayError {
 impl Operate {
     /// Moves all money of tiers of `source` to another jackpot. A repeat gives nothing again, and goes on where an earlier
     /// call ended.
-    pub async fn transfer(&self, sql: &Sql, source: &Id, wish: &Transfer, by: &Operator) -> Result<Transferred, PlayError> {
+    pub async fn transfer(
+        &self,
+        sql: &Sql,
+        source: &Id,
+        wish: &Transfer,
+        by: &Operator,
+    ) -> Result<Transferred, PlayError> {
         if wish.to == *source {
             return Err(invalid("to", "must be another jackpot".to_owned()));
         }
@@ -88,7 +94,10 @@ impl Operate {
         }
         let is_done = match wait(sql, source, &wish.transfer_id).await {
             Some(InTransit::Done) => true,
-            Some(InTransit::Parts(parts)) => self.receive(&wish.to, (source, &wish.transfer_id), &parts).await.is_ok(),
+            Some(InTransit::Parts(parts)) => self
+                .receive(&wish.to, (source, &wish.transfer_id), &parts)
+                .await
+                .is_ok(),
             None => false,
         };
         Ok(Transferred { now, parts, is_done })
@@ -244,7 +253,11 @@ async fn wait(sql: &Sql, source: &Id, transfer_id: &Id) -> Option<InTransit> {
         if let Ok(Some(row)) = sql.reading(row).await {
             let done_ms: i64 = row.try_get("done_ms").ok()?;
             let parts: String = row.try_get("parts").ok()?;
-            return Some(if done_ms > 0 { InTransit::Done } else { InTransit::Parts(parts) });
+            return Some(if done_ms > 0 {
+                InTransit::Done
+            } else {
+                InTransit::Parts(parts)
+            });
         }
         if Instant::now() >= until {
             return None;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use sqlx::Row;
+use tokio::time::timeout;
 use tracing::warn;
 
 use crate::jackpot::operate::Operate;
@@ -29,7 +30,7 @@ impl Transfers {
     /// Works until the service stops.
     pub async fn run(self, stopping: Stopping) {
         let mut looks = 0_u64;
-        while !stopping.is_over_after(PAUSE).await {
+        while timeout(PAUSE, stopping.wait()).await.is_err() {
             if let Err(error) = self.look(looks.is_multiple_of(LOOKS_PER_LINE)).await {
                 if looks.is_multiple_of(LOOKS_PER_LINE) {
                     warn!(%error, "transfers in transit could not be read");
@@ -49,7 +50,8 @@ impl Transfers {
         for row in self.sql.reading(rows).await? {
             let id = |column: &str| Ok::<_, sqlx::Error>(Id::parse(row.try_get(column)?).ok());
             let parts: String = row.try_get("parts")?;
-            let (Some(source), Some(transfer_id), Some(to)) = (id("jackpot_id")?, id("transfer_id")?, id("to_id")?) else {
+            let (Some(source), Some(transfer_id), Some(to)) = (id("jackpot_id")?, id("transfer_id")?, id("to_id")?)
+            else {
                 continue;
             };
             if let Err(error) = self.operate.receive(&to, (&source, &transfer_id), &parts).await

@@ -41,7 +41,10 @@ impl JackpotFixture {
 
     /// What the one tier gave back and what it did not hold, in millionths.
     async fn reversed(&self, entry_id: &str) -> (u64, u64) {
-        let (now, record) = self.reverse(entry_id, &format!("r-{entry_id}")).await.expect("reversed");
+        let (now, record) = self
+            .reverse(entry_id, &format!("r-{entry_id}"))
+            .await
+            .expect("reversed");
         assert!(now);
         let part = &record.tiers[0];
         (
@@ -140,7 +143,10 @@ async fn an_entry_is_reversed_once_and_in_its_time() {
     fixture.take("b", 0).await;
     let before = fixture.dump().await;
     let late = fixture.reverse_taken_at("a", "r1", Some(0)).await;
-    assert!(matches!(late, Err(PlayError::TooLate { within_s: 300, .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(PlayError::TooLate { within_s: 300, .. })),
+        "{late:?}"
+    );
     assert_eq!(fixture.dump().await, before);
     let (now, done) = fixture.reverse("a", "r1").await.expect("reversed");
     assert!(now);

@@ -65,7 +65,10 @@ mod tests {
     fn a_record_is_read_as_it_was_written() {
         let text = "5f0c|into|grand,big,20,999999,5,1,7;mini,big,0,0,0,0,0;";
         let record = GivenRecord::parse(text).expect("a record");
-        assert_eq!((record.to.as_str(), record.parts.len(), record.parts[0].pool_micro), ("into", 2, 999_999));
+        assert_eq!(
+            (record.to.as_str(), record.parts.len(), record.parts[0].pool_micro),
+            ("into", 2, 999_999)
+        );
         assert_eq!(record.to_string(), text);
         assert!(GivenRecord::parse("5f0c|into|grand,big,20;").is_err());
     }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::transfer::{self, GivenRecord};
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::UnsignedReceipt;
+use jackpot_core::wire::Field;
 
 use super::Jackpots;
 use super::index::{carried_entry_rows, entry_rows};
@@ -14,7 +16,7 @@ use super::rows::{CouponRow, PayoutRow, SettledRow};
 use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind};
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
@@ -184,6 +186,13 @@ impl Batch {
             .map(|(epoch, at_ms)| (epoch, n, at_ms));
         self.rows.closed_epochs.extend(closed);
         self.rows.epochs.extend(carried.epochs);
+        for (name, content, at_ms) in &carried.adjustments {
+            if let Some(give) = carried_give(name, content) {
+                self.rows.given.push((n, *at_ms, give));
+            } else if let Some((from, transfer_id)) = carried_receive(name) {
+                self.rows.received.push((*at_ms, from, transfer_id));
+            }
+        }
         let adjusted = carried.adjustments.into_iter();
         self.rows
             .adjustments
@@ -366,4 +375,22 @@ impl Before {
 
 fn wrong(n: u64, what: &'static str) -> Stop {
     Stop::Fold(FoldError::Unexpected { n, what })
+}
+
+/// The transfer of a record that was carried on, if it says that one was given.
+fn carried_give(name: &str, content: &str) -> Option<Give> {
+    let transfer_id = Id::parse(name.strip_prefix("!out!")?).ok()?;
+    let GivenRecord { digest, to, parts } = GivenRecord::parse(content).ok()?;
+    Some(Give {
+        transfer_id,
+        digest,
+        to,
+        parts,
+    })
+}
+
+/// The jackpot that gave, and the transfer of a record that was carried on, if it says that one came in.
+fn carried_receive(name: &str) -> Option<(Id, Id)> {
+    let (from, transfer_id) = name.strip_prefix("!in!")?.split_once('!')?;
+    Some((Id::parse(from).ok()?, Id::parse(transfer_id).ok()?))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::transfer;
 
 use crate::jackpot::ledger::books::Terms;
 use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
@@ -134,7 +135,8 @@ impl Evidence {
             }
             Kind::Give(give) => _ = self.adjusted.insert(transfer::out(&give.transfer_id)),
             Kind::Receive(receive) => {
-                self.adjusted.insert(transfer::came_in(&receive.from, &receive.transfer_id));
+                self.adjusted
+                    .insert(transfer::came_in(&receive.from, &receive.transfer_id));
             }
             Kind::Emergency(_) | Kind::Reverse(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }

@@ -15,7 +15,10 @@ impl Replay {
             report.wrong(Place::Event(n), format!("entry '{entry_id}' was reversed before"));
         }
         if reverse.sequence > self.sequence {
-            report.wrong(Place::Event(n), format!("entry {} has not been taken", reverse.sequence));
+            report.wrong(
+                Place::Event(n),
+                format!("entry {} has not been taken", reverse.sequence),
+            );
         }
         let definition = self.definition(reverse.version)?;
         let stake = Minor::try_from(reverse.stake).map_err(|_| Broken("its stake is beyond 2^53 - 1".to_owned()))?;
