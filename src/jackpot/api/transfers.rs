@@ -6,7 +6,6 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
-use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::text::Reason;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -17,7 +16,7 @@ use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
-use crate::jackpot::ledger::queries::transfers::{TransferRow, TransferState};
+use crate::jackpot::ledger::queries::transfers::{TransferPart, TransferRow, TransferState};
 use crate::jackpot::transfer::Transfer;
 
 /// Most tiers of a transfer: more than a definition has.
@@ -89,7 +88,7 @@ pub(crate) async fn post(
         transfer_id: wish.transfer_id.to_string(),
         jackpot_id: id.to_string(),
         to: wish.to.to_string(),
-        tiers: done.parts.iter().map(Part::into).collect(),
+        tiers: done.parts.iter().map(TransferPart::from).collect(),
         state: if done.is_done {
             TransferState::Done
         } else {
