@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use jackpot_core::hex;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
 use jackpot_core::jackpot::transfer::Part;

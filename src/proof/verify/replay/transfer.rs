@@ -1,6 +1,5 @@
 //! Replays transfers: the room that one needs, what the tiers give, and where it goes.
 
-use jackpot_core::hex;
 use jackpot_core::jackpot::transfer;
 use jackpot_core::wire::Field;
 use sha2::{Digest, Sha256};
