@@ -1,4 +1,5 @@
--- Makes room for a transfer, before the other jackpot gives its money: from here on entries and operators can't use it up.
+-- Makes room for a transfer, before the other jackpot gives its money: from here on entries and operators
+-- can't use it.
 --
 -- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 the jackpot that gives  6 transfer id  7 digest of the parts  8 parts (transfer.lua)
@@ -6,8 +7,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} there is room | {'same', mark} it was made before
 --       {'closed', mark} | {'currency', mark} | {'no-tier', mark} | {'too-large', mark} past 2^53-1
--- Invariants: room is made once for the same parts. It counts as funded and as expected, so conservation holds, and every
--- script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room for
+-- Invariants: room is made once for the same parts. It counts as funded and as expected, so conservation holds,
+-- and every script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room for
 -- the earlier ones stays: it costs nothing but a part of 2^53-1.
 -- Cost: O(tiers).
 
