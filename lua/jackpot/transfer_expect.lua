@@ -8,8 +8,8 @@
 --       {'ok', mark} there is room | {'same', mark} it was made before
 --       {'closed', mark} | {'currency', mark} | {'no-tier', mark} | {'too-large', mark} past 2^53-1
 -- Invariants: room is made once for the same parts. It counts as funded and as expected, so conservation holds,
--- and every script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room for
--- the earlier ones stays: it costs nothing but a part of 2^53-1.
+-- and every script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room
+-- for the earlier ones stays: it costs nothing but a part of 2^53-1.
 -- Cost: O(tiers).
 
 local CARRIED = 2 -- units that the remainders of pool and reserve can become

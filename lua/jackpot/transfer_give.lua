@@ -10,7 +10,8 @@
 --       {'reused', mark} the id was used with another content | {'no-tier', mark}
 --       {'open' | 'suspended', mark} | {'pending', mark} entries have no outcome
 -- Invariants: only a paused or closed jackpot without pending entries gives, and each transfer id gives once. A tier
--- gives everything that it holds, to the millionth. The record of the transfer is kept for ever, beside those of adjustments.
+-- gives everything that it holds, to the millionth. The record of the transfer is kept for ever, beside
+-- those of adjustments.
 -- Runs when memory is full: the target's part needs that memory, and it comes first.
 -- Cost: O(tiers).
 
