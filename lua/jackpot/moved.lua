@@ -1,5 +1,5 @@
--- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
--- it docs::`.
+-- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 --
 -- What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all,
 -- reversals and transfers.

@@ -1,5 +1,5 @@
--- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
--- it docs::`.
+-- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 --
 -- A reversal that was made, beside the records of entries under the name `!<entry_id>`.
 --   reversal_id at_ms tiers
@@ -26,5 +26,16 @@ end
 --   tier,amount,amount_micro,uncovered,uncovered_micro,taken;
 
 local function reversed_tier_text(tier, amount, amount_micro, uncovered, uncovered_micro, taken)
-  return tier .. ',' .. amount .. ',' .. amount_micro .. ',' .. uncovered .. ',' .. uncovered_micro .. ',' .. taken .. ';'
+  return tier
+    .. ','
+    .. amount
+    .. ','
+    .. amount_micro
+    .. ','
+    .. uncovered
+    .. ','
+    .. uncovered_micro
+    .. ','
+    .. taken
+    .. ';'
 end

@@ -4,7 +4,8 @@
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 reversal id  7 reason  8 who  9 request id
 --       10 sequence of the entry  11 when it was taken, ms  12 for how long it can be reversed, ms
 --       13 its stake  14 version of the definition that it entered under
---       15.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
+--       15 its source, empty for none
+--       16.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
 --       the reserve
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same' | 'other', mark, ...} (reverse_reply.lua)
@@ -15,7 +16,7 @@
 -- funded: so no meter is below 0, and `contributed` stays. Runs in every status and when memory is full.
 -- Cost: O(tiers).
 
-local FIRST_TIER = 15
+local FIRST_TIER = 16
 
 -- Takes units and millionths from what is held. Returns what is left, and what was missing.
 local function less(held, held_micro, units, micro)
@@ -116,6 +117,7 @@ append_reverse(KEYS[4], state, at, {
   entry = entry_id,
   seq = ARGV[10],
   stake = ARGV[13],
+  source = ARGV[15],
   version = ARGV[14],
   reversed = text,
   reason = ARGV[7],

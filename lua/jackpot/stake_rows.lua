@@ -1,7 +1,7 @@
 -- Part of the script `enter`, after amount_row.lua: what one entry of a run adds, when the run is taken one by one.
 
--- The row of one entry of a run, the i-th of its call, from the texts `stakes` and `amounts` of the call. `stakes` names
--- the row of each entry as `amounts` does.
+-- The row of one entry of a run, the i-th of its call, from the texts `stakes` and `amounts` of the call. `stakes`
+-- names the row of each entry as `amounts` does.
 local function row_of_entry(segment, stakes, amounts, i)
   local by_stake = segment.by_stake
   if not by_stake then

@@ -263,6 +263,8 @@ extractor! {
 extractor! {
     /// A caller who may play. A bound key too: the handler lets it play only what it may name.
     PlayFiltered: require Play
+}
+extractor! {
     /// A caller who may play or operate what the path names.
     PlayOrOperate: require_own Play, Operate
 }

@@ -21,6 +21,8 @@ pub struct Round<'a> {
     /// When it was taken, ms of Redis' clock.
     pub entered_ms: i64,
     pub stake: Minor,
+    /// The game, site or channel that it came from.
+    pub source: Option<&'a Id>,
     /// Version of the definition that it entered under.
     pub version: u64,
 }
@@ -74,6 +76,7 @@ impl Operate {
                 sequence: round.sequence,
                 entered_ms: round.entered_ms,
                 stake: round.stake,
+                source: round.source,
                 definition: &definition,
                 version: round.version,
             };

@@ -8,6 +8,7 @@
 --   entry: Id of the entry.
 --   seq: Its sequence.
 --   stake: Its stake, minor units.
+--   source: Its source; empty for none. The source's own contribution is what goes back, if it has one.
 --   version: Version of the definition that it entered under.
 --   reversed: What each tier gave back.
 --   reason: Why, in the operator's words.
@@ -41,6 +42,9 @@ local function append_reverse(key, state, at, values)
     .. '5:stake'
     .. (sizes[#values.stake] or size(#values.stake))
     .. values.stake
+    .. '6:source'
+    .. (sizes[#values.source] or size(#values.source))
+    .. values.source
     .. '7:version'
     .. (sizes[#values.version] or size(#values.version))
     .. values.version

@@ -150,6 +150,7 @@ async fn reverse(
         sequence: record.sequence,
         entered_ms,
         stake: sent.stake,
+        source: sent.source.as_ref(),
         version: record.version,
     };
     Ok(api

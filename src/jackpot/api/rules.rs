@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
+use jackpot_core::jackpot::must_hit::MustHitBy;
 use jackpot_core::money::Minor;
 use jackpot_ui::Language;
 use jackpot_ui::rules::{Rules, Terms};
@@ -65,9 +66,9 @@ pub(crate) struct RulesTier<'a> {
     /// Smallest amount that a pool prize pays.
     #[schema(value_type = u64, example = 100)]
     min_payout: Minor,
-    /// Reserved: null.
-    #[schema(value_type = Option<Object>)]
-    must_hit_by: Option<&'a serde_json::Value>,
+    /// By when the pool must be hit; null: it need not be.
+    #[schema(value_type = Option<MustHitBy>)]
+    must_hit_by: Option<&'a MustHitBy>,
 }
 
 impl<'a> RulesTier<'a> {

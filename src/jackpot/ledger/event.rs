@@ -299,6 +299,8 @@ event_fields! {
         pub sequence as "seq": u64,
         /// Its stake, minor units.
         pub stake: u64,
+        /// Its source; empty for none. The source's own contribution is what goes back, if it has one.
+        pub source_id as "source": Option<Id>,
         /// Version of the definition that it entered under.
         pub version: u64,
         /// What each tier gave back.

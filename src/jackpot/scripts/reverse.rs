@@ -27,6 +27,8 @@ pub struct Reverse<'a> {
     /// When it was taken, ms of Redis' clock.
     pub entered_ms: i64,
     pub stake: Minor,
+    /// Its source, which may have a contribution of its own.
+    pub source: Option<&'a Id>,
     /// The definition that it entered under, and its version.
     pub definition: &'a Definition,
     pub version: u64,
@@ -68,6 +70,7 @@ pub async fn reverse(
     let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
     let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
     let within_ms = wish.definition.document().reverse_within_s.saturating_mul(1_000);
+    let source = wish.source.map(Id::as_str);
     let mut call = fenced(&REVERSE, &all, fence)
         .arg(wish.entry_id)
         .arg(wish.reversal_id.as_str())
@@ -78,8 +81,10 @@ pub async fn reverse(
         .arg(wish.entered_ms)
         .arg(within_ms)
         .arg(wish.stake.get())
-        .arg(wish.version);
-    let amounts = split(wish.definition, wish.stake);
+        .arg(wish.version)
+        .arg(source.unwrap_or_default());
+    let contribution = wish.definition.contribution_of(source);
+    let amounts = split(wish.definition, contribution, wish.stake);
     for (tier, amount) in wish.definition.tiers().iter().zip(amounts) {
         call = call
             .arg(tier.tier.as_str())

@@ -2,14 +2,15 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::reverse::Round;
-use jackpot::jackpot::scripts::lookup;
+use jackpot::jackpot::scripts::{EnterEntry, lookup};
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, operator, tier};
+use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
 
 impl JackpotFixture {
     /// Reverses an entry as the API does.
@@ -26,11 +27,13 @@ impl JackpotFixture {
         let found = lookup(&self.store, &self.keys, Mark::ZERO, entry_id).await;
         let found = found.expect("a reply").expect("it was taken");
         let record = found.record.expect("in the stream");
+        let sent = found.sent.expect("in the stream");
         let round = Round {
             entry_id,
             sequence: record.sequence,
             entered_ms: entered_ms.or(found.at_ms).expect("in the stream"),
-            stake: found.sent.expect("in the stream").stake,
+            stake: sent.stake,
+            source: sent.source.as_ref(),
             version: record.version,
         };
         let reversal_id = Id::parse(reversal_id).expect("an id");
@@ -168,5 +171,33 @@ async fn an_entry_of_the_older_generation_is_reversed_too() {
     assert!(rotated.expect("done").is_some());
     assert_eq!(fixture.reversed("a").await, (3_000_000, 0));
     assert!(!fixture.reverse("a", "r-a").await.expect("done before").0);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn an_entry_gives_back_what_its_own_source_contributed() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"rate_ppm": 15_001},
+        "tiers": [tier("grand", 1_000_000, &json!({"reserve_ppm": 250_000}))],
+        "odds": {"total": 1, "ranks": []},
+        "sources": {"lobby": {}, "vip": {"contribution": {"rate_ppm": 30_003}}, "club": {"contribution": {"fixed": 7}}},
+    }))
+    .await;
+    let sources = ["lobby", "vip", "club"];
+    let entries = sources.map(|source| EnterEntry {
+        entry_id: source.to_owned(),
+        sent: Sent {
+            source: Some(Id::parse(source).expect("an id")),
+            ..sent("p", 1_001)
+        },
+        rank: 0,
+    });
+    fixture.enter(&entries).await;
+    for (source, micro) in sources.into_iter().zip([1_001 * 15_001, 1_001 * 30_003, 7_000_000]) {
+        assert_eq!(fixture.reversed(source).await, (micro, 0), "{source}");
+    }
+    let meter = &fixture.snapshot().await.meters[0];
+    let held = (meter.pool, meter.reserve, meter.overflow, meter.remainder_micro);
+    assert_eq!((held, meter.funded), ((0, 0, 0, 0), 0));
     fixture.assert_rebuilds().await;
 }

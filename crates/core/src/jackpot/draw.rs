@@ -149,7 +149,7 @@ impl<'a> BatchDraw<'a> {
                 self.message.push(b'\n');
                 self.message.extend_from_slice(seed.as_bytes());
             }
-            if let Some(word) = self.seed.accepted(&self.message, self.last_accepted) {
+            if let Some(word) = accepted(&self.seed.keyed, &self.message, self.last_accepted) {
                 return self.odds.at(stake).rank_of(word % self.odds.total());
             }
         }

@@ -1,5 +1,6 @@
 //! Replays reversals: what each tier gives back of an entry's contribution, and what it does not hold.
 
+use jackpot_core::ids::Id;
 use jackpot_core::jackpot::reversal::{self, ReversedTier};
 use jackpot_core::jackpot::split::split;
 use jackpot_core::money::Minor;
@@ -22,7 +23,8 @@ impl Replay {
         }
         let definition = self.definition(reverse.version)?;
         let stake = Minor::try_from(reverse.stake).map_err(|_| Broken("its stake is beyond 2^53 - 1".to_owned()))?;
-        let amounts = split(&definition, stake);
+        let source = reverse.source_id.as_ref().map(Id::as_str);
+        let amounts = split(&definition, definition.contribution_of(source), stake);
         if amounts.len() != reverse.reversed.len() {
             return Err(Broken("it reverses other tiers than the entry had".to_owned()));
         }
