@@ -229,12 +229,17 @@ impl JackpotFixture {
                 overflow: units(meter.overflow),
                 contributed: units(meter.contributed),
                 contributed_micro: units(meter.contributed_micro),
-                funded: meter.funded,
+                funded: meter.funded_in_redis,
                 paid: units(meter.paid),
                 wins: units(meter.wins),
                 funded_micro: units(meter.funded_micro),
                 reversed: units(meter.reversed),
                 reversed_micro: units(meter.reversed_micro),
+                transferred_in: units(meter.transferred_in),
+                transferred_in_micro: units(meter.transferred_in_micro),
+                transferred_out: units(meter.transferred_out),
+                transferred_out_micro: units(meter.transferred_out_micro),
+                expected: units(meter.expected),
                 ..Meters::default()
             };
             assert_eq!(rebuilt, held);
