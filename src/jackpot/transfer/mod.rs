@@ -122,7 +122,8 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    async fn give(
+    /// Gives what the target expects, or says what the source holds. A step of [`transfer`](Self::transfer).
+    pub async fn give(
         &self,
         source: &Id,
         wish: &Transfer,
@@ -161,8 +162,14 @@ impl Operate {
         }
     }
 
-    /// Makes room in the target, or says why there is none.
-    async fn expect(&self, source: &Id, wish: &Transfer, parts: &Vec<Part>, by: &Operator) -> Result<(), PlayError> {
+    /// Makes room in the target, or says why there is none. A step of [`transfer`](Self::transfer).
+    pub async fn expect(
+        &self,
+        source: &Id,
+        wish: &Transfer,
+        parts: &Vec<Part>,
+        by: &Operator,
+    ) -> Result<(), PlayError> {
         let to = &wish.to;
         let expected = self.try_expect(source, wish, parts, by).await;
         let (_, expected) = self.stop_if_damaged(to, expected).await?;

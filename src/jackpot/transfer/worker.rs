@@ -40,8 +40,8 @@ impl Transfers {
         }
     }
 
-    /// One look. `says`: whether it logs what stays in transit.
-    async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
+    /// One look: the targets receive what is in transit. `says`: whether it logs what stays so.
+    pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
         let rows = sqlx::query(
             "SELECT jackpot_id, transfer_id, to_id, parts FROM transfers WHERE done_ms = 0 ORDER BY at_ms LIMIT $1",
         )

@@ -10,3 +10,4 @@ mod receipts;
 mod reconcile;
 mod restore;
 mod stuck;
+mod transfers;
