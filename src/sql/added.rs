@@ -178,16 +178,17 @@ pub const SOURCE_ENTRIES: Added = Added {
 pub const TRANSFERS: Added = Added {
     name: "transfers",
     create: "CREATE TABLE transfers (jackpot_id TEXT NOT NULL, transfer_id TEXT NOT NULL, n BIGINT NOT NULL, \
-             at_ms BIGINT NOT NULL, to_id TEXT NOT NULL, parts TEXT NOT NULL, done_ms BIGINT NOT NULL, \
+             place BIGINT NOT NULL, at_ms BIGINT NOT NULL, to_id TEXT NOT NULL, parts TEXT NOT NULL, done_ms BIGINT NOT NULL, \
              PRIMARY KEY (jackpot_id, transfer_id)); \
-             CREATE UNIQUE INDEX transfers_by_event ON transfers (jackpot_id, n); \
+             CREATE UNIQUE INDEX transfers_by_event ON transfers (jackpot_id, n, place); \
              CREATE INDEX transfers_in_transit ON transfers (at_ms) WHERE done_ms = 0",
     columns: &[
         // the jackpot that gave
         ("jackpot_id", true),
         ("transfer_id", true),
-        // its event, and the time of that
+        // its event, its place in that from 0 (a skipped event may carry several), and the time
         ("n", false),
+        ("place", false),
         ("at_ms", false),
         // the jackpot that receives
         ("to_id", true),

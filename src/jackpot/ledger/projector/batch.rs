@@ -114,7 +114,7 @@ impl Batch {
                 };
                 let name = transfer::out(&give.transfer_id);
                 self.rows.adjustments.push((name, n, at_ms, record.to_string()));
-                self.rows.given.push((n, at_ms, give));
+                self.rows.given.push((n, 0, at_ms, give));
             }
             Kind::Receive(receive) => {
                 let name = transfer::came_in(&receive.from, &receive.transfer_id);
@@ -186,9 +186,11 @@ impl Batch {
             .map(|(epoch, at_ms)| (epoch, n, at_ms));
         self.rows.closed_epochs.extend(closed);
         self.rows.epochs.extend(carried.epochs);
+        let mut place = 0;
         for (name, content, at_ms) in &carried.adjustments {
             if let Some(give) = carried_give(name, content) {
-                self.rows.given.push((n, *at_ms, give));
+                self.rows.given.push((n, place, *at_ms, give));
+                place += 1;
             } else if let Some((from, transfer_id)) = carried_receive(name) {
                 self.rows.received.push((*at_ms, from, transfer_id));
             }

@@ -120,8 +120,8 @@ pub struct Rows {
     pub closed_epochs: Vec<(u64, u64, i64)>,
     /// Adjustments: id, event, time, digest.
     pub adjustments: Vec<(String, u64, i64, String)>,
-    /// Transfers that the jackpot gave: event, time, what was given.
-    pub given: Vec<(u64, i64, Give)>,
+    /// Transfers that the jackpot gave: event, place in it, time, what was given.
+    pub given: Vec<(u64, u64, i64, Give)>,
     /// Transfers that it received: time, the jackpot that gave, id.
     pub received: Vec<(i64, Id, Id)>,
     /// Whether the history of the meter has all events before the batch. Otherwise it gets no rows now.

@@ -12,20 +12,30 @@ use crate::sql::{Tx, Value};
 /// perhaps since this very transaction.
 pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let given: Vec<_> = all(batches, |rows| &rows.given)
-        .map(|(jackpot, (n, at_ms, give))| (jackpot, *n, *at_ms, give, give.parts.text()))
+        .map(|(jackpot, (n, place, at_ms, give))| (jackpot, (*n, *place, *at_ms), give, give.parts.text()))
         .collect();
-    let rows = given.iter().map(|(jackpot, n, at_ms, give, parts)| {
+    let rows = given.iter().map(|(jackpot, (n, place, at_ms), give, parts)| {
         [
             *jackpot,
             Value::Text(give.transfer_id.as_str()),
             Value::Int(int(*n)),
+            Value::Int(int(*place)),
             Value::Int(*at_ms),
             Value::Text(give.to.as_str()),
             Value::Text(parts),
             Value::Int(0),
         ]
     });
-    let columns = ["jackpot_id", "transfer_id", "n", "at_ms", "to_id", "parts", "done_ms"];
+    let columns = [
+        "jackpot_id",
+        "transfer_id",
+        "n",
+        "place",
+        "at_ms",
+        "to_id",
+        "parts",
+        "done_ms",
+    ];
     insert(tx, "transfers", &columns, rows).await?;
     for batch in batches {
         for (at_ms, from, transfer_id) in &batch.rows.received {

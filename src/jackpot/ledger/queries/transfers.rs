@@ -93,16 +93,17 @@ impl Queries {
         after: Option<Key>,
         limit: u32,
     ) -> Result<Page<TransferRow>, LedgerError> {
-        let after = match after.map(|key| key.0) {
-            Some([_, Value::Int(n), _]) => n,
-            _ => 0,
+        let (after, after_place) = match after.map(|key| key.0) {
+            Some([_, Value::Int(n), Value::Int(place)]) => (n, place),
+            _ => (0, 0),
         };
         let rows = sqlx::query(
-            "SELECT n, at_ms, transfer_id, to_id, parts, done_ms FROM transfers WHERE jackpot_id = $1 AND n > $2 ORDER BY \
-             jackpot_id, n LIMIT $3",
+            "SELECT n, place, at_ms, transfer_id, to_id, parts, done_ms FROM transfers WHERE jackpot_id = $1 AND (n, place) > \
+             ($2, $3) ORDER BY jackpot_id, n, place LIMIT $4",
         )
         .bind(filters.jackpot_id.to_string())
         .bind(after)
+        .bind(after_place)
         .bind(i64::from(limit) + 1);
         let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;
         let (limit, mut items, mut last) = (limit as usize, Vec::new(), None);
@@ -110,8 +111,8 @@ impl Queries {
             if items.len() == limit {
                 return Ok(Page { items, next: last });
             }
-            let (at_ms, n, done_ms): (i64, i64, i64) =
-                (row.try_get("at_ms")?, row.try_get("n")?, row.try_get("done_ms")?);
+            let (at_ms, n, place): (i64, i64, i64) = (row.try_get("at_ms")?, row.try_get("n")?, row.try_get("place")?);
+            let done_ms: i64 = row.try_get("done_ms")?;
             let parts = Vec::<Part>::read(row.try_get("parts")?);
             let parts = parts.ok_or_else(|| LedgerError::Missing(format!("readable parts of transfer {n}")))?;
             items.push(TransferRow {
@@ -125,7 +126,7 @@ impl Queries {
                     TransferState::InTransit
                 },
             });
-            last = Some(Key([at_ms.into(), n.into(), 0.into()]));
+            last = Some(Key([at_ms.into(), n.into(), place.into()]));
         }
         Ok(Page { items, next: None })
     }

@@ -7,7 +7,7 @@ use std::mem::swap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::queries::transfers::{TransferFilters, TransferState};
