@@ -18,6 +18,7 @@ use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::ledger::queries::transfers::{TransferPart, TransferRow, TransferState};
 use crate::jackpot::transfer::Transfer;
+use crate::subject::kinds::JACKPOT;
 
 /// Most tiers of a transfer: more than a definition has.
 const MAX_TIERS: usize = 64;
@@ -66,6 +67,8 @@ pub(crate) async fn post(
     api: Data<Api>,
     Body(body): Body<TransferBody>,
 ) -> Result<HttpResponse, Problem> {
+    // The path's jackpot was checked; a key that is bound to it alone must not fund another one.
+    caller.check(JACKPOT, Some(&body.to))?;
     let wish = Transfer {
         transfer_id: body.transfer_id,
         to: body.to,
