@@ -3,7 +3,8 @@
 --
 -- What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all,
 -- reversals and transfers.
---   tier took_wins took_sequence reversed reversed_micro funded_micro pool_reversed transferred_in transferred_in_micro transferred_out transferred_out_micro expected;
+--   tier took_wins took_sequence reversed reversed_micro funded_micro pool_reversed transferred_in transferred_in_micro
+--     transferred_out transferred_out_micro expected;
 
 local function moved_text(
   tier,

@@ -1,5 +1,5 @@
--- Generated from crates/core/src/jackpot/transfer.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
--- it docs::`.
+-- Generated from crates/core/src/jackpot/transfer.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 --
 -- What a transfer moves out of one tier into a tier of the other jackpot.
 --   tier,to_tier,pool,pool_micro,reserve,reserve_micro,overflow;
