@@ -13,6 +13,7 @@ use jackpot_core::jackpot::transfer::{self, Part};
 use jackpot_core::money::{MAX_MINOR, Minor};
 use jackpot_core::wire::Field as _;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::jackpot::fixture::{JackpotFixture, entry, funding, operator, tier};
 use crate::support::redis::TestRedis;
@@ -24,9 +25,9 @@ fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
 }
 
-/// Another text for other parts, as the digest of the service is.
+/// The digest of the service.
 fn digest_of(parts: &Vec<Part>) -> String {
-    parts.text().replace([',', ';'], "-")
+    hex::encode(&Sha256::digest(parts.text())[..16])
 }
 
 /// All money of a tier, in millionths.
@@ -35,13 +36,13 @@ pub fn held(meter: &Meter) -> u64 {
 }
 
 /// A jackpot that gives, and one on the same Redis that receives.
-struct Pair {
-    source: JackpotFixture,
-    target: JackpotFixture,
+pub struct Pair {
+    pub source: JackpotFixture,
+    pub target: JackpotFixture,
 }
 
 impl Pair {
-    async fn with(source: &Value, target: &Value) -> Self {
+    pub async fn with(source: &Value, target: &Value) -> Self {
         let redis = Arc::new(TestRedis::start().await);
         Self {
             source: JackpotFixture::on(redis.clone(), source).await,
@@ -84,7 +85,7 @@ impl Pair {
     }
 
     /// What the tiers hold.
-    async fn look(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
+    pub async fn look(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
         match self.give((transfer_id, "content"), tiers, None).await {
             Given::Holds(parts) => parts,
             other => panic!("{other:?}"),
@@ -107,7 +108,7 @@ impl Pair {
         expected.map(|(_, expected)| expected)
     }
 
-    async fn expect(&self, transfer_id: &str, parts: &Vec<Part>) -> Expected {
+    pub async fn expect(&self, transfer_id: &str, parts: &Vec<Part>) -> Expected {
         self.try_expect(transfer_id, parts, "KRW").await.expect("a reply")
     }
 
@@ -135,7 +136,7 @@ impl Pair {
     }
 
     /// The whole transfer.
-    async fn transfer(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
+    pub async fn transfer(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
         let parts = self.send(transfer_id, tiers).await;
         assert_eq!(self.receive(transfer_id, &parts).await, Received::Done(true));
         parts
