@@ -48,23 +48,22 @@ end
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_moved(text)
-  local tier, took_wins, took_sequence, reversed, reversed_micro, funded_micro, pool_reversed, transferred_in, transferred_in_micro, transferred_out, transferred_out_micro, expected =
-    string.match(text, '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if not tier then
+  local found = { string.match(text, '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$') }
+  if not found[1] then
     return nil
   end
   return {
-    tier = tier,
-    took_wins = took_wins,
-    took_sequence = took_sequence,
-    reversed = reversed,
-    reversed_micro = reversed_micro,
-    funded_micro = funded_micro,
-    pool_reversed = pool_reversed,
-    transferred_in = transferred_in,
-    transferred_in_micro = transferred_in_micro,
-    transferred_out = transferred_out,
-    transferred_out_micro = transferred_out_micro,
-    expected = expected,
+    tier = found[1],
+    took_wins = found[2],
+    took_sequence = found[3],
+    reversed = found[4],
+    reversed_micro = found[5],
+    funded_micro = found[6],
+    pool_reversed = found[7],
+    transferred_in = found[8],
+    transferred_in_micro = found[9],
+    transferred_out = found[10],
+    transferred_out_micro = found[11],
+    expected = found[12],
   }
 end

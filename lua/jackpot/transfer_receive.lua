@@ -5,8 +5,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} done before
 --       {'too-large', mark} past 2^53-1: only when Redis has lost the room and a restore did not know it
--- Invariants: each transfer comes in once, whoever calls. A pool takes money up to its cap, the
--- overflow takes the rest.
+-- Invariants: each transfer comes in once. A pool takes money up to its cap, the overflow takes the rest.
 -- Runs in every status, during the emergency stop too, and when memory is full: the money is in transit until then.
 -- Cost: O(tiers).
 

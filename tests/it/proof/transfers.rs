@@ -21,8 +21,8 @@ async fn stories() -> (Story, Story) {
         })
     };
     let pair = Pair::with(&rules(50), &rules(30)).await;
-    for transfer_id in ["t", "u"] {
-        for i in 0..31 {
+    for (transfer_id, entries) in [("t", 31), ("u", 29)] {
+        for i in 0..entries {
             pair.source.take(&format!("{transfer_id}{i}"), 0).await;
         }
         pair.target.take(&format!("{transfer_id}-own"), 0).await;
