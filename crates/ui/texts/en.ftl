@@ -992,6 +992,10 @@ rules-redraws = { $count ->
     [one] A prize that can't be given is drawn again, once.
    *[other] A prize that can't be given is drawn again, up to { $count } times.
 }
+rules-reverse = { $count ->
+    [one] A game can cancel a round that won no prize within one second. The pools then give back what it added.
+   *[other] A game can cancel a round that won no prize within { $count } seconds. The pools then give back what it added.
+}
 rules-share = { $share } % of what is added goes to this pool.
 rules-reserve = { $share } % of that share is kept for the next start of the pool.
 rules-min-payout = The pool, or a share of it, pays { $amount } or more. While it would pay less, the play draws again.
@@ -1011,6 +1015,7 @@ rules-prize-share = { $share } % of the pool { $tier }
 rules-prize-fixed = { $amount } from the pool { $tier }
 rules-prize-coupon = the coupon { $coupon }
 rules-fairness = You need not trust us. Every draw can be recomputed: { $seeds } has the commitments and, once an epoch has ended, its seed; { $check } draws any entry again.
+rules-external = Some games of this jackpot draw their own plays. Those draws are not of this service: no seed explains them.
 rules-version = Definition { $version }
 
 ## The check of a draw

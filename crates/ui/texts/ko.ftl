@@ -931,6 +931,7 @@ rules-redraws = { $count ->
     [0] 줄 수 없는 상금은 사라지며 다시 추첨하지 않습니다.
    *[other] 줄 수 없는 상금이 나오면 최대 { $count }번까지 다시 추첨합니다.
 }
+rules-reverse = 당첨되지 않은 라운드는 게임이 { $count }초 안에 취소할 수 있습니다. 그러면 적립금은 그 라운드가 더한 금액을 돌려줍니다.
 rules-share = 더해지는 금액의 { $share } %가 이 적립금으로 갑니다.
 rules-reserve = 그중 { $share } %는 적립금의 다음 시작을 위해 남겨 둡니다.
 rules-min-payout = 적립금 전체나 그 일부는 { $amount }부터 지급합니다. 그보다 적으면 다시 추첨합니다.
@@ -950,6 +951,7 @@ rules-prize-share = { $tier } 적립금의 { $share } %
 rules-prize-fixed = { $tier } 적립금에서 { $amount }
 rules-prize-coupon = 쿠폰 { $coupon }
 rules-fairness = 서비스를 믿지 않아도 됩니다. 모든 추첨을 다시 계산할 수 있습니다. { $seeds }에 커밋먼트가 있고 에포크가 끝나면 시드도 나옵니다. { $check }에서 어떤 참여든 다시 추첨해 볼 수 있습니다.
+rules-external = 이 잭팟의 일부 게임은 자기 참여를 직접 추첨합니다. 그 추첨은 이 서비스의 것이 아니며 어떤 시드로도 설명되지 않습니다.
 rules-version = 정의 { $version }
 
 ## 추첨 확인

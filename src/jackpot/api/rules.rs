@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier};
+use jackpot_core::jackpot::document::{Contribution, Document, DrawnBy, OddsTable, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
 use jackpot_core::jackpot::must_hit::MustHitBy;
 use jackpot_core::money::Minor;
@@ -93,11 +93,13 @@ impl<'a> RulesBody<'a> {
             max_redraws: document.max_redraws,
             min_stake: document.min_stake(),
             max_stake: document.max_stake,
+            reverse_within_s: document.reverse_within_s,
         };
         let rules = Rules {
             words: Language::En.words(),
             definition,
         };
+        let some_external = document.sources.values().any(|source| source.draw == DrawnBy::External);
         Self {
             jackpot_id: &document.id,
             name: &document.name,
@@ -109,7 +111,7 @@ impl<'a> RulesBody<'a> {
             expected_return_ppm: definition.expected_return(),
             simultaneous_wins: rules.simultaneous_wins(),
             redraws: rules.redraws(),
-            fairness: rules.fairness(document.id.as_str()),
+            fairness: rules.fairness_of(document.id.as_str(), some_external),
         }
     }
 }

@@ -221,6 +221,9 @@ impl Replay {
             (known, _) => known,
         };
         self.draws.claimed(event.n, entry_id, claim, report);
+        if claim.result.is_won() {
+            self.seen.won(entry_id);
+        }
         match known {
             Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),
             None => Err(Broken(format!("there is no pending entry {}", claim.sequence))),

@@ -141,6 +141,7 @@ def enter_several(
     currency: str,
     entry_id: str | None = None,
     client_seed: str | None = None,
+    source_id: str | None = None,
     room_passes: Sequence[str] = (),
 ) -> Steps[PlayAnswer]:
     """One play that feeds 1 to 16 jackpots: exactly an entry of each, with this id.
@@ -155,6 +156,7 @@ def enter_several(
         currency=currency,
         jackpots=list(jackpot_ids),
         client_seed=client_seed,
+        source_id=_set(source_id),
     )
     request = make_play._get_kwargs(body=body, x_room_pass=_set(", ".join(room_passes) or None))
     return (yield from ask(session, request, PlayAnswer.from_dict, is_whole=_is_answered))

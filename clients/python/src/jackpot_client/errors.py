@@ -175,8 +175,16 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
     SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
-    Conflict: ("precondition-failed", "not-admitted", "room-not-open", "reconciliation-mismatch", "entry-has-prize",
-               "entry-pending", "entry-reversed", "too-late"),
+    Conflict: (
+        "precondition-failed",
+        "not-admitted",
+        "room-not-open",
+        "reconciliation-mismatch",
+        "entry-has-prize",
+        "entry-pending",
+        "entry-reversed",
+        "too-late",
+    ),
     RateLimited: ("rate-limited",),
     Unavailable: (
         "store-unavailable",

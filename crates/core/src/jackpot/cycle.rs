@@ -1,6 +1,6 @@
 //! The cycles of a tier with a must-hit rule: from one take of all to the next, each under a seed of its own. Pure.
 //!
-//! Redis knows of an open cycle all but its seed, and so not its triggers. Whoever calls a script that may end a cycle
+//! Redis knows of an open cycle all but its seed, and so not its triggers. The caller of a script that may end a cycle
 //! brings them ([`Cycles::prepared`]), for the open cycle and for those that may follow in the call.
 
 use std::fmt::Write;

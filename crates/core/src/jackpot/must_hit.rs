@@ -1,6 +1,6 @@
 //! The rule of a tier by when its pool must be hit. Pure.
 //!
-//! The database of time zones is compiled in: every instance of a program, and whoever verifies with it, has the same.
+//! The database of time zones is compiled in: every instance of a program, and each verifier with it, has the same.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};

@@ -43,6 +43,7 @@ class Jackpot:
             odds (OddsTable): The odds table.
             origins (list[str]):
             public_meter (bool):
+            reverse_within_s (int):  Example: 300.
             sources (JackpotSources): The games, sites or channels that feed it.
             status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
             tiers (list[Tier]):
@@ -64,6 +65,7 @@ class Jackpot:
     odds: OddsTable
     origins: list[str]
     public_meter: bool
+    reverse_within_s: int
     sources: JackpotSources
     status: JackpotJackpotStatusValue
     tiers: list[Tier]
@@ -105,6 +107,8 @@ class Jackpot:
         origins = self.origins
 
         public_meter = self.public_meter
+
+        reverse_within_s = self.reverse_within_s
 
         sources = self.sources.to_dict()
 
@@ -157,6 +161,7 @@ class Jackpot:
                 "odds": odds,
                 "origins": origins,
                 "public_meter": public_meter,
+                "reverse_within_s": reverse_within_s,
                 "sources": sources,
                 "status": status,
                 "tiers": tiers,
@@ -234,6 +239,8 @@ class Jackpot:
 
         public_meter = d.pop("public_meter")
 
+        reverse_within_s = d.pop("reverse_within_s")
+
         sources = JackpotSources.from_dict(d.pop("sources"))
 
         status = check_jackpot_jackpot_status_value(d.pop("status"))
@@ -302,6 +309,7 @@ class Jackpot:
             odds=odds,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
             sources=sources,
             status=status,
             tiers=tiers,
