@@ -378,7 +378,7 @@ impl Books {
     }
 
     /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid + reversed +
-    /// transferred_out + expected, in millionths.
+    /// `transferred_out` + expected, in millionths.
     fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
         // The changes of a tier are adjacent.
         for changes in event.changes.chunk_by(|a, b| a.tier == b.tier) {

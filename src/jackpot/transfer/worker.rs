@@ -31,10 +31,11 @@ impl Transfers {
     pub async fn run(self, stopping: Stopping) {
         let mut looks = 0_u64;
         while timeout(PAUSE, stopping.wait()).await.is_err() {
-            if let Err(error) = self.look(looks.is_multiple_of(LOOKS_PER_LINE)).await {
-                if looks.is_multiple_of(LOOKS_PER_LINE) {
-                    warn!(%error, "transfers in transit could not be read");
-                }
+            let says = looks.is_multiple_of(LOOKS_PER_LINE);
+            if let Err(error) = self.look(says).await
+                && says
+            {
+                warn!(%error, "transfers in transit could not be read");
             }
             looks += 1;
         }

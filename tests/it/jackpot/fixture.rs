@@ -290,7 +290,7 @@ impl JackpotFixture {
         let adjustments = fold
             .adjustments
             .into_iter()
-            .map(|(id, (digest, at))| (id.to_string(), format!("{digest} {at}")));
+            .map(|(id, (digest, at))| (id, format!("{digest} {at}")));
         assert_eq!(
             adjustments.collect::<BTreeMap<_, _>>(),
             self.hash(&keys.adjustments).await
