@@ -129,8 +129,8 @@ impl Coupons {
         }
     }
 
-    /// Reads a coupon that this instance does not know yet, so that concurrent requests for it share one queue of calls
-    /// from the first one on, and are decided in their sequence. A failure is left to these requests.
+    /// Reads a coupon that this instance does not know yet. Without that, each of the first concurrent requests for it is a
+    /// call of its own, and Redis may decide them in another order. A failure is no error here: the requests meet it too.
     pub async fn meet(&self, id: &Id) {
         if !self.registry.is_used(id)
             && let Err(error) = self.registry.snapshot(id).await

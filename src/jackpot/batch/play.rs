@@ -232,8 +232,8 @@ impl Play {
         })
     }
 
-    /// Reads what the winners need to ask for their coupons, before any asks. Each then asks without another wait, so they
-    /// ask in sequence.
+    /// Reads the definitions, seeds and coupons of the pending winners. After it a winner asks for its coupon without
+    /// waiting for Redis first, so the winners ask in sequence.
     async fn meet_coupons(&self, view: &View, records: &[Record]) -> Result<(), PlayError> {
         let pending = records
             .iter()

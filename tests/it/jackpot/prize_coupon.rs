@@ -207,7 +207,7 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
     let batch = batch("b", &players);
     let first = play.enter_batch(&fixture.id, &batch).await.expect("taken");
     assert!(!first.replayed);
-    // One call for all: calls that fly side by side may arrive in another order. This instance had not met the coupon.
+    // This instance had not met the coupon. One call asks for all units, because separate calls may arrive in any order.
     let events: u64 = fixture
         .raw(redis::cmd("XLEN").arg(CouponKeys::new(coffee(&fixture)).stream().events))
         .await;

@@ -135,8 +135,8 @@ async fn heavy_a_thousand_subjects_obey_and_a_kill_in_the_middle_changes_nothing
     assert_eq!(enter(&service, "j2", "new").await.body["code"], "stopped");
 }
 
-/// Waits until SQL has the decision, and of each subject its definition and that it obeyed. What SQL does not have is lost
-/// with Redis.
+/// Waits until SQL has the decision and both events of each subject: its definition, and that it obeyed. What SQL does not
+/// have is lost with Redis.
 async fn until_in_sql(service: &Service, db: &LedgerDb, subjects: usize) {
     let sql = Sql::open_to_read(&db.settings(), service.data_dir())
         .await
