@@ -235,6 +235,8 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
             player: Id::parse(&format!("p{}", FIRST_PLAYER + player))?,
             stake: Minor::try_from(1_000)?,
             client_seed: seed.transpose()?,
+            source: None,
+            ranks: None,
         },
         rank: if number.is_multiple_of(ONE_WINS_OF) { 3 } else { 0 },
     })

@@ -6,7 +6,7 @@
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_amount_row(text)
-  local stake, amounts = string.match(text, '^([%d*]+)=([^=]+)$')
+  local stake, amounts = string.match(text, '^([%w*@._-]+)=([^=]+)$')
   if not stake then
     return nil
   end

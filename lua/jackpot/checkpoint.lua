@@ -5,7 +5,8 @@
 -- ARGV  1..4 fence (state.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
---       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua)
+--       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua);
+--       after pool_written also MOVED_METERS, unless all are 0, so that an older version can read it
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
 
@@ -21,6 +22,12 @@ for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
     row[#row + 1] = num(tier[METERS_FIELDS[i]])
   end
   row[#row + 1] = num(tier.written)
+  local moved, parts = moved_row(state, tier.name), {}
+  for i, name in ipairs(MOVED_METERS) do
+    parts[i] = num(moved[name])
+  end
+  local told = table.concat(parts, ' ')
+  row[#row + 1] = told ~= '0 0 0' and told or nil
   rows[t] = table.concat(row, ' ') .. ';'
 end
 local fields = held_values(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])

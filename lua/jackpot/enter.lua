@@ -9,8 +9,8 @@
 --       5 the entries, packed (entering.lua), a list of:
 --         number of entries, 1 to 1,000; name of this call, different for every call: its record is ":<name>"
 --           (write_call.lua)
---         block: "id player stake client_seed" a line, for the event
---         stakes of the entries with commas, '' when all add the same, for the record of the call
+--         block: the id and what was sent a line, for the event
+--         row of each entry in the amounts with commas, '' when all add the same, for the record of the call
 --         amounts (amount_row.lua), for the event and for the record of the call
 --         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
 --         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1

@@ -11,7 +11,7 @@
 --   rows of (pool units, pool millionths, reserve units, reserve millionths) for each tier
 --   steps of (entries, row (from 1), winner). winner: '' for entries that drew nothing, whose row is their sum; or one
 --     entry that drew a prize, "fingerprint|who|attempt rank;attempt rank;..." (settle)
---     who: "player stake client_seed"
+--     who: what was sent (record.rs)
 --
 -- A run begins at the first entry and after each paid claim: within it only contributions change the meters. So the
 -- tiers at its beginning and the amounts determine what each of its entries added. The script does not write it for

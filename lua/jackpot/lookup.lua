@@ -45,7 +45,13 @@ local fields = found and event_fields(found[2]) or {}
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end
-local reply = found_reply(mark(state), { record = record, sequence = seq })
+local reversed = '!' .. ARGV[2]
+local reply = found_reply(mark(state), {
+  record = record,
+  sequence = seq,
+  reversal = redis.call('HGET', KEYS[2], reversed) or redis.call('HGET', KEYS[3], reversed) or '',
+  at_ms = fields.at,
+})
 for _, field in ipairs(CALL_FIELDS) do
   reply[#reply + 1] = fields[field] or false
 end

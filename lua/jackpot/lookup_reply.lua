@@ -8,5 +8,7 @@ local function found_reply(mark_text, values)
     mark_text,
     values.record or '',
     values.sequence,
+    values.reversal or '',
+    values.at_ms or '',
   }
 end

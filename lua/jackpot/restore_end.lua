@@ -6,8 +6,8 @@
 --       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
 --       10..15 how many members KEYS[3] to KEYS[8] must have
 --       16 number of tiers  17.. of each tier its name and values, as a row of the packed meters (values.lua); then the
---       state as name, value, ...: n, restores, status, puts, seq, order and the terms except gen_age and gen_looked,
---       with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
+--       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
+--       and gen_looked, with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply.lua) nothing was written
@@ -82,6 +82,10 @@ local own = {
 local packed = { terms = write_terms(state), meters = write_meters(state, meters) }
 read_terms(packed.terms)
 
+for row in string.gmatch(state.moved, '[^;]+') do
+  must(read_moved(row), 'JP_ARGUMENT moved')
+end
+
 append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
 for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
   redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
@@ -89,5 +93,5 @@ end
 closing[#closing + 1] = state.epoch
 closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 redis.call('HSET', KEYS[4], unpack(closing))
-local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts }
+local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts, moved = state.moved }
 return end_restore(KEYS[1], head, packed)

@@ -1,11 +1,12 @@
 -- Part of the script `enter`, after amount_row.lua: what one entry of a run adds, when the run is taken one by one.
 
--- The row of one entry of a run, the i-th of its call, from the texts `stakes` and `amounts` of the call.
+-- The row of one entry of a run, the i-th of its call, from the texts `stakes` and `amounts` of the call. `stakes`
+-- names the row of each entry as `amounts` does.
 local function row_of_entry(segment, stakes, amounts, i)
   local by_stake = segment.by_stake
   if not by_stake then
     by_stake = { stakes = {} }
-    for stake in string.gmatch(stakes, '%d+') do
+    for stake in string.gmatch(stakes, '[^,]+') do
       by_stake.stakes[#by_stake.stakes + 1] = stake
     end
     for text in string.gmatch(amounts, '[^;]+') do

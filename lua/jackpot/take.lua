@@ -40,6 +40,8 @@ local function take(state, tiers, prize)
   tier.paid = tier.paid + amount
   if prize.kind == 'all' then
     tier.wins = tier.wins + 1
+    local moved = moved_row(state, tier.name)
+    moved.took_wins, moved.took_sequence, moved.pool_reversed = tier.wins, state.seq, 0
     if state.next ~= '' then
       apply_next(state, tiers)
     end

@@ -3,7 +3,7 @@
 -- Pools are plain integers under their own keys. The field `meters` of the state has everything else of a tier, and the
 -- value that a script last wrote to the pool. If a pool differs from it, the pool was changed by hand, and no script
 -- decides by it. For each tier, at every instant, in millionths:
---   contributed + funded = pool + reserve + overflow + the two remainders + paid
+--   contributed + funded = pool + reserve + overflow + the two remainders + paid + reversed
 -- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
 
 local MICRO = 1000000 -- millionths of a minor unit
@@ -142,6 +142,58 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
+-- What tiers have outside the packed meters (moved.lua): a row for each by its name. Only takes of all and reversals
+-- read and write it, so it costs other entries nothing. Reads it once in a call.
+local function moved_rows(state)
+  if not state.moved then
+    local rows = {}
+    for text in string.gmatch(redis.call('HGET', KEYS[1], 'moved') or '', '[^;]+') do
+      local row = must(read_moved(text), 'JP_DAMAGED meter')
+      for name, value in pairs(row) do
+        row[name] = name == 'tier' and value or must(exact(value), 'JP_DAMAGED meter')
+      end
+      rows[#rows + 1], rows[row.tier] = row, row
+    end
+    state.moved = rows
+  end
+  return state.moved
+end
+
+local MOVED_METERS = { 'funded_micro', 'reversed', 'reversed_micro' } -- the meters in it
+
+local function moved_row(state, name)
+  local rows = moved_rows(state)
+  if not rows[name] then
+    local row = {
+      tier = name,
+      took_wins = 0,
+      took_sequence = 0,
+      reversed = 0,
+      reversed_micro = 0,
+      funded_micro = 0,
+      pool_reversed = 0,
+    }
+    rows[#rows + 1], rows[name] = row, row
+  end
+  return rows[name]
+end
+
+local function moved_rows_text(rows)
+  local texts = {}
+  for i, row in ipairs(rows) do
+    texts[i] = moved_text(
+      row.tier,
+      num(row.took_wins),
+      num(row.took_sequence),
+      num(row.reversed),
+      num(row.reversed_micro),
+      num(row.funded_micro),
+      num(row.pool_reversed)
+    )
+  end
+  return table.concat(texts)
+end
+
 -- Whether the pools fit the caps of a definition, given by the rows of its tiers. If one does not, only a take of all
 -- puts the definition in force: a pool that players see never shrinks without one.
 local function caps_hold(rows, tiers)
@@ -175,6 +227,10 @@ end
 -- itself. Returns the packed meters.
 local function write_state(key, state, terms_changed)
   local meters = write_meters(state, state.meters)
+  if state.moved then
+    redis.call('HSET', key, 'moved', moved_rows_text(state.moved))
+    state.moved = nil -- the state may be kept for the next call
+  end
   if terms_changed or state.applied then
     redis.call('HSET', key, 'n', n_text(state.n), 'meters', meters, 'terms', write_terms(state))
   else

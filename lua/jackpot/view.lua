@@ -29,6 +29,10 @@ for _, tier in ipairs(tiers) do
   for i = FIRST_METER + 1, METERS_WIDTH do
     row[METERS_FIELDS[i]] = num(tier[METERS_FIELDS[i]])
   end
+  local moved = moved_row(state, tier.name)
+  for _, name in ipairs(MOVED_METERS) do
+    row[name] = num(moved[name])
+  end
   append_tier_meters(reply, row)
 end
 local held = held_values(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])

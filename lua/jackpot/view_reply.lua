@@ -38,6 +38,9 @@ local function append_tier_meters(reply, values)
   reply[length + 10] = values.paid
   reply[length + 11] = values.wins
   reply[length + 12] = values.pool_written
+  reply[length + 13] = values.funded_micro
+  reply[length + 14] = values.reversed
+  reply[length + 15] = values.reversed_micro
 end
 
 -- A value of the state, or a count of another key.

@@ -53,4 +53,5 @@ pub struct Meter {
     pub funded: i64,
     pub paid: u64,
     pub wins: u64,
+    pub reversed: u64,
 }

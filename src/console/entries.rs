@@ -30,6 +30,7 @@ struct Row {
     jackpot_id: String,
     sequence: u64,
     stake: u64,
+    source_id: Option<String>,
     entered_at: String,
     outcome: Option<Outcome>,
 }
@@ -55,19 +56,27 @@ struct Coupon {
 
 /// An entry with its draw.
 #[derive(Debug, Deserialize)]
-struct Entry {
-    entry_id: String,
+pub(super) struct Entry {
+    pub(super) entry_id: String,
     player_id: String,
     sequence: u64,
-    contributions: Vec<Contribution>,
+    pub(super) contributions: Vec<Contribution>,
     outcome: Outcome,
     draw: Draw,
+    reversed: Option<Reversed>,
+}
+
+/// That its round was cancelled.
+#[derive(Debug, Deserialize)]
+struct Reversed {
+    reversal_id: String,
+    at: String,
 }
 
 #[derive(Debug, Deserialize)]
-struct Contribution {
-    tier: String,
-    amount: u64,
+pub(super) struct Contribution {
+    pub(super) tier: String,
+    pub(super) amount: u64,
     pool: u64,
 }
 
@@ -89,9 +98,11 @@ struct Attempt {
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let [player, jackpot, from, to] = ["player-id", "jackpot-id", "from-utc", "to-utc"].map(|name| words.t(name));
-    let filters: [Filter<'_>; 4] = [
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 5] = [
         ("player_id", &player, Kind::Text),
         ("jackpot_id", &jackpot, Kind::Text),
+        ("source_id", &source, Kind::Text),
         ("from", &from, Kind::Time),
         ("to", &to, Kind::Time),
     ];
@@ -166,6 +177,7 @@ fn table(desk: &Desk, list: &List<Row>) -> Markup {
             th.number scope="col" { (words.t("sequence")) }
             th scope="col" { (words.t("entered-at")) }
             th.number scope="col" { (words.t("stake-minor")) }
+            th scope="col" { (words.t("source-id")) }
             th scope="col" { (words.t("outcome")) }
         } }
         tbody { @for entry in &list.items { tr {
@@ -174,6 +186,7 @@ fn table(desk: &Desk, list: &List<Row>) -> Markup {
             td.number { (entry.sequence) }
             td { (time(&entry.entered_at)) }
             td.number { (jackpot_ui::money::grouped(entry.stake.into())) }
+            td.id { (entry.source_id.as_deref().unwrap_or("")) }
             td { (short(words, entry.outcome.as_ref())) }
         } } }
     } };
@@ -230,7 +243,14 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
             dt { (words.t("jackpot")) } dd { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } " " span.id.muted { (jackpot.id) } }
             dt { (words.t("payout-player")) } dd { a.id href=(links::entries_of(&entry.player_id)) { (entry.player_id) } }
             dt { (words.t("sequence")) } dd { (entry.sequence) }
-        } }
+            @if let Some(reversed) = &entry.reversed {
+                dt { (words.t("reversed")) } dd { (time(&reversed.at)) " " span.id.muted { (reversed.reversal_id) } }
+            }
+        }
+            @if desk.may_operate() && entry.reversed.is_none() && entry.outcome.rank == 0 {
+                div.row { a.button href=(format!("{}/reverse", links::entry(&jackpot.id, &entry.entry_id))) { (words.t("reverse")) } }
+            }
+        }
         section.panel { h2 { (words.t("contributions")) } (contributions(&desk, &jackpot, &entry)) }
         section.panel.stack { h2 { (words.t("draw")) } (draw(&desk, &entry.draw)) }
     };

@@ -45,7 +45,12 @@ async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure>
     let words = desk.words;
     let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
     let [from, to] = ["from-utc", "to-utc"].map(|name| words.t(name));
-    let filters: [Filter<'_>; 2] = [("from", &from, Kind::Time), ("to", &to, Kind::Time)];
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 3] = [
+        ("source_id", &source, Kind::Text),
+        ("from", &from, Kind::Time),
+        ("to", &to, Kind::Time),
+    ];
     let listing = Listing {
         page: &format!("{}/postings", links::compared("jackpot", &id)),
         api: &format!("jackpots/{}/ledger", links::part(&id)),

@@ -37,6 +37,7 @@ mod list;
 mod overview;
 mod payouts;
 mod reasons;
+mod reverse;
 mod rooms;
 mod session;
 mod shared;
@@ -83,6 +84,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(guide::routes)
         .configure(status::routes)
         .configure(adjust::routes)
+        .configure(reverse::routes)
         .configure(coupons::routes)
         .configure(rooms::routes)
         .configure(define::routes)

@@ -34,16 +34,19 @@ struct Payout {
     currency: String,
     claim_order: u64,
     paid_at: String,
+    source_id: Option<String>,
 }
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
     let [from, to, least] = ["from-utc", "to-utc", "min-amount"].map(|name| words.t(name));
-    let filters: [Filter<'_>; 6] = [
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 7] = [
         ("jackpot_id", &jackpot, Kind::Text),
         ("player_id", &player, Kind::Text),
         ("tier", &tier, Kind::Text),
+        ("source_id", &source, Kind::Text),
         ("from", &from, Kind::Time),
         ("to", &to, Kind::Time),
         ("min_amount", &least, Kind::Number),
@@ -89,6 +92,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Payout>) -> Markup {
             th scope="col" { (words.t("tier")) }
             th scope="col" { (words.t("payout-player")) }
             th scope="col" { (words.t("entry")) }
+            th scope="col" { (words.t("source-id")) }
         } }
         tbody { @for payout in &list.items { (row(desk, payout)) } }
     } };
@@ -104,6 +108,7 @@ fn row(desk: &Desk, payout: &Payout) -> Markup {
         td.id { (payout.tier) }
         td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
         td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
+        td.id { (payout.source_id.as_deref().unwrap_or("")) }
     } }
 }
 

@@ -265,6 +265,10 @@ extractor! {
     PlayFiltered: require Play
 }
 extractor! {
+    /// A caller who may play or operate what the path names.
+    PlayOrOperate: require_own Play, Operate
+}
+extractor! {
     /// A caller who may read. A bound key too: the handler shows it only what it may see.
     ReadFiltered: require Read
 }

@@ -33,7 +33,7 @@ pub(super) const KINDS: &[Kind] = &[
         "too-large",
         "The body is too large",
         "The body is larger than this service accepts (setting http.max_body_bytes; of a jackpot's definition, at least \
-         272 KiB; of a batch, 256 bytes an entry; of a bulk issue, coupons.max_bulk_bytes). Nothing was done.",
+         431 KiB; of a batch, 256 bytes an entry; of a bulk issue, coupons.max_bulk_bytes). Nothing was done.",
     ),
     kind(
         "request-timeout",
@@ -71,6 +71,12 @@ pub(super) const KINDS: &[Kind] = &[
         "The key's role does not allow this",
         "The key is valid, but has another role. Roles are play, read and operate. The export of a ledger with codes \
          of coupons needs a `read` key made with `--codes`.",
+    ),
+    kind(
+        "wrong-source",
+        "The key may not send entries of this source",
+        "The definition of the jackpot names the keys that may send entries of this source (`sources`, `keys`). Nothing was \
+         done. Send the entry with one of those keys, or change the definition.",
     ),
     kind(
         "wrong-subject",
@@ -159,7 +165,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "entry-id-reused",
         "The entry id was used for another entry",
-        "An entry with this id has another player, stake or client seed. It is unchanged; choose a new id.",
+        "An entry with this id has another player, stake, client seed, source or ranks. It is unchanged; choose a new id.",
     ),
     kind(
         "adjustment-id-reused",
@@ -171,6 +177,26 @@ pub(super) const KINDS: &[Kind] = &[
         "The jackpot plays in another currency",
         "`currency` of the play is not the jackpot's, which `detail` names. This jackpot took nothing. Name it only in plays whose \
          stake is in its currency.",
+    ),
+    kind(
+        "entry-has-prize",
+        "The entry has a prize",
+        "A round with a prize is not reversed. Nothing was changed.",
+    ),
+    kind(
+        "entry-pending",
+        "The entry has no outcome yet",
+        "Repeat the reversal in a moment: any instance finishes the entry.",
+    ),
+    kind(
+        "entry-reversed",
+        "The entry was reversed before",
+        "Another reversal id took the entry back. `GET` of the entry shows it.",
+    ),
+    kind(
+        "too-late",
+        "The time for it has passed",
+        "An entry can be reversed for `reverse_within_s` of its definition. Nothing was changed; adjust by hand if you must.",
     ),
     kind(
         "amount-too-large",

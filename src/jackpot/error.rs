@@ -36,7 +36,7 @@ pub enum PlayError {
     #[error("everything is stopped: {0}. Repeat the same id when the emergency stop has ended.")]
     Emergency(String),
     /// The entry id was used with other content.
-    #[error("entry id '{0}' was used before with another player, stake or client seed")]
+    #[error("entry id '{0}' was used before with another player, stake, client seed, source or ranks")]
     EntryIdReused(String),
     /// The batch id was used with other content.
     #[error("batch id '{0}' was used before with other entries")]
@@ -44,6 +44,18 @@ pub enum PlayError {
     /// The adjustment id was used with other content.
     #[error("adjustment id '{0}' was used before with other content")]
     AdjustmentIdReused(Id),
+    /// The entry has a prize, which a reversal would leave without its round.
+    #[error("entry '{0}' has a prize: a round with a prize is not reversed")]
+    EntryHasPrize(String),
+    /// The entry has no outcome yet.
+    #[error("entry '{0}' has no outcome yet: repeat the reversal in a moment")]
+    EntryPending(String),
+    /// Another reversal has taken the entry back.
+    #[error("entry '{entry_id}' was reversed before, by reversal '{reversal_id}'")]
+    EntryReversed { entry_id: String, reversal_id: Id },
+    /// The time for a reversal has passed.
+    #[error("entry '{entry_id}' can be reversed for {within_s} seconds after it was taken, which have passed")]
+    TooLate { entry_id: String, within_s: u64 },
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),
@@ -53,6 +65,9 @@ pub enum PlayError {
         /// The jackpot's.
         own: String,
     },
+    /// The key may not send entries of this source.
+    #[error("source '{source_id}' takes entries only from the keys that its definition names; yours is '{key}'")]
+    WrongSource { source_id: String, key: String },
     /// A meter would pass 2^53 − 1.
     #[error("a meter would pass 9007199254740991 minor units")]
     AmountTooLarge,

@@ -3,7 +3,8 @@
 //! The pure part is in `jackpot_core::jackpot`. With Redis: `scripts` (wrappers of `lua/jackpot/`), `view` and `known`
 //! (what this instance knows), `play` (an entry's path), `entering` (combines entries into one call), `expected` (the state
 //! that a call is to find), `taking` (an entry's further steps), `batch` (many entries of one request), `segment` (drawn
-//! entries as the scripts take them), `operate` (requests of operators), `named` (rooms and coupons that a definition
+//! entries as the scripts take them), `operate` (requests of operators), `reverse` (cancelled
+//! rounds), `named` (rooms and coupons that a definition
 //! names), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
 
 pub mod api;
@@ -22,6 +23,7 @@ pub mod operate;
 pub mod play;
 mod problem;
 pub mod recovery;
+pub mod reverse;
 pub mod scripts;
 pub mod secrets;
 pub mod segment;

@@ -73,6 +73,16 @@ impl Operate {
         engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &new).await
     }
 
+    /// Refuses a definition whose rounds could be cancelled after their records are dropped.
+    pub fn check_times(&self, definition: &Definition) -> Result<(), PlayError> {
+        let (within_s, retention_s) = (definition.document().reverse_within_s, self.retention_s);
+        if within_s <= retention_s {
+            return Ok(());
+        }
+        let rule = format!("must be at most {retention_s}, the seconds for which ids are remembered");
+        Err(PlayError::Invalid(vec![Violation::new("reverse_within_s", rule)]))
+    }
+
     /// Pauses, resumes, suspends or closes. A repeat changes nothing. A suspended jackpot is not resumed here.
     pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
         self.change_status(id, wanted, reason, by, false).await

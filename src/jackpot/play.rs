@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::definition::{Definition, Violation};
+use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
-use jackpot_core::jackpot::steps::{Attempt, Step, next_step, next_step_after};
+use jackpot_core::jackpot::steps::{Attempt, Step, first_rank, next_step, next_step_after};
 
 use crate::coupon::coupons::Coupons;
 use crate::room::door::{Door, DoorError, NoPass};
@@ -44,14 +44,15 @@ pub struct Played {
     pub replayed: bool,
 }
 
-/// What a request brings beside its entry. It decides whether a new entry is taken, and is no part of it: a repeat is
-/// answered without it.
+/// What came with an entry, and does not make it another one: a repeat is answered whatever it is.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Brought<'r> {
+pub struct By<'a> {
+    /// Name of the key that sends it.
+    pub key: &'a str,
     /// Passes of waiting rooms. Checked only if the jackpot has a room; then one of them must be the player's.
-    pub passes: &'r [&'r str],
+    pub passes: &'a [&'a str],
     /// Currency of the stake, if the request names it.
-    pub currency: Option<&'r str>,
+    pub currency: Option<&'a str>,
 }
 
 /// Takes entries and brings them to their outcome.
@@ -106,24 +107,9 @@ impl Play {
         }
     }
 
-    /// Takes one entry to its outcome, with the pass of its player if it has one.
-    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, pass: Option<&str>) -> Result<Played, PlayError> {
-        let brought = Brought {
-            passes: pass.as_slice(),
-            currency: None,
-        };
-        self.enter_with(id, entry_id, sent, brought).await
-    }
-
-    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever is brought.
-    pub async fn enter_with(
-        &self,
-        id: &Id,
-        entry_id: &Id,
-        sent: Sent,
-        brought: Brought<'_>,
-    ) -> Result<Played, PlayError> {
-        let mut result = self.enter_once(id, entry_id.as_str(), sent, brought).await;
+    /// Takes one entry to its outcome. Safe to repeat: the same id gives the same answer, whatever came with it.
+    pub async fn enter(&self, id: &Id, entry_id: &Id, sent: Sent, by: By<'_>) -> Result<Played, PlayError> {
+        let mut result = self.enter_once(id, entry_id.as_str(), sent, by).await;
         if result.is_err() {
             result = Box::pin(self.stop_if_damaged(id, result)).await;
             result = Box::pin(self.with_reason(id, result)).await;
@@ -136,7 +122,7 @@ impl Play {
     }
 
     /// Rare paths are boxed, here and below, because every entry allocates and moves memory for its whole future.
-    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, brought: Brought<'_>) -> Result<Played, PlayError> {
+    async fn enter_once(&self, id: &Id, entry_id: &str, sent: Sent, by: By<'_>) -> Result<Played, PlayError> {
         let (mut known, mut view) = self.views.view(id).await?;
         let mut entry = EnterEntry {
             entry_id: entry_id.to_owned(),
@@ -144,7 +130,7 @@ impl Play {
             rank: 0,
         };
         for _ in 0..MAX_STALE {
-            if self.refusal(&known, &view, &entry.sent, brought).await.is_some() {
+            if self.refusal(&known, &view, &entry.sent, by).await.is_some() {
                 // A repeat is answered before any other check. And a limit that was raised after this instance's last
                 // reading refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
@@ -153,12 +139,11 @@ impl Play {
                 if let Some(record) = found.and_then(|found| found.record) {
                     return Box::pin(self.replay(&view, entry, record)).await;
                 }
-                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, brought).await {
+                if let Some(refusal) = self.refusal(&known, &view, &entry.sent, by).await {
                     return Err(refusal);
                 }
             }
-            let odds = view.definition.odds().at(entry.sent.stake);
-            entry.rank = view.seed.rank(entry_id, entry.sent.client_seed.as_ref(), 0, odds);
+            entry.rank = first_rank(entry_id, &entry.sent, &view.definition, &view.seed);
             let outcome;
             (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
@@ -237,24 +222,28 @@ impl Play {
     }
 
     /// The checks of a new entry before Redis is called.
-    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, brought: Brought<'_>) -> Option<PlayError> {
+    async fn refusal(&self, known: &Known, view: &View, sent: &Sent, by: By<'_>) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
         let own = &view.definition.document().currency;
-        if brought.currency.is_some_and(|currency| currency != own) {
+        if by.currency.is_some_and(|currency| currency != own) {
             return Some(PlayError::CurrencyMismatch { own: own.clone() });
         }
         if let Some(room) = view.definition.room() {
             let Some(door) = &self.door else {
                 return Some(DoorError::Required(NoPass::None).into());
             };
-            if let Err(refusal) = Box::pin(door.check_any(room, &sent.player, brought.passes)).await {
+            if let Err(refusal) = Box::pin(door.check_any(room, &sent.player, by.passes)).await {
                 return Some(refusal.into());
             }
         }
-        let rule = view.definition.refuses_stake(sent.stake)?;
-        Some(PlayError::Invalid(vec![Violation::new("stake", rule)]))
+        let source = sent.source_text();
+        if view.definition.forbids(source, by.key) {
+            return Some(wrong_source(source, by.key));
+        }
+        let broken = view.definition.refuses(sent.stake, source, sent.ranks.as_ref())?;
+        Some(PlayError::Invalid(vec![broken]))
     }
 
     /// Why no new entries are taken now.
@@ -350,6 +339,13 @@ fn settled(view: &View, entry: &EnterEntry, record: &Record) -> Result<Option<Ve
             _ => None,
         },
     )
+}
+
+pub(super) fn wrong_source(source: Option<&str>, key: &str) -> PlayError {
+    PlayError::WrongSource {
+        source_id: source.unwrap_or_default().to_owned(),
+        key: key.to_owned(),
+    }
 }
 
 /// Turns a script's refusal into an error.

@@ -1,7 +1,7 @@
 //! Entries drawn under one definition, as the arguments of an entry call: the rows that they add and the steps of the
 //! script (`lua/jackpot/entering.lua`). Pure.
 
-use jackpot_core::jackpot::added::Splits;
+use jackpot_core::jackpot::added::{OfStake, Splits};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::{Sum, TierAmount};
 use jackpot_core::money::Minor;
@@ -57,8 +57,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds an entry that drew nothing to the run that was begun, or begins one.
-    pub fn add_to_run(&mut self, stake: Minor) {
-        let number = self.splits.of(stake);
+    pub fn add_to_run(&mut self, stake: Minor, source: Option<&str>) {
+        let number = self.splits.of(stake, source);
         self.run.0.add(&self.splits.rows()[number]);
         self.run.1 += 1;
     }
@@ -81,8 +81,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds an entry as a step of its own; `winner` is empty if it drew nothing.
-    pub fn add_single(&mut self, stake: Minor, winner: String) {
-        let number = self.splits.of(stake);
+    pub fn add_single(&mut self, (stake, source): (Minor, Option<&str>), winner: String) {
+        let number = self.splits.of(stake, source);
         self.row_of_split.resize(self.splits.rows().len(), None);
         let Segment { rows, steps, .. } = &mut self.segment;
         let row = *self.row_of_split[number].get_or_insert_with(|| {
@@ -105,6 +105,12 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn adds_one_row(&self) -> bool {
         self.splits.rows().len() == 1
+    }
+
+    /// The row of an entry that was added.
+    pub fn row_of(&mut self, stake: Minor, source: Option<&str>) -> &OfStake {
+        let number = self.splits.of(stake, source);
+        &self.splits.keys()[number]
     }
 
     #[must_use]

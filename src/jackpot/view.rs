@@ -72,6 +72,18 @@ pub struct Meter {
     pub paid: u64,
     /// Takes of all.
     pub wins: u64,
+    /// Given back for cancelled rounds: whole units of the exact sum.
+    pub reversed: u64,
+    /// Its millionths.
+    #[serde(skip)]
+    pub reversed_micro: u64,
+    /// Came from other jackpots. Always 0: transfers are not built yet.
+    pub transferred_in: u64,
+    /// Went to other jackpots. Always 0 too.
+    pub transferred_out: u64,
+    /// Millionths beside `funded`, of what reversals could not take out of the tier.
+    #[serde(skip)]
+    pub funded_micro: u64,
     /// The pool's value that a script last wrote. Another value was set by hand.
     #[serde(skip)]
     pub pool_written: u64,

@@ -34,6 +34,7 @@ pub struct Definition {
     pub max_redraws: u32,
     pub min_stake: Minor,
     pub max_stake: Option<Minor>,
+    pub reverse_within_s: u64,
     pub winners: Shown,
 }
 
@@ -60,6 +61,7 @@ impl Definition {
             max_redraws: self.max_redraws,
             min_stake: self.min_stake,
             max_stake: self.max_stake,
+            reverse_within_s: self.reverse_within_s,
         };
         Rules { words, definition }
     }

@@ -107,6 +107,7 @@ fn file(public: &Public, words: Words, reading: &Reading) -> String {
                 main {
                     h1 { (title) }
                     p { (words.t("check-file-about")) }
+                    p.hint { (words.t("check-external")) }
                     (form(words, reading))
                     (data(public, words, reading, usize::MAX))
                 }
@@ -125,6 +126,7 @@ pub fn section(public: &Public, words: Words, reading: &Reading) -> Markup {
         section.panel.stack id="check" {
             h2 { (words.t("check-title")) }
             p { (words.t("check-about")) }
+            p.hint { (words.t("check-external")) }
             (form(words, reading))
             p { a href=(file) download { (words.t("check-download")) } " " span.hint { (words.t("check-download-about")) } }
             (data(public, words, reading, EPOCHS))

@@ -14,7 +14,16 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 4] = [STEPS, REASONS, SIGNED_OUT, EMERGENCY];
+pub const TABLES: [Added; 8] = [
+    STEPS,
+    REASONS,
+    SIGNED_OUT,
+    EMERGENCY,
+    SOURCE_METERS,
+    SOURCE_POSTINGS,
+    SOURCE_PAYOUTS,
+    SOURCE_ENTRIES,
+];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
 /// finds the last row: a clock that went back leaves rows of later times with earlier events.
@@ -80,6 +89,85 @@ pub const EMERGENCY: Added = Added {
         // name of the operator's key
         ("who", true),
         ("request_id", true),
+    ],
+    is_copied: true,
+};
+
+/// What each source of a jackpot has brought and won, by tier. As all tables of sources it has rows only for entries that
+/// named a source: an earlier program takes none.
+pub const SOURCE_METERS: Added = Added {
+    name: "source_meters",
+    create: "CREATE TABLE source_meters (jackpot_id TEXT NOT NULL, source_id TEXT NOT NULL, tier TEXT NOT NULL, \
+             entries BIGINT NOT NULL, contributed BIGINT NOT NULL, contributed_micro BIGINT NOT NULL, \
+             paid BIGINT NOT NULL, payouts BIGINT NOT NULL, PRIMARY KEY (jackpot_id, source_id, tier))",
+    columns: &[
+        ("jackpot_id", true),
+        ("source_id", true),
+        ("tier", true),
+        // entries of the source; the same for each tier
+        ("entries", false),
+        // minor units, and millionths of one, below 1,000,000
+        ("contributed", false),
+        ("contributed_micro", false),
+        // minor units
+        ("paid", false),
+        // number of payments
+        ("payouts", false),
+    ],
+    is_copied: true,
+};
+
+/// What each event moved for each source: the accounts `contributions` and `payouts`, as `events.moved` has them
+/// (`jackpot::ledger::postings`).
+pub const SOURCE_POSTINGS: Added = Added {
+    name: "source_postings",
+    create: "CREATE TABLE source_postings (jackpot_id TEXT NOT NULL, source_id TEXT NOT NULL, at_ms BIGINT NOT NULL, \
+             n BIGINT NOT NULL, moved TEXT NOT NULL, PRIMARY KEY (jackpot_id, source_id, at_ms, n))",
+    columns: &[
+        ("jackpot_id", true),
+        ("source_id", true),
+        // time and number of the event
+        ("at_ms", false),
+        ("n", false),
+        ("moved", true),
+    ],
+    is_copied: true,
+};
+
+/// The source of each payout whose entry named one, and what lists of them filter by.
+pub const SOURCE_PAYOUTS: Added = Added {
+    name: "source_payouts",
+    create: "CREATE TABLE source_payouts (payout_id TEXT PRIMARY KEY, source_id TEXT NOT NULL, jackpot_id TEXT NOT NULL, \
+             paid_at_ms BIGINT NOT NULL, claim_order BIGINT NOT NULL, player_id TEXT NOT NULL, tier TEXT NOT NULL, \
+             amount BIGINT NOT NULL); \
+             CREATE INDEX source_payouts_by_jackpot ON source_payouts (jackpot_id, source_id, paid_at_ms, claim_order); \
+             CREATE INDEX source_payouts_by_source ON source_payouts (source_id, paid_at_ms, jackpot_id, claim_order)",
+    columns: &[
+        ("payout_id", true),
+        ("source_id", true),
+        // as in payouts
+        ("jackpot_id", true),
+        ("paid_at_ms", false),
+        ("claim_order", false),
+        ("player_id", true),
+        ("tier", true),
+        ("amount", false),
+    ],
+    is_copied: true,
+};
+
+/// The entries of each source, as long as the index of entries by player has them: the key of their rows there.
+pub const SOURCE_ENTRIES: Added = Added {
+    name: "source_entries",
+    create: "CREATE TABLE source_entries (jackpot_id TEXT NOT NULL, source_id TEXT NOT NULL, at_ms BIGINT NOT NULL, \
+             sequence BIGINT NOT NULL, player_id TEXT NOT NULL, PRIMARY KEY (jackpot_id, source_id, at_ms, sequence)); \
+             CREATE UNIQUE INDEX source_entries_by_sequence ON source_entries (jackpot_id, sequence)",
+    columns: &[
+        ("jackpot_id", true),
+        ("source_id", true),
+        ("at_ms", false),
+        ("sequence", false),
+        ("player_id", true),
     ],
     is_copied: true,
 };

@@ -115,6 +115,8 @@ impl Player {
                 player: Id::parse(&format!("p{}", self.number))?,
                 stake: Minor::ZERO,
                 client_seed: None,
+                source: None,
+                ranks: None,
             },
             rank,
         }];

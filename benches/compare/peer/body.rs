@@ -32,6 +32,8 @@ impl EntryBody {
             player: self.player_id,
             stake: self.stake,
             client_seed: self.client_seed,
+            source: None,
+            ranks: None,
         }
     }
 }

@@ -57,6 +57,23 @@ def test_an_entry_is_made_once_and_read(operator: Jackpot, game: Jackpot) -> Non
     assert game.get_entry(name, without_id.entry_id) == without_id and pool(game, name) == 2
 
 
+def test_a_cancelled_round_is_taken_back_once(operator: Jackpot, game: Jackpot) -> None:
+    name = fresh("cancelled")
+    operator.define_jackpot(never_wins(name))
+    game.enter(name, entry_id="round-1", player_id="p7", stake=100)
+    game.enter(name, entry_id="round-2", player_id="p7", stake=100)
+    done = game.reverse_entry(name, "round-1", "round cancelled", reversal_id="cancel-1")
+    assert (done.reversal_id, done.entry_id) == ("cancel-1", "round-1")
+    assert [(part.tier, part.amount, part.uncovered) for part in done.reversed_] == [("grand", 1, 0)]
+    assert game.reverse_entry(name, "round-1", "round cancelled", reversal_id="cancel-1") == done
+    assert pool(game, name) == 1
+    with pytest.raises(Conflict) as refused:
+        game.reverse_entry(name, "round-1", "round cancelled")
+    assert refused.value.code == "entry-reversed"
+    with pytest.raises(NotFound):
+        game.reverse_entry(name, "round-3", "round cancelled")
+
+
 def test_a_play_feeds_several_jackpots(operator: Jackpot, game: Jackpot) -> None:
     names = [fresh("mini"), fresh("network")]
     for name in names:

@@ -51,6 +51,7 @@ export type EntryWish = Optional<Schemas["EntryBody"], "entry_id">;
 /** A play of several jackpots, which are named beside it. */
 export type PlayWish = Omit<Optional<Schemas["PlayBody"], "entry_id">, "jackpots">;
 export type IssueWish = Optional<Schemas["IssueWish"], "request_id">;
+export type ReversalWish = Optional<Schemas["ReversalBody"], "reversal_id">;
 export type AdjustmentWish = Optional<Schemas["AdjustmentBody"], "adjustment_id">;
 
 const UNAVAILABLE = 503;
@@ -150,6 +151,13 @@ export class Jackpot {
   getEntry(jackpotId: string, entryId: string): Promise<Entry> {
     const path = { id: jackpotId, entry_id: entryId };
     return this.call("get", "/v1/jackpots/{id}/entries/{entry_id}", { path });
+  }
+
+  /** Takes the contribution of an entry back, because its round was cancelled. Once for each entry. */
+  reverseEntry(jackpotId: string, entryId: string, wish: ReversalWish): Promise<Schemas["Reversal"]> {
+    const path = { id: jackpotId, entry_id: entryId };
+    const body = { ...wish, reversal_id: wish.reversal_id ?? crypto.randomUUID() };
+    return this.call("post", "/v1/jackpots/{id}/entries/{entry_id}/reverse", { path, body });
   }
 
   /** Entries of a player, the newest first. */

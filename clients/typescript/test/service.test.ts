@@ -45,6 +45,22 @@ test("an entry is made once and read", async () => {
   assert.equal(await pool(id), 2);
 });
 
+test("a cancelled round is taken back once", async () => {
+  const id = fresh("cancelled");
+  await operator.defineJackpot(neverWins(id));
+  await game.enter(id, { entry_id: "round-1", player_id: "p7", stake: 100 });
+  await game.enter(id, { entry_id: "round-2", player_id: "p7", stake: 100 });
+  const wish = { reversal_id: "cancel-1", reason: "round cancelled" };
+  const done = await game.reverseEntry(id, "round-1", wish);
+  const part = { tier: "grand", amount: 1, amount_micro: 0, uncovered: 0, uncovered_micro: 0 };
+  assert.deepEqual(done, { reversal_id: "cancel-1", entry_id: "round-1", reversed: [part] });
+  assert.deepEqual(await game.reverseEntry(id, "round-1", wish), done);
+  assert.equal(await pool(id), 1);
+  const again = { reason: "round cancelled" };
+  await refused(game.reverseEntry(id, "round-1", again), client.Conflict, "entry-reversed");
+  await refused(game.reverseEntry(id, "round-3", again), client.NotFound, "entry-not-found");
+});
+
 test("a play feeds several jackpots", async () => {
   const ids = [fresh("mini"), fresh("network")] as const;
   for (const id of ids) {

@@ -1,5 +1,6 @@
 //! Identifiers that clients choose.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,6 +49,13 @@ impl Id {
     #[must_use]
     pub fn shared(&self) -> Arc<str> {
         Arc::clone(&self.0)
+    }
+}
+
+/// A map by ids is asked with a text too. Both are ordered, hashed and compared alike.
+impl Borrow<str> for Id {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Terms<'a> {
     pub max_redraws: u32,
     pub min_stake: Minor,
     pub max_stake: Option<Minor>,
+    /// For how many seconds a game can cancel a round.
+    pub reverse_within_s: u64,
 }
 
 impl Terms<'_> {
@@ -52,6 +54,17 @@ impl Rules<'_> {
     pub fn redraws(&self) -> String {
         let count = u64::from(self.definition.max_redraws);
         self.words.tv("rules-redraws", [("count", count.into())])
+    }
+
+    /// Where draws are checked, and that games which draw for themselves can't be checked there.
+    #[must_use]
+    pub fn fairness_of(&self, jackpot_id: &str, some_external: bool) -> String {
+        let checked = self.fairness(jackpot_id);
+        if some_external {
+            format!("{checked} {}", self.words.t("rules-external"))
+        } else {
+            checked
+        }
     }
 
     /// Where draws are checked.
@@ -103,6 +116,9 @@ impl Rules<'_> {
         all.extend(self.returned());
         all.push(self.simultaneous_wins());
         all.push(self.redraws());
+        if definition.reverse_within_s > 0 {
+            all.push(words.tv("rules-reverse", [("count", definition.reverse_within_s.into())]));
+        }
         all
     }
 

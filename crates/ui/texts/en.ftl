@@ -128,6 +128,13 @@ adjust-effect-move = { $amount } moves inside the jackpot.
 adjust-moves-on = The jackpot goes on meanwhile: the values below are those of this moment.
 adjust-do = Adjust
 done-adjust = The adjustment is made.
+reverse = Reverse
+reverse-title = Reverse entry { $id }
+reverse-effect = The round was cancelled: each tier gives the exact contribution of the entry back, to the millionth.
+reverse-uncovered = What a tier does not hold any more, because it was won since, counts as funded.
+reverse-do = Reverse the entry
+reversed = Reversed
+done-reverse = The entry is reversed.
 
 ## Definitions of coupons and rooms
 definition = Definition
@@ -471,6 +478,22 @@ define-min-stake = Smallest stake
 define-min-stake-hint = Empty: 0, or 1 where the contribution is percent.
 define-max-stake = Largest stake
 define-max-stake-hint = Empty: no limit. Odds that grow with the stake need it.
+define-sources = Sources
+define-sources-hint = Games, sites or channels that feed this jackpot. With any, every entry must name one. Without: any may be named, and is only recorded.
+define-add-source = Add a source
+define-remove-source = Remove source { $number }
+define-source = Source { $number }
+define-source-draw = Who draws its entries
+define-source-keys = Keys that may send its entries, one a line
+define-source-twice = This source is there twice.
+source-id = Source
+source-contribution-jackpot = as the jackpot
+source-contribution-fixed = a fixed amount
+source-contribution-rate = percent of the stake
+source-draw-service = this service
+source-draw-external = the game itself
+source-keys-all = every key
+part-source = Source { $source }
 define-per-stake = Stake that counts the tickets once
 define-per-stake-hint = Empty: the stake has no effect on the odds.
 define-room = Waiting room
@@ -759,6 +782,7 @@ audit-resume = Resume
 audit-suspend = Suspend
 audit-close = Close
 audit-adjust = Adjust
+audit-reverse = Reverse an entry
 audit-rotate = Rotate
 audit-restore = Restore
 audit-void = Void
@@ -968,6 +992,10 @@ rules-redraws = { $count ->
     [one] A prize that can't be given is drawn again, once.
    *[other] A prize that can't be given is drawn again, up to { $count } times.
 }
+rules-reverse = { $count ->
+    [one] A game can cancel a round that won no prize within one second. The pools then give back what it added.
+   *[other] A game can cancel a round that won no prize within { $count } seconds. The pools then give back what it added.
+}
 rules-share = { $share } % of what is added goes to this pool.
 rules-reserve = { $share } % of that share is kept for the next start of the pool.
 rules-min-payout = The pool, or a share of it, pays { $amount } or more. While it would pay less, the play draws again.
@@ -987,6 +1015,7 @@ rules-prize-share = { $share } % of the pool { $tier }
 rules-prize-fixed = { $amount } from the pool { $tier }
 rules-prize-coupon = the coupon { $coupon }
 rules-fairness = You need not trust us. Every draw can be recomputed: { $seeds } has the commitments and, once an epoch has ended, its seed; { $check } draws any entry again.
+rules-external = Some games of this jackpot draw their own plays. Those draws are not of this service: no seed explains them.
 rules-version = Definition { $version }
 
 ## The check of a draw
@@ -1022,6 +1051,7 @@ check-how-1 = The seed of an epoch is 32 random bytes. Its SHA-256, the commitme
 check-how-2 = The message of an attempt is draw, the jackpot, the entry, the number of the attempt and of the block, one a line; then your own seed, if you gave one. It is signed with the seed by HMAC-SHA256.
 check-how-3 = The 32 bytes are four numbers of 64 bits. A number that would favour small tickets is passed over. The remainder of the first that is left, divided by the number of tickets, is the ticket.
 check-how-4 = The ranks share the tickets in ascending order. The rank whose range holds the ticket is drawn, or nothing.
+check-external = A play that its game drew itself, and not this service (the game says *external*), has no draw here: no seed explains it.
 check-how-5 = A prize that can't be given is refused, and the next attempt is drawn. A rank that refused the entry once refuses it again.
 check-nothing = no prize
 check-prize = Rank { $rank }: { $prize }

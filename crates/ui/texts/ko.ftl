@@ -119,6 +119,13 @@ adjust-effect-move = { $amount }이 잭팟 안에서 옮겨집니다.
 adjust-moves-on = 잭팟은 계속 진행됩니다. 아래 값은 지금 이 순간의 값입니다.
 adjust-do = 조정하기
 done-adjust = 조정했습니다.
+reverse = 참여 취소
+reverse-title = 참여 { $id } 취소
+reverse-effect = 라운드가 취소되었습니다. 각 티어가 이 참여의 기여금을 백만분의 일 단위까지 그대로 돌려줍니다.
+reverse-uncovered = 그동안 당첨되어 티어에 남아 있지 않은 금액은 운영자가 채운 것으로 셉니다.
+reverse-do = 참여 취소하기
+reversed = 취소됨
+done-reverse = 참여를 취소했습니다.
 
 ## 쿠폰과 대기실의 정의
 definition = 정의
@@ -429,6 +436,22 @@ define-min-stake = 최소 베팅액
 define-min-stake-hint = 비워 두면 0, 적립이 퍼센트이면 1입니다.
 define-max-stake = 최대 베팅액
 define-max-stake-hint = 비워 두면 제한이 없습니다. 금액에 따라 커지는 확률에는 필요합니다.
+define-sources = 출처
+define-sources-hint = 이 잭팟에 적립하는 게임, 사이트, 채널입니다. 하나라도 있으면 모든 참여가 그중 하나를 밝혀야 합니다. 없으면 아무 이름이나 기록만 됩니다.
+define-add-source = 출처 추가
+define-remove-source = 출처 { $number } 삭제
+define-source = 출처 { $number }
+define-source-draw = 추첨 주체
+define-source-keys = 참여를 보낼 수 있는 키, 한 줄에 하나
+define-source-twice = 같은 출처가 두 번 있습니다.
+source-id = 출처
+source-contribution-jackpot = 잭팟과 같음
+source-contribution-fixed = 정해진 금액
+source-contribution-rate = 베팅액의 퍼센트
+source-draw-service = 이 서비스
+source-draw-external = 게임이 직접
+source-keys-all = 모든 키
+part-source = 출처 { $source }
 define-per-stake = 티켓을 한 번 세는 베팅액
 define-per-stake-hint = 비워 두면 베팅액이 확률에 영향을 주지 않습니다.
 define-room = 대기실
@@ -717,6 +740,7 @@ audit-resume = 재개
 audit-suspend = 정지
 audit-close = 종료
 audit-adjust = 조정
+audit-reverse = 참여 취소
 audit-rotate = 에포크 교체
 audit-restore = 복원
 audit-void = 취소
@@ -907,6 +931,7 @@ rules-redraws = { $count ->
     [0] 줄 수 없는 상금은 사라지며 다시 추첨하지 않습니다.
    *[other] 줄 수 없는 상금이 나오면 최대 { $count }번까지 다시 추첨합니다.
 }
+rules-reverse = 당첨되지 않은 라운드는 게임이 { $count }초 안에 취소할 수 있습니다. 그러면 적립금은 그 라운드가 더한 금액을 돌려줍니다.
 rules-share = 더해지는 금액의 { $share } %가 이 적립금으로 갑니다.
 rules-reserve = 그중 { $share } %는 적립금의 다음 시작을 위해 남겨 둡니다.
 rules-min-payout = 적립금 전체나 그 일부는 { $amount }부터 지급합니다. 그보다 적으면 다시 추첨합니다.
@@ -926,6 +951,7 @@ rules-prize-share = { $tier } 적립금의 { $share } %
 rules-prize-fixed = { $tier } 적립금에서 { $amount }
 rules-prize-coupon = 쿠폰 { $coupon }
 rules-fairness = 서비스를 믿지 않아도 됩니다. 모든 추첨을 다시 계산할 수 있습니다. { $seeds }에 커밋먼트가 있고 에포크가 끝나면 시드도 나옵니다. { $check }에서 어떤 참여든 다시 추첨해 볼 수 있습니다.
+rules-external = 이 잭팟의 일부 게임은 자기 참여를 직접 추첨합니다. 그 추첨은 이 서비스의 것이 아니며 어떤 시드로도 설명되지 않습니다.
 rules-version = 정의 { $version }
 
 ## 추첨 확인
@@ -961,6 +987,7 @@ check-how-1 = 에폭의 시드는 무작위 32바이트입니다. 시드의 SHA-
 check-how-2 = 시도의 메시지는 draw, 잭팟, 참여, 시도 번호, 블록 번호를 한 줄에 하나씩 적고, 나의 시드가 있으면 덧붙인 것입니다. 이 메시지를 시드로 HMAC-SHA256 서명합니다.
 check-how-3 = 32바이트는 64비트 수 네 개입니다. 작은 번호에 유리해지는 수는 건너뜁니다. 남은 첫 수를 전체 티켓 수로 나눈 나머지가 티켓입니다.
 check-how-4 = 등수는 오름차순으로 티켓을 나누어 가집니다. 티켓이 들어 있는 범위의 등수가 뽑히며, 없으면 상금이 없습니다.
+check-external = 이 서비스가 아니라 게임이 직접 추첨한 참여(게임이 external이라고 알립니다)는 여기서 확인할 수 없습니다. 어떤 시드로도 설명되지 않습니다.
 check-how-5 = 줄 수 없는 상금은 거절되고 다음 시도를 추첨합니다. 한 번 거절된 등수는 같은 참여에서 다시 거절됩니다.
 check-nothing = 상금 없음
 check-prize = { $rank }등: { $prize }

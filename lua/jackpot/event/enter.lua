@@ -8,10 +8,11 @@
 --   version: The definition under which the first entry was drawn.
 --   first: Sequence of the first entry; the others follow.
 --   count: How many entries the call took.
---   block: One entry a line, `*` for no seed. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.
+--   block: One entry a line: its id, then what was sent. Of a batch without the id: the entry of line `i` is
+--     `{batch}:{i}`.
 --   skip: Lines of the block, from 1, that this call did not take: taken before, or refused; nothing for a batch.
---   amounts: What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. Between two
---     definitions (`split`): `|`.
+--   amounts: What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. `@source` after it: of
+--     a source with a contribution of its own. Between two definitions (`split`): `|`.
 --   runs: Where runs begin: at the first entry, and after each paid entry. What each tier holds before that entry. The
 --     first taken entry has index 1.
 --   batch: Its id. Only for a batch.

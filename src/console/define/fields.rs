@@ -2,7 +2,7 @@
 //! Amounts are written in the unit of the currency, shares in percent.
 
 use jackpot_core::jackpot::definition::MAX_RANKS;
-use jackpot_core::jackpot::document::{Contribution, Document, Prize, Rank, Take, Tier, Winners};
+use jackpot_core::jackpot::document::{Contribution, Document, Prize, Rank, Source, Take, Tier, Winners};
 use jackpot_core::money::{Minor, Ppm};
 use jackpot_ui::Words;
 use jackpot_ui::money::{minor_digits, percent, plain};
@@ -15,6 +15,10 @@ use crate::console::form::{Field, Form, Kind};
 pub const PRIZES: [&str; 4] = ["all", "share", "fixed", "coupon"];
 /// Values of the contribution's kind.
 pub const CONTRIBUTIONS: [&str; 2] = ["fixed", "rate"];
+/// Values of the contribution's kind of a source: the jackpot's, or one of its own.
+pub const SOURCE_CONTRIBUTIONS: [&str; 3] = ["jackpot", "fixed", "rate"];
+/// Who draws the entries of a source.
+pub const DRAWS: [&str; 2] = ["service", "external"];
 /// Values of the winners' list.
 pub const WINNERS: [&str; 3] = ["masked", "full", "off"];
 
@@ -49,6 +53,23 @@ pub fn fill(form: &mut Form, document: &Document) {
     form.set("winners", winners(document.winners));
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
+    for (index, (id, source)) in document.sources.iter().enumerate() {
+        fill_source(form, index, (id.as_str(), source), &amount);
+    }
+}
+
+fn fill_source(form: &mut Form, index: usize, (id, source): (&str, &Source), amount: &dyn Fn(Minor) -> String) {
+    let mut set = |name: &str, value: String| form.set(&source_field(index, name), value);
+    let (kind, value) = match source.contribution {
+        None => (SOURCE_CONTRIBUTIONS[0], String::new()),
+        Some(Contribution::Fixed(fixed)) => (SOURCE_CONTRIBUTIONS[1], amount(fixed)),
+        Some(Contribution::RatePpm(rate)) => (SOURCE_CONTRIBUTIONS[2], percent(rate.get())),
+    };
+    set("source_id", id.to_owned());
+    set("contribution.kind", kind.to_owned());
+    set("contribution", value);
+    set("draw", source.draw.as_str().to_owned());
+    set("keys", source.keys.as_deref().unwrap_or_default().join("\n"));
 }
 
 /// The list's word in the API.
@@ -97,6 +118,10 @@ pub fn rank_field(index: usize, name: &str) -> String {
     format!("odds.ranks[{index}].{name}")
 }
 
+pub fn source_field(index: usize, name: &str) -> String {
+    format!("sources[{index}].{name}")
+}
+
 /// The number of rows in a form.
 pub fn tiers(form: &Form) -> usize {
     rows(form, |index| tier_field(index, "tier"))
@@ -106,6 +131,10 @@ pub fn ranks(form: &Form) -> usize {
     rows(form, |index| rank_field(index, "rank"))
 }
 
+pub fn sources(form: &Form) -> usize {
+    rows(form, |index| source_field(index, "source_id"))
+}
+
 fn rows(form: &Form, name: impl Fn(usize) -> String) -> usize {
     (0..MAX_RANKS).take_while(|index| form.has(&name(*index))).count()
 }
@@ -113,10 +142,13 @@ fn rows(form: &Form, name: impl Fn(usize) -> String) -> usize {
 const TIER_FIELDS: [&str; 6] = ["tier", "share_ppm", "min_payout", "seed", "reserve_ppm", "cap"];
 const RANK_FIELDS: [&str; 6] = ["rank", "weight", "prize", "tier", "value", "coupon_id"];
 
-/// Adds or removes a row: `add-tier`, `add-rank`, `remove-tier-2`, `remove-rank-0`.
+const SOURCE_FIELDS: [&str; 5] = ["source_id", "contribution.kind", "contribution", "draw", "keys"];
+
+/// Adds or removes a row: `add-tier`, `add-rank`, `add-source`, `remove-tier-2`, `remove-rank-0`.
 pub fn change_rows(form: &mut Form, wish: &str) {
     match wish {
         "add-tier" => add(form, tiers(form), tier_field, &TIER_FIELDS),
+        "add-source" => add(form, sources(form), source_field, &SOURCE_FIELDS),
         "add-rank" => {
             let next = ranks(form);
             let highest = (0..next)
@@ -136,6 +168,8 @@ pub fn change_rows(form: &mut Form, wish: &str) {
                 remove(form, row, tiers(form), tier_field, &TIER_FIELDS);
             } else if let Some(row) = number("remove-rank-") {
                 remove(form, row, ranks(form), rank_field, &RANK_FIELDS);
+            } else if let Some(row) = number("remove-source-") {
+                remove(form, row, sources(form), source_field, &SOURCE_FIELDS);
             }
         }
     }
@@ -179,6 +213,12 @@ pub fn name_of(form: &Form, field: &str) -> String {
         };
         return format!("{row}.{own}");
     }
+    if let Some(of_source) = field
+        .strip_prefix("sources.")
+        .and_then(|rest| name_of_source(form, rest))
+    {
+        return of_source;
+    }
     // A list, or a part of a value that is one field here.
     let parent = field.split(['.', '[']).next().unwrap_or_default();
     match parent {
@@ -186,6 +226,18 @@ pub fn name_of(form: &Form, field: &str) -> String {
         "odds" => "odds.total".to_owned(),
         parent => parent.to_owned(),
     }
+}
+
+/// The field of a source for what the API names `id.field`; an id may have dots.
+fn name_of_source(form: &Form, rest: &str) -> Option<String> {
+    let is_of = |index: &usize| {
+        let id = form.get(&source_field(*index, "source_id"));
+        rest.strip_prefix(id).is_some_and(|field| field.starts_with('.'))
+    };
+    let index = (0..sources(form)).find(is_of)?;
+    let field = &rest[form.get(&source_field(index, "source_id")).len() + 1..];
+    let own = field.split(['.', '[']).next().filter(|own| SOURCE_FIELDS.contains(own));
+    Some(source_field(index, own.unwrap_or("source_id")))
 }
 
 /// All fields. `kept_tiers`: so many tiers can't be removed.
@@ -232,6 +284,11 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
                 (hinted("room", "define-room", "define-room-hint", Kind::Text))
             }
         }
+        fieldset.panel.stack { legend { (words.t("define-sources")) }
+            p.hint { (words.t("define-sources-hint")) }
+            @for index in 0..sources(form) { (source(words, form, index)) }
+            button name=(ROW) value="add-source" { (words.t("define-add-source")) }
+        }
         fieldset.panel.stack { legend { (words.t("define-public")) }
             (field("public_meter", "define-public-meter", Kind::Check))
             div.fields {
@@ -262,6 +319,26 @@ fn tier(words: Words, form: &Form, index: usize, may_go: bool) -> Markup {
                 (optional("cap", "define-cap"))
             }
             @if may_go { p { button.plain name=(ROW) value=(format!("remove-tier-{index}")) { (words.tv("define-remove-tier", [("number", (index + 1).into())])) } } }
+        }
+    }
+}
+
+fn source(words: Words, form: &Form, index: usize) -> Markup {
+    let name = |field: &str| source_field(index, field);
+    let field = |of: &str, label: &str, kind: Kind<'_>| Field::new(&name(of), &words.t(label), kind).of(form);
+    let optional =
+        |of: &str, label: &str, kind: Kind<'_>| Field::new(&name(of), &words.t(label), kind).optional().of(form);
+    let contributions = choices(words, "source-contribution", &SOURCE_CONTRIBUTIONS);
+    html! {
+        fieldset { legend { (words.tv("define-source", [("number", (index + 1).into())])) }
+            div.fields {
+                (field("source_id", "source-id", Kind::Text))
+                (field("contribution.kind", "define-contribution-kind", Kind::Choice(&contributions)))
+                (optional("contribution", "define-contribution", Kind::Amount))
+                (field("draw", "define-source-draw", Kind::Choice(&choices(words, "source-draw", &DRAWS))))
+                (optional("keys", "define-source-keys", Kind::Lines))
+            }
+            p { button.plain name=(ROW) value=(format!("remove-source-{index}")) { (words.tv("define-remove-source", [("number", (index + 1).into())])) } }
         }
     }
 }

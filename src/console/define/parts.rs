@@ -52,6 +52,20 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
             .as_ref()
             .map_or_else(|| words.t("none"), ToString::to_string),
     ));
+    for (id, source) in &document.sources {
+        let what = words.tv("part-source", [("source", id.as_str().into())]);
+        let contribution = match source.contribution {
+            None => words.t("source-contribution-jackpot"),
+            Some(Contribution::Fixed(fixed)) => words.tv("part-fixed", [("amount", amount(fixed).into())]),
+            Some(Contribution::RatePpm(rate)) => words.tv("part-rate", [("share", share(rate.get()).into())]),
+        };
+        let draw = words.t(&format!("source-draw-{}", source.draw.as_str()));
+        let keys = source
+            .keys
+            .as_ref()
+            .map_or_else(|| words.t("source-keys-all"), |keys| keys.join(", "));
+        parts.push((what, format!("{contribution} · {draw} · {keys}")));
+    }
     let public = if document.public_meter { "yes" } else { "no" };
     parts.push((words.t("define-public-meter"), words.t(public)));
     parts.push((

@@ -6,11 +6,11 @@ use jackpot_ui::Words;
 use jackpot_ui::money::{minor_digits, parse, parse_percent};
 use serde_json::{Map, Value, json};
 
-use super::fields::{rank_field, ranks, tier_field, tiers};
+use super::fields::{rank_field, ranks, source_field, sources, tier_field, tiers};
 use crate::console::form::Form;
 
 /// The fields of a jackpot's answer that are no part of its definition.
-const OF_THE_JACKPOT: [&str; 4] = ["status", "version", "pending", "meters"];
+const OF_THE_JACKPOT: [&str; 5] = ["status", "version", "pending", "meters", "source"];
 
 /// The definition that the next one replaces: the waiting one, or the one in force.
 #[must_use]
@@ -143,7 +143,34 @@ impl Reader<'_> {
             self.id("room")
         };
         set("room", room);
+        set("sources", self.sources());
         Value::Object(body)
+    }
+
+    fn sources(&mut self) -> Value {
+        let mut all = Map::new();
+        for index in 0..sources(self.form) {
+            let name = |field: &str| source_field(index, field);
+            let id = self.id(&name("source_id"));
+            let contribution = match self.form.get(&name("contribution.kind")) {
+                "rate" => json!({ "rate_ppm": self.percent(&name("contribution")) }),
+                "fixed" => json!({ "fixed": self.amount(&name("contribution")) }),
+                _ => Value::Null,
+            };
+            let keys = self.form.get(&name("keys")).lines().map(str::trim);
+            let keys = keys.filter(|line| !line.is_empty()).collect::<Vec<_>>();
+            let keys = if keys.is_empty() { Value::Null } else { json!(keys) };
+            let draw = match self.form.get(&name("draw")) {
+                "external" => "external",
+                _ => "service",
+            };
+            let Some(id) = id.as_str() else { continue };
+            let source = json!({ "contribution": contribution, "draw": draw, "keys": keys });
+            if all.insert(id.to_owned(), source).is_some() {
+                self.refuse(&name("source_id"), self.words.t("define-source-twice"));
+            }
+        }
+        Value::Object(all)
     }
 
     fn tier(&mut self, index: usize) -> Value {
@@ -205,6 +232,27 @@ mod tests {
     }
 
     #[test]
+    fn sources_are_written_and_read_alike() {
+        let mut document = templates::document("single");
+        let sources = json!({"lobby": {}, "vip": {"contribution": {"fixed": 500}},
+            "slot": {"contribution": {"rate_ppm": 12_345}, "draw": "external", "keys": ["game-1", "game-2"]}});
+        document.sources = serde_json::from_value(sources).unwrap();
+        let mut form = Form::default();
+        fields::fill(&mut form, &document);
+        form.set("id", "spring");
+        let read = of_form(Language::En.words(), &form).unwrap();
+        assert_eq!(read.document().sources, document.sources);
+        fields::change_rows(&mut form, "add-source");
+        form.set("sources[3].source_id", "lobby");
+        let wrong = of_form(Language::En.words(), &form).unwrap_err();
+        assert_eq!(wrong[0].field, "sources[3].source_id");
+        fields::change_rows(&mut form, "remove-source-3");
+        fields::change_rows(&mut form, "remove-source-0");
+        let left = of_form(Language::En.words(), &form).unwrap();
+        assert_eq!(left.document().sources.len(), 2);
+    }
+
+    #[test]
     fn every_wrong_field_is_named_as_the_form_has_it() {
         let mut form = form("single");
         form.set("contribution", "1.234");
@@ -247,5 +295,12 @@ mod tests {
         assert_eq!(of("contribution.fixed"), "contribution");
         assert_eq!(of("odds.ranks"), "odds.total");
         assert_eq!(of("origins[0]"), "origins");
+        let mut form = form.clone();
+        form.set("sources[0].source_id", "slot.9");
+        form.set("sources[0].keys", "");
+        let of = |field: &str| fields::name_of(&form, field);
+        assert_eq!(of("sources.slot.9.keys[1]"), "sources[0].keys");
+        assert_eq!(of("sources.slot.9.contribution.fixed"), "sources[0].contribution");
+        assert_eq!(of("sources"), "sources");
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
         ("Alive", "status") => &["ok"],
         ("Ready", "status") => &["ready"],
         ("Outcome" | "EntryOutcome", "prize") => &["pool", "fixed", "coupon", "none"],
-        ("Draw", "by") => &["service"],
+        ("Draw", "by") => &["service", "external"],
         ("AttemptBody", "result") => &[
             "paid",
             "issued",
@@ -144,6 +144,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "suspend",
             "close",
             "adjust",
+            "reverse",
             "rotate",
             "restore",
             "void",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::ids::{BatchId, ClientSeed, Id};
+use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,7 +19,7 @@ use crate::http::query::PathOf;
 use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use crate::telemetry::request;
 
-/// Bytes of an entry. The longest form has 187; the rest is for spaces.
+/// Bytes of an entry, on average. The longest form without ranks has 267.
 const MAX_ENTRY_BYTES: usize = 256;
 /// Largest body: a full batch, and the JSON around its entries.
 const MAX_BODY_BYTES: usize = MAX_ENTRIES * MAX_ENTRY_BYTES + 1_024;
@@ -51,6 +52,13 @@ pub(crate) struct BatchEntry {
     /// The player's own input of the draw: null or `[A-Za-z0-9._-]{1,64}`.
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
+    /// The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    source_id: Option<Id>,
+    /// What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+    /// the last. At most `max_redraws` and one. Entries of other sources have none.
+    #[schema(value_type = Option<Vec<u32>>, min_items = 1, max_items = 101)]
+    ranks: Option<Ranks>,
 }
 
 /// A batch with the entries that won.
@@ -89,7 +97,7 @@ pub(crate) struct WinnerBody<'a> {
     request_body(content = BatchBody),
     responses((status = 201, description = "Taken", body = BatchAnswer),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = BatchAnswer),
-        (status = 403, description = "`pass-required`: the jackpot has a waiting room; `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`pass-required`: the jackpot has a waiting room; `wrong-source`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
@@ -105,7 +113,7 @@ pub(crate) async fn post(
     let BatchBody { batch_id, entries } = parsed.ok_or_else(stopping)??;
     request::entry(id.shared(), batch_id.as_str().into());
     let batch = Arc::new(Batch { batch_id, entries });
-    let played = match api.play.enter_batch(&id, &batch).await {
+    let played = match api.play.enter_batch(&id, &batch, caller.name()).await {
         Ok(played) => played,
         Err(error) => return Err(api.reasons.problem(&id, error).await),
     };

@@ -1,17 +1,18 @@
 //! Definitions: put, list, get.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use jackpot_core::ids::Id;
-use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, Violation};
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier, Winners};
+use jackpot_core::ids::{Id, MAX_ID_LEN};
+use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
+use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Source, Tier, Winners};
 use jackpot_core::jackpot::origin;
 use jackpot_core::money::Minor;
 use jackpot_core::violation::{check_new_name, name_and_rest};
-use serde::{Serialize, Serializer};
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use utoipa::{IntoParams, ToSchema};
 
 use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
@@ -24,12 +25,16 @@ use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::kept;
+use crate::jackpot::ledger::queries::sources::SourceMeters;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
 use crate::subject::kinds::JACKPOT;
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
+
+/// Bytes of a source: its id, its fields, the names of its keys, and spaces.
+const MAX_SOURCE_BYTES: usize = MAX_ID_LEN + 256 + MAX_SOURCE_KEYS * (MAX_ID_LEN + MAX_BETWEEN);
 
 /// Bytes between two origins: quotes, a comma, a new line with its spaces.
 const MAX_BETWEEN: usize = 16;
@@ -39,8 +44,11 @@ const MAX_BETWEEN: usize = 16;
 const VERSION_MAX_AGE_S: u32 = 60;
 
 impl Described for Document {
-    const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake"];
-    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES + MAX_ORIGINS * (origin::MAX_CHARS + MAX_BETWEEN) + 16 * 1_024;
+    const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake", "sources"];
+    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES
+        + MAX_ORIGINS * (origin::MAX_CHARS + MAX_BETWEEN)
+        + MAX_SOURCES * MAX_SOURCE_BYTES
+        + 16 * 1_024;
 
     fn broken(self) -> Vec<Violation> {
         Definition::check(self).err().unwrap_or_default()
@@ -72,8 +80,14 @@ pub(crate) struct Jackpot {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
+    /// The games, sites or channels that feed it.
+    #[serde(serialize_with = "sources_whole")]
+    #[schema(value_type = std::collections::HashMap<String, Source>)]
+    sources: BTreeMap<Id, Source>,
     /// Version of the definition in force.
     #[schema(example = 3)]
     version: u64,
@@ -81,6 +95,10 @@ pub(crate) struct Jackpot {
     #[schema(value_type = Option<Document>)]
     pending: Option<Waiting>,
     meters: Vec<Meter>,
+    /// What the source has brought and won, by the ledger: only in an answer to `source_id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    source: Option<SourceMeters>,
 }
 
 impl Jackpot {
@@ -99,10 +117,13 @@ impl Jackpot {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
             room: document.room,
+            sources: document.sources,
             version,
             pending: pending.map(Waiting),
             meters,
+            source: None,
         }
     }
 }
@@ -117,8 +138,20 @@ impl Serialize for Waiting {
         shown["origins"] = serde_json::json!(self.0.origins);
         shown["winners"] = serde_json::json!(self.0.winners);
         shown["odds"]["per_stake"] = serde_json::json!(self.0.odds.per_stake);
+        shown["sources"] = serde_json::json!(whole(&self.0.sources));
+        shown["reverse_within_s"] = serde_json::json!(self.0.reverse_within_s);
         shown.serialize(serializer)
     }
+}
+
+/// The sources, with the fields that their stored text leaves out.
+fn sources_whole<S: Serializer>(sources: &BTreeMap<Id, Source>, serializer: S) -> Result<S::Ok, S::Error> {
+    whole(sources).serialize(serializer)
+}
+
+fn whole(sources: &BTreeMap<Id, Source>) -> BTreeMap<&Id, serde_json::Value> {
+    let one = |source: &Source| serde_json::json!({"contribution": source.contribution, "draw": source.draw, "keys": source.keys});
+    sources.iter().map(|(id, source)| (id, one(source))).collect()
 }
 
 /// A version of a definition in its public form.
@@ -144,6 +177,8 @@ pub(crate) struct DefinitionOfVersion {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
 }
 
 impl DefinitionOfVersion {
@@ -162,6 +197,7 @@ impl DefinitionOfVersion {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            reverse_within_s: document.reverse_within_s,
         }
     }
 }
@@ -194,6 +230,7 @@ pub(crate) async fn put(
 ) -> Result<HttpResponse, Problem> {
     let wanted = wanted(&request)?;
     let (definition, status) = check(&id, document)?;
+    api.operate.check_times(&definition)?;
     let missing = api.named.missing(definition.document()).await?;
     if !missing.is_empty() {
         return Err(PlayError::Invalid(missing).into());
@@ -230,18 +267,36 @@ pub(crate) async fn list(
     Ok(HttpResponse::Ok().json(JackpotPage { items, next_cursor }))
 }
 
+/// What to show beside a jackpot.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JackpotQuery {
+    /// Adds what this source has brought and won, as `source`.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
+}
+
 /// A jackpot, with the `ETag` of its definition.
-#[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
+#[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path), JackpotQuery),
     responses((status = 200, description = "The jackpot", body = Jackpot),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
-pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
-    let (version, jackpot) = read(&api, &id).await?;
+pub(crate) async fn get(
+    _: auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<JackpotQuery>,
+    (api, ledger): (Data<Api>, Data<crate::ledger::api::Api>),
+) -> Result<HttpResponse, Problem> {
+    let (version, mut jackpot) = read(&api, &id).await?;
+    if let Some(source) = &query.source_id {
+        jackpot.source = Some(ledger.queries.source_meters(&id, source).await?);
+    }
     Ok(tagged(version, jackpot))
 }
 
 /// A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 ///
-/// Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+/// Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/definitions/{version}", operation_id = "get_definition", tag = "jackpots", security((), ("bearer" = [])),
     params(("id" = String, Path), ("version" = u64, Path)),
     responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(

@@ -4,21 +4,24 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use jackpot_core::ids::{ClientSeed, EntryRef, Id};
-use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::derived::{draw_request, payout_id};
-use jackpot_core::jackpot::document::Prize;
+use jackpot_core::jackpot::document::{DrawnBy, Prize};
+use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Api;
+use super::reversals::ReversedBody;
 use super::room_pass::RoomPass;
 use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
-use crate::jackpot::play::Played;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::play::{By, Played};
 use crate::telemetry::request;
 
 /// Usual bytes of an entry's answer. The buffer has this size and seldom grows.
@@ -43,6 +46,15 @@ pub(crate) struct EntryBody {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
+    /// The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    source_id: Option<Id>,
+    /// What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+    /// the last. At most `max_redraws` and one. Entries of other sources have none.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<u32>>, min_items = 1, max_items = 101)]
+    ranks: Option<Ranks>,
 }
 
 impl Described for EntryBody {}
@@ -62,6 +74,10 @@ pub(crate) struct Entry {
     contributions: Vec<ContributionBody>,
     outcome: Outcome,
     draw: Draw,
+    /// Only in the answer of `GET`, for an entry whose round was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reversed: Option<ReversedBody>,
 }
 
 /// The contribution of an entry or a batch to a tier, in minor units.
@@ -123,7 +139,7 @@ pub(crate) struct Draw {
     commitment: String,
     #[schema(example = 3)]
     definition_version: u64,
-    /// `service`.
+    /// service, or external: the game of its source drew, and no seed of the service explains its ranks.
     #[schema(example = "service")]
     by: &'static str,
     attempts: Vec<AttemptBody>,
@@ -147,24 +163,36 @@ pub(crate) struct AttemptBody {
     request_body(content = EntryBody),
     responses((status = 201, description = "Taken", body = Entry),
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
-        (status = 403, description = "`pass-required`, `pass-expired`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "`pass-required`, `pass-expired`, `wrong-source`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
-    _: auth::Play,
+    auth::Play(caller): auth::Play,
     PathOf(id): PathOf<Id>,
     (api, pass): (Data<Api>, RoomPass),
     Body(body): Body<EntryBody>,
 ) -> Result<HttpResponse, Problem> {
     request::entry(id.shared(), body.entry_id.shared());
+    if body.source_id.is_none() && body.ranks.is_some() {
+        let rule = "must be left out without a source_id: only an external source draws itself";
+        return Err(PlayError::Invalid(vec![Violation::new("ranks", rule)]).into());
+    }
     let sent = Sent {
         player: body.player_id,
         stake: body.stake,
         client_seed: body.client_seed,
+        source: body.source_id,
+        ranks: body.ranks,
     };
-    let played = match api.play.enter(&id, &body.entry_id, sent, pass.as_str()).await {
+    let pass = pass.as_str();
+    let by = By {
+        key: caller.name(),
+        passes: pass.as_slice(),
+        currency: None,
+    };
+    let played = match api.play.enter(&id, &body.entry_id, sent, by).await {
         Ok(played) => played,
         Err(error) => return Err(api.reasons.problem(&id, error).await),
     };
@@ -201,6 +229,7 @@ pub(crate) async fn get(
     };
     let played = api.play.answer(&id, entry_id.as_str(), sent, record).await?;
     let mut shown = entry(id, played);
+    shown.reversed = found.reversal.map(Into::into);
     if let Some(coupon) = shown.outcome.coupon.as_mut().filter(|_| !caller.sees_codes()) {
         coupon.code = None;
     }
@@ -240,7 +269,10 @@ pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
         epoch: record.epoch,
         commitment,
         definition_version: record.version,
-        by: "service",
+        by: match sent.ranks {
+            Some(_) => DrawnBy::External.as_str(),
+            None => DrawnBy::Service.as_str(),
+        },
         attempts: attempts.collect(),
     };
     Entry {
@@ -251,6 +283,7 @@ pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
         outcome,
         draw,
         jackpot_id,
+        reversed: None,
     }
 }
 

@@ -98,6 +98,9 @@ pub(crate) struct EpochBody {
 }
 
 /// The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
+///
+/// The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the game of its source:
+/// no seed here explains it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/fairness", operation_id = "get_fairness", tag = "jackpots", params(("id" = String, Path), FairnessQuery),
     responses((status = 200, description = "The epochs", body = Fairness, headers(
             ("Cache-Control" = String, description = "`public, max-age=1`"),

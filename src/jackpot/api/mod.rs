@@ -23,6 +23,7 @@ mod fairness;
 mod history;
 mod meter;
 mod reasons;
+mod reversals;
 mod room_pass;
 mod rules;
 mod several;
@@ -68,7 +69,7 @@ pub struct Api {
         adjustments::post, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         several::post,
-        batches::post,
+        batches::post, reversals::post,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
 )]
@@ -124,6 +125,10 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
         .route("/v1/jackpots/{id}/close", web::post().to(status::close))
         .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
+        .route(
+            "/v1/jackpots/{id}/entries/{entry_id}/reverse",
+            web::post().to(reversals::post),
+        )
         .route("/v1/jackpots/{id}/meter", crate::http::get().to(meter::get))
         .route("/v1/jackpots/{id}/meter/stream", web::get().to(meter::stream))
         .route("/v1/jackpots/{id}/meter/history", crate::http::get().to(history::get))

@@ -3,8 +3,9 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Tier};
+use jackpot_core::jackpot::document::{Contribution, Document, DrawnBy, OddsTable, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
+use jackpot_core::jackpot::must_hit::MustHitBy;
 use jackpot_core::money::Minor;
 use jackpot_ui::Language;
 use jackpot_ui::rules::{Rules, Terms};
@@ -65,9 +66,9 @@ pub(crate) struct RulesTier<'a> {
     /// Smallest amount that a pool prize pays.
     #[schema(value_type = u64, example = 100)]
     min_payout: Minor,
-    /// Reserved: null.
-    #[schema(value_type = Option<Object>)]
-    must_hit_by: Option<&'a serde_json::Value>,
+    /// By when the pool must be hit; null: it need not be.
+    #[schema(value_type = Option<MustHitBy>)]
+    must_hit_by: Option<&'a MustHitBy>,
 }
 
 impl<'a> RulesTier<'a> {
@@ -92,11 +93,13 @@ impl<'a> RulesBody<'a> {
             max_redraws: document.max_redraws,
             min_stake: document.min_stake(),
             max_stake: document.max_stake,
+            reverse_within_s: document.reverse_within_s,
         };
         let rules = Rules {
             words: Language::En.words(),
             definition,
         };
+        let some_external = document.sources.values().any(|source| source.draw == DrawnBy::External);
         Self {
             jackpot_id: &document.id,
             name: &document.name,
@@ -108,7 +111,7 @@ impl<'a> RulesBody<'a> {
             expected_return_ppm: definition.expected_return(),
             simultaneous_wins: rules.simultaneous_wins(),
             redraws: rules.redraws(),
-            fairness: rules.fairness(document.id.as_str()),
+            fairness: rules.fairness_of(document.id.as_str(), some_external),
         }
     }
 }

@@ -26,7 +26,7 @@ use super::room_pass::RoomPasses;
 use crate::http::auth::{Caller, PlayFiltered};
 use crate::http::body::{Body, Described};
 use crate::http::problem::{Problem, ProblemBody};
-use crate::jackpot::play::Brought;
+use crate::jackpot::play::By;
 use crate::subject::kinds::JACKPOT;
 use crate::telemetry::request;
 
@@ -52,6 +52,10 @@ pub(crate) struct PlayBody {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     client_seed: Option<ClientSeed>,
+    /// The game, site or channel, as in an entry of each jackpot.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    source_id: Option<Id>,
     /// The jackpots, 1 to 16, each once.
     #[schema(value_type = Vec<String>, min_items = 1, max_items = 16, example = json!(["mini-7", "network"]))]
     jackpots: Jackpots,
@@ -136,11 +140,12 @@ pub(crate) async fn post(
     let jackpots = &body.jackpots.0;
     request::entry(names(jackpots), body.entry_id.shared());
     let passes = passes.texts();
-    let brought = Brought {
+    let by = By {
+        key: caller.name(),
         passes: &passes,
         currency: Some(&body.currency.0),
     };
-    let items = jackpots.iter().map(|id| take(&api, &caller, &body, brought, id));
+    let items = jackpots.iter().map(|id| take(&api, &caller, &body, by, id));
     let taken = in_time(api.play.limit(), items).await;
     let items = jackpots.iter().zip(&taken).map(|(id, taken)| item(id, taken));
     Ok(answered(&PlayAnswer {
@@ -156,20 +161,16 @@ fn names(jackpots: &[Id]) -> Arc<str> {
 }
 
 /// The entry of one jackpot.
-async fn take(
-    api: &Api,
-    caller: &Caller,
-    body: &PlayBody,
-    brought: Brought<'_>,
-    id: &Id,
-) -> Result<(u16, Entry), Problem> {
+async fn take(api: &Api, caller: &Caller, body: &PlayBody, by: By<'_>, id: &Id) -> Result<(u16, Entry), Problem> {
     caller.check(JACKPOT, Some(id))?;
     let sent = Sent {
         player: body.player_id.clone(),
         stake: body.stake,
         client_seed: body.client_seed.clone(),
+        source: body.source_id.clone(),
+        ranks: None,
     };
-    match api.play.enter_with(id, &body.entry_id, sent, brought).await {
+    match api.play.enter(id, &body.entry_id, sent, by).await {
         Ok(played) => Ok((if played.replayed { 200 } else { 201 }, entry(id.clone(), played))),
         Err(error) => Err(api.reasons.problem(id, error).await),
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::{BatchDraw, EpochSeed};
+use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::fingerprint;
 
 use super::Batch;
@@ -56,32 +57,38 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn entry(&mut self, batch: &Batch, i: usize) -> Result<(), TooLarge> {
         let entries = &batch.entries;
-        let rank = self.draw.rank(i + 1, entries.stake(i), entries.seed(i), 0);
+        let (stake, source) = (entries.stake(i), entries.source(i));
+        let ranks = entries.ranks(i);
+        let rank = match &ranks {
+            Some(ranks) => ranks.first(),
+            None => self.draw.rank(i + 1, stake, entries.seed(i), 0),
+        };
         if rank == 0 {
-            self.segment.add_to_run(entries.stake(i));
+            self.segment.add_to_run(stake, source);
             return Ok(());
         }
         self.segment.end_run()?;
-        let winner = self.winner(batch, i, rank);
-        self.segment.add_single(entries.stake(i), winner);
+        let winner = self.winner(batch, i, (rank, ranks.as_ref()));
+        self.segment.add_single((stake, source), winner);
         Ok(())
     }
 
     /// The chain of attempts of an entry whose attempt 0 drew `first`, as the script takes it. Each rank is in it once,
     /// because a rank that refused once refuses again. `jackpot::steps` makes the same chain, one call after another.
-    fn winner(&mut self, batch: &Batch, i: usize, first: u32) -> String {
+    fn winner(&mut self, batch: &Batch, i: usize, (first, ranks): (u32, Option<&Ranks>)) -> String {
         let entries = &batch.entries;
         let (stake, odds) = (entries.stake(i), self.definition.odds().at(entries.stake(i)));
         let line = entries.line(i);
         let (mut chain, mut who, mut refused) = (String::new(), "", BTreeSet::new());
-        let last = self.definition.last_attempt();
+        let last = ranks.map_or(self.definition.last_attempt(), Ranks::last_attempt);
         let mut end = last;
         for attempt in 0..=last {
-            let rank = match attempt {
-                0 => first,
+            let rank = match (attempt, ranks) {
+                (0, _) => first,
+                (_, Some(ranks)) => ranks.of(attempt).unwrap_or_default(),
                 // No other rank can be drawn any more, so all further attempts are refused.
-                _ if odds.only_has(&refused) => break,
-                _ => self.draw.rank(i + 1, stake, entries.seed(i), attempt),
+                (_, None) if odds.only_has(&refused) => break,
+                (_, None) => self.draw.rank(i + 1, stake, entries.seed(i), attempt),
             };
             if refused.contains(&rank) {
                 continue;
@@ -134,6 +141,8 @@ mod tests {
             player: Id::parse("p").expect("an id"),
             stake: Minor::try_from(*stake).expect("in range"),
             client_seed: None,
+            source: None,
+            ranks: None,
         };
         Batch {
             batch_id: BatchId::parse("b").expect("an id"),

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
+use jackpot_core::wire::Field;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -16,11 +18,13 @@ pub const MAX_ENTRIES: usize = 10_000;
 /// One to [`MAX_ENTRIES`] entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
-    /// `player stake client_seed` a line (`*` for no seed), the form of [`Sent::to_text`], without a final line end.
+    /// What was sent with each, a line, in the form of [`Sent::to_text`], without a final line end.
     block: String,
     lines: Vec<Line>,
     min_stake: Minor,
     max_stake: Minor,
+    /// Whether an entry names a source.
+    name_sources: bool,
 }
 
 /// One line of the block. Byte offsets; a block is far below 4 GiB.
@@ -34,6 +38,10 @@ struct Line {
     player: u8,
     /// Length of the client seed; 0 for none.
     seed: u8,
+    /// Length of the source's id; 0 for none.
+    source: u8,
+    /// Length of the ranks; 0 for none.
+    ranks: u16,
 }
 
 impl Entries {
@@ -43,7 +51,8 @@ impl Entries {
         let mut entries = Self::empty();
         for sent in all {
             let seed = sent.client_seed.as_ref().map(ClientSeed::as_str);
-            entries.push(sent.player.as_str(), sent.stake, seed);
+            let from = (sent.source.as_ref().map(Id::as_str), sent.ranks.as_ref());
+            entries.push(sent.player.as_str(), sent.stake, seed, from);
         }
         (1..=MAX_ENTRIES).contains(&all.len()).then_some(entries)
     }
@@ -54,10 +63,17 @@ impl Entries {
             lines: Vec::new(),
             min_stake: Minor::MAX,
             max_stake: Minor::ZERO,
+            name_sources: false,
         }
     }
 
-    fn push(&mut self, player: &str, stake: Minor, seed: Option<&str>) {
+    fn push(
+        &mut self,
+        player: &str,
+        stake: Minor,
+        seed: Option<&str>,
+        (source, ranks): (Option<&str>, Option<&Ranks>),
+    ) {
         let length = |text: &str| u8::try_from(text.len()).expect("an id has at most 64 characters");
         let offset = |at: usize| u32::try_from(at).expect("10,000 lines are far below 4 GiB");
         if !self.lines.is_empty() {
@@ -68,7 +84,20 @@ impl Entries {
         // Writing to a string does not fail.
         let _ = write!(self.block, " {stake} ");
         self.block.push_str(seed.unwrap_or("*"));
+        // No source stands for no ranks either: they are refused without an external one.
+        if let Some(source) = source {
+            self.block.push(' ');
+            self.block.push_str(source);
+        }
+        let before = self.block.len();
+        if let Some(ranks) = ranks {
+            self.block.push(' ');
+            ranks.write(&mut self.block);
+        }
+        let ranks = self.block.len().saturating_sub(before + 1);
         self.lines.push(Line {
+            source: source.map_or(0, length),
+            ranks: u16::try_from(ranks).expect("101 ranks have some 1,100 characters"),
             from,
             to: offset(self.block.len()),
             stake,
@@ -77,6 +106,7 @@ impl Entries {
         });
         self.min_stake = self.min_stake.min(stake);
         self.max_stake = self.max_stake.max(stake);
+        self.name_sources |= source.is_some();
     }
 
     /// Number of entries.
@@ -108,8 +138,33 @@ impl Entries {
     #[must_use]
     pub fn seed(&self, i: usize) -> Option<&str> {
         let line = self.lines[i];
-        let to = line.to as usize;
+        let to = line.end_of_seed();
         (line.seed > 0).then(|| &self.block[to - usize::from(line.seed)..to])
+    }
+
+    /// The source of the entry at position `i`, from 0.
+    #[must_use]
+    pub fn source(&self, i: usize) -> Option<&str> {
+        let line = self.lines[i];
+        let to = line.end_of_source();
+        (line.source > 0).then(|| &self.block[to - usize::from(line.source)..to])
+    }
+
+    /// What the game of the entry at position `i`, from 0, drew.
+    #[must_use]
+    pub fn ranks(&self, i: usize) -> Option<Ranks> {
+        let line = self.lines[i];
+        let to = line.to as usize;
+        (line.ranks > 0).then(|| {
+            let text = &self.block[to - usize::from(line.ranks)..to];
+            Ranks::read(text).expect("a line was made of what was checked")
+        })
+    }
+
+    /// Whether an entry names a source, or brings ranks.
+    #[must_use]
+    pub fn name_sources(&self) -> bool {
+        self.name_sources
     }
 
     /// The player of the entry at position `i`, from 0.
@@ -140,6 +195,16 @@ impl Entries {
     }
 }
 
+impl Line {
+    fn end_of_source(self) -> usize {
+        self.to as usize - usize::from(self.ranks) - usize::from(self.ranks > 0)
+    }
+
+    fn end_of_seed(self) -> usize {
+        self.end_of_source() - usize::from(self.source) - usize::from(self.source > 0)
+    }
+}
+
 /// An entry in the body. It borrows its texts where the JSON has no escapes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +214,10 @@ struct EntryText<'a> {
     stake: Minor,
     #[serde(borrow, default)]
     client_seed: Option<Seed<'a>>,
+    #[serde(borrow, default)]
+    source_id: Option<Player<'a>>,
+    #[serde(default)]
+    ranks: Option<Ranks>,
 }
 
 struct Player<'a>(Cow<'a, str>);
@@ -210,7 +279,13 @@ impl<'de> Visitor<'de> for List {
                 return Err(wrong_count());
             }
             let seed = entry.client_seed.as_ref().map(|seed| seed.0.as_ref());
-            entries.push(&entry.player_id.0, entry.stake, seed);
+            let source = entry.source_id.as_ref().map(|source| source.0.as_ref());
+            if source.is_none() && entry.ranks.is_some() {
+                return Err(A::Error::custom(
+                    "ranks need a source_id: only an external source draws itself",
+                ));
+            }
+            entries.push(&entry.player_id.0, entry.stake, seed, (source, entry.ranks.as_ref()));
         }
         if entries.lines.is_empty() {
             return Err(wrong_count());

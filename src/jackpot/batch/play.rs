@@ -14,7 +14,7 @@ use super::work::work;
 use super::{Batch, Drawn};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
-use crate::jackpot::play::{MAX_STALE, Play, refused};
+use crate::jackpot::play::{MAX_STALE, Play, refused, wrong_source};
 use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
 use crate::jackpot::segment::TooLarge;
 use crate::jackpot::view::{View, parse_definition};
@@ -61,9 +61,10 @@ struct Waiting {
 type Segments = Vec<(Drawn, Arc<Definition>)>;
 
 impl Play {
-    /// Takes a whole batch to its outcomes. Safe to repeat: the same id gives the same answer.
-    pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
-        let result = self.enter_batch_once(id, batch).await;
+    /// Takes a whole batch to its outcomes. Safe to repeat: the same id gives the same answer. `key`: the name of the key
+    /// that sends it.
+    pub async fn enter_batch(&self, id: &Id, batch: &Arc<Batch>, key: &str) -> Result<BatchPlayed, PlayError> {
+        let result = self.enter_batch_once(id, batch, key).await;
         let result = self.stop_if_damaged(id, result).await;
         let result = self.with_reason(id, result).await;
         // A client may have invented this name, and it must not become a label.
@@ -73,12 +74,12 @@ impl Play {
         result
     }
 
-    async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
+    async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>, key: &str) -> Result<BatchPlayed, PlayError> {
         let fingerprint = batch.fingerprint();
         let (mut known, mut view) = self.views.view(id).await?;
         let mut waiting = None;
         for _ in 0..MAX_STALE {
-            let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
+            let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                 None => draw(batch, &view, waiting.as_ref()).await?,
                 Some(refusal) => Err(refusal),
             };
@@ -97,7 +98,7 @@ impl Play {
                 if view.stamp != before {
                     waiting = None;
                 }
-                if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), batch) {
+                if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                     return Err(refusal);
                 }
                 draw(batch, &view, waiting.as_ref()).await??
@@ -125,7 +126,13 @@ impl Play {
     }
 
     /// The checks of a new batch before Redis is called.
-    fn batch_refusal(&self, known: &Known, view: &View, waiting: Option<&Waiting>, batch: &Batch) -> Option<PlayError> {
+    fn batch_refusal(
+        &self,
+        known: &Known,
+        view: &View,
+        waiting: Option<&Waiting>,
+        (batch, key): (&Batch, &str),
+    ) -> Option<PlayError> {
         if let Some(refusal) = self.busy(known) {
             return Some(refusal);
         }
@@ -135,9 +142,17 @@ impl Play {
             return Some(DoorError::Required(NoPass::Batch).into());
         }
         let end = waiting.map_or(batch.entries.len(), |waiting| waiting.from);
-        let mut wrong = refused_stakes(batch, 0..end, &view.definition);
+        let mut parts = vec![(0..end, view.definition.as_ref())];
         if let Some(waiting) = waiting {
-            wrong.extend(refused_stakes(batch, end..batch.entries.len(), &waiting.definition));
+            parts.push((end..batch.entries.len(), waiting.definition.as_ref()));
+        }
+        let mut wrong = Vec::new();
+        for (positions, definition) in parts {
+            let mut sources = positions.clone().map(|i| batch.entries.source(i));
+            if let Some(source) = sources.find(|source| definition.forbids(*source, key)) {
+                return Some(wrong_source(source, key));
+            }
+            wrong.extend(refused_entries(batch, positions, definition));
         }
         wrong.truncate(MAX_VIOLATIONS);
         (!wrong.is_empty()).then_some(PlayError::Invalid(wrong))
@@ -291,14 +306,16 @@ async fn draw(
     Ok(drawn.map_err(|TooLarge| PlayError::AmountTooLarge))
 }
 
-fn refused_stakes(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
-    let (smallest, largest) = (batch.entries.min_stake(), batch.entries.max_stake());
-    if definition.refuses_stake(smallest).is_none() && definition.refuses_stake(largest).is_none() {
+fn refused_entries(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
+    let entries = &batch.entries;
+    let fits = |stake| definition.refuses(stake, None, None).is_none();
+    if !entries.name_sources() && fits(entries.min_stake()) && fits(entries.max_stake()) {
         return Vec::new();
     }
-    let refused = positions.filter_map(|i| Some((i, definition.refuses_stake(batch.entries.stake(i))?)));
+    let of = |i| definition.refuses(entries.stake(i), entries.source(i), entries.ranks(i).as_ref());
+    let refused = positions.filter_map(|i| Some((i, of(i)?)));
     refused
         .take(MAX_VIOLATIONS)
-        .map(|(i, rule)| Violation::new(format!("entries[{i}].stake"), rule))
+        .map(|(i, broken)| Violation::new(format!("entries[{i}].{}", broken.field), broken.rule))
         .collect()
 }

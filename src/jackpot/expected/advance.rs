@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use jackpot_core::jackpot::added::{Run, RunTier, Splits};
+use jackpot_core::jackpot::added::{OfStake, Run, RunTier, Splits};
 use jackpot_core::jackpot::record::{CallField, CallRecord, Contributed, InRun, Record, State};
 use jackpot_core::jackpot::split::Micro;
 use jackpot_core::mark::Mark;
@@ -165,14 +165,20 @@ impl Expected {
         }];
         let mut splits = Splits::new(&view.definition);
         let mut contributions = Vec::with_capacity(entries.len());
+        let mut numbers = Vec::with_capacity(entries.len());
         for entry in entries {
-            let row = splits.of(entry.sent.stake);
+            let row = splits.of(entry.sent.stake, entry.sent.source_text());
+            numbers.push(row);
             let each = tiers.iter().zip(&places).zip(&splits.rows()[row]);
             let added = each.map(|((tier, place), amount)| meters.accrue(*place, amount, tier.cap.map(Minor::get)));
             contributions.push(added.collect::<Option<Vec<_>>>()?);
         }
         let adds_one_row = splits.rows().len() == 1;
-        let stakes = entries.iter().filter(|_| !adds_one_row).map(|entry| entry.sent.stake);
+        let keys = splits.keys();
+        let stakes = numbers
+            .iter()
+            .filter(|_| !adds_one_row)
+            .map(|number| keys[*number].clone());
         Some(Adding {
             stakes: stakes.collect(),
             amounts: splits.into_text(),
@@ -220,8 +226,8 @@ fn changes(before: &Row, after: &Row) -> Vec<MeterDelta> {
 
 /// What the entries of a call add.
 struct Adding {
-    /// Of all entries, if they do not all add the same.
-    stakes: Vec<Minor>,
+    /// The row of each entry, if they do not all add the same.
+    stakes: Vec<OfStake>,
     /// What an entry adds, by stake.
     amounts: String,
     /// After it.

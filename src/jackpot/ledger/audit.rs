@@ -33,6 +33,16 @@ pub fn action(
             let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
             Done::new("adjust", held(before), held(after)).to(adjustment_id)
         }
+        Kind::Reverse(reverse) => {
+            let held = |books: &Books| {
+                let tiers = reverse.reversed.iter().map(|part| {
+                    let tier = part.tier.as_str();
+                    held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier))
+                });
+                json!({"tiers": tiers.collect::<Vec<_>>()})
+            };
+            Done::new("reverse", held(before), held(after)).to(&reverse.entry_id)
+        }
         Kind::Rotate { .. } if text("kind") == "epoch" => {
             Done::new("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
         }

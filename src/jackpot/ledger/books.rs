@@ -107,6 +107,14 @@ macro_rules! meters {
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Meters {
             $(pub $name: i64,)+
+            /// Outside the packed meters, in the field `moved` of the state: millionths beside `funded`, and what was
+            /// reversed.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub funded_micro: i64,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub reversed: i64,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub reversed_micro: i64,
             /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
             #[serde(default, skip_serializing_if = "is_zero")]
             pub skipped: i64,
@@ -119,6 +127,25 @@ macro_rules! meters {
             /// `lua/jackpot/tiers.lua`.
             pub const NAMES: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
 
+            /// The meters outside the packed ones, as a checkpoint has them.
+            pub const MOVED: [&str; 3] = ["funded_micro", "reversed", "reversed_micro"];
+
+            /// Names and values, in the order of [`MOVED`](Self::MOVED).
+            #[must_use]
+            pub fn outside(&self) -> [(&'static str, i64); 3] {
+                let [funded_micro, reversed, reversed_micro] = Self::MOVED;
+                [
+                    (funded_micro, self.funded_micro),
+                    (reversed, self.reversed),
+                    (reversed_micro, self.reversed_micro),
+                ]
+            }
+
+            /// Those that are not 0.
+            pub fn moved(&self) -> impl Iterator<Item = (&'static str, i64)> {
+                self.outside().into_iter().filter(|(_, value)| *value != 0)
+            }
+
             /// Names and values, in the order of [`NAMES`](Self::NAMES).
             #[must_use]
             pub fn all(&self) -> [(&'static str, i64); Self::NAMES.len()] {
@@ -130,13 +157,16 @@ macro_rules! meters {
             pub fn name(name: &str) -> Option<&'static str> {
                 match name {
                     $(stringify!($name) => Some(stringify!($name)),)+
-                    _ => None,
+                    _ => Self::MOVED.into_iter().find(|moved| *moved == name),
                 }
             }
 
             pub(crate) fn named(&mut self, name: &str) -> Option<&mut i64> {
                 Some(match name {
                     $(stringify!($name) => &mut self.$name,)+
+                    "funded_micro" => &mut self.funded_micro,
+                    "reversed" => &mut self.reversed,
+                    "reversed_micro" => &mut self.reversed_micro,
                     "skipped" => &mut self.skipped,
                     "skipped_micro" => &mut self.skipped_micro,
                     _ => return None,
@@ -170,8 +200,9 @@ impl Meters {
     pub fn difference_micro(&self) -> i128 {
         let units = |value: i64| i128::from(value) * 1_000_000;
         let came = units(self.contributed) + i128::from(self.contributed_micro) + units(self.funded);
-        let came = came + units(self.skipped) + i128::from(self.skipped_micro);
+        let came = came + i128::from(self.funded_micro) + units(self.skipped) + i128::from(self.skipped_micro);
         let there = units(self.pool) + units(self.reserve) + units(self.overflow) + units(self.paid);
+        let there = there + units(self.reversed) + i128::from(self.reversed_micro);
         came - there - i128::from(self.pool_micro) - i128::from(self.reserve_micro)
     }
 }
@@ -200,6 +231,9 @@ pub struct Pending {
     pub epoch: u64,
     /// When it was taken, ms of Redis' clock.
     pub entered_ms: i64,
+    /// Its source, if it named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
 }
 
 impl Books {
@@ -238,6 +272,7 @@ impl Books {
                 self.status = Some(change.after);
             }
             Kind::Adjust { .. } => self.adjustments += 1,
+            Kind::Reverse(_) => self.records.entries += 1,
             Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
@@ -300,7 +335,7 @@ impl Books {
         Ok(())
     }
 
-    /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid, in
+    /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid + reversed, in
     /// millionths.
     fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
         // The changes of a tier are adjacent.

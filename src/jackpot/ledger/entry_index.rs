@@ -21,6 +21,9 @@ pub struct IndexRow<'a> {
     pub stake: i64,
     /// Empty when the client gave none.
     pub client_seed: &'a str,
+    /// The source that the client named. It is in a table of its own: an earlier program makes the tables of days without
+    /// it.
+    pub source: Option<&'a str>,
     /// Event that took it.
     pub n: i64,
     /// Epoch of the draw.
@@ -60,7 +63,31 @@ pub async fn insert(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::
     Ok(())
 }
 
+/// Adds the rows of entries that named a source, so that they are found by it.
+pub async fn insert_sources(tx: &mut Tx<'_>, rows: &[IndexRow<'_>]) -> Result<(), sqlx::Error> {
+    let mut of_sources = rows.iter().filter(|row| row.source.is_some()).collect::<Vec<_>>();
+    of_sources.sort_unstable_by_key(|row| (row.key.jackpot_id, row.source, row.key.at_ms, row.key.sequence));
+    let values = of_sources
+        .into_iter()
+        .filter_map(IndexRow::of_source)
+        .flatten()
+        .collect::<Vec<_>>();
+    let columns = ["jackpot_id", "source_id", "at_ms", "sequence", "player_id"];
+    insert_rows(tx, "source_entries", &columns, &values).await
+}
+
 impl<'a> IndexRow<'a> {
+    /// Its row among the entries of its source, if it names one.
+    fn of_source(&self) -> Option<[Value<'a>; 5]> {
+        Some([
+            Value::Text(self.key.jackpot_id),
+            Value::Text(self.source?),
+            Value::Int(self.key.at_ms),
+            Value::Int(self.key.sequence),
+            Value::Text(self.key.player_id),
+        ])
+    }
+
     fn values(&self) -> [Value<'a>; COLUMNS.len()] {
         [
             Value::Text(self.key.player_id),
@@ -118,7 +145,32 @@ pub async fn expire(sql: &Sql, keep_days: u32, now_ms: i64) -> Result<Vec<String
     for day in &old {
         sql.writing(drop_day(sql, day)).await?;
     }
+    if !old.is_empty() {
+        let before_ms = match keep_days {
+            0 => i64::MAX,
+            days => now_ms.saturating_sub(i64::from(days) * DAY_MS).max(0) / DAY_MS * DAY_MS,
+        };
+        while sql.writing(drop_sources(sql, before_ms)).await? == DROPPED_AT_ONCE {}
+    }
     Ok(old)
+}
+
+/// Most rows that one statement deletes: some 50 ms.
+const DROPPED_AT_ONCE: u64 = 5_000;
+
+/// Deletes rows of entries of sources from before a time. Returns how many.
+async fn drop_sources(sql: &Sql, before_ms: i64) -> Result<u64, sqlx::Error> {
+    let mut tx = sql.begin().await?;
+    let text = format!(
+        "DELETE FROM source_entries WHERE (jackpot_id, sequence) IN \
+         (SELECT jackpot_id, sequence FROM source_entries WHERE at_ms < $1 LIMIT {DROPPED_AT_ONCE})"
+    );
+    let deleted = sqlx::query(AssertSqlSafe(text))
+        .bind(before_ms)
+        .execute(&mut *tx)
+        .await?;
+    tx.commit().await?;
+    Ok(deleted.rows_affected())
 }
 
 async fn drop_day(sql: &Sql, day: &str) -> Result<(), sqlx::Error> {

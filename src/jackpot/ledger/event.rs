@@ -15,6 +15,7 @@ use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
+use jackpot_core::jackpot::reversal::ReversedTier;
 use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
 
@@ -186,6 +187,8 @@ events! {
             /// Who adjusted it and why.
             why: Why,
         },
+        /// A game cancelled the round of an entry, and its tiers gave its contribution back.
+        "reverse" Reverse(Reverse),
         /// What Redis held right before the event. The ledger compares it with its books
         /// ([ledger](../explanation/ledger.md#what-is-compared)).
         "checkpoint" Checkpoint(Checkpoint),
@@ -279,12 +282,36 @@ impl Deref for Define {
 }
 
 event_fields! {
+    /// A reversal.
+    pub struct Reverse {
+        /// Its id.
+        pub reversal_id as "reversal": Id,
+        /// Id of the entry.
+        pub entry_id as "entry": String,
+        /// Its sequence.
+        pub sequence as "seq": u64,
+        /// Its stake, minor units.
+        pub stake: u64,
+        /// Its source; empty for none. The source's own contribution is what goes back, if it has one.
+        pub source_id as "source": Option<Id>,
+        /// Version of the definition that it entered under.
+        pub version: u64,
+        /// What each tier gave back.
+        pub reversed: Vec<ReversedTier>,
+    }
+    unread {
+        /// Who asked for it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
     /// What Redis held.
     pub struct Checkpoint {
         /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
         pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
         /// Every meter of the tiers in force.
-        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier" parse::parse_meters,
+        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro` if one of them is not 0" parse::parse_meters,
     }
 }
 

@@ -24,8 +24,10 @@ pub mod records;
 pub mod report;
 pub mod restore;
 pub mod sides;
+pub mod sources;
 pub mod steps;
 pub mod stuck;
+pub mod takes;
 
 use std::sync::Arc;
 

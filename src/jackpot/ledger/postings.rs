@@ -8,6 +8,10 @@ use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
 use super::event::{Event, MeterChange};
+use super::sources::Moved;
+
+/// Millionths of a minor unit.
+const MICRO: i128 = 1_000_000;
 
 /// A place where money comes from, is, or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +32,12 @@ pub enum Account {
     Payouts,
     /// What a skipped event moved without stating the source; negative: what it brought in.
     Skipped,
+    /// Cancelled rounds: what was given back.
+    Reversals,
 }
 
 impl Account {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Contributions,
         Self::Funding,
         Self::Pool,
@@ -40,6 +46,7 @@ impl Account {
         Self::Remainder,
         Self::Payouts,
         Self::Skipped,
+        Self::Reversals,
     ];
 
     /// The account in the text of an event's postings.
@@ -53,6 +60,7 @@ impl Account {
             Self::Remainder => 'm',
             Self::Payouts => 'w',
             Self::Skipped => 's',
+            Self::Reversals => 'v',
         }
     }
 
@@ -68,6 +76,7 @@ impl Account {
             Self::Remainder => "remainder",
             Self::Payouts => "payouts",
             Self::Skipped => "skipped",
+            Self::Reversals => "reversals",
         }
     }
 
@@ -78,6 +87,9 @@ impl Account {
             "contributed" => (Self::Contributions, true, false),
             "contributed_micro" => (Self::Contributions, true, true),
             "funded" => (Self::Funding, true, false),
+            "funded_micro" => (Self::Funding, true, true),
+            "reversed" => (Self::Reversals, false, false),
+            "reversed_micro" => (Self::Reversals, false, true),
             "pool" => (Self::Pool, false, false),
             "reserve" => (Self::Reserve, false, false),
             "overflow" => (Self::Overflow, false, false),
@@ -119,6 +131,25 @@ pub fn moved(event: &Event) -> String {
         let into = if outside { -delta } else { *delta };
         *(if millionths { micro } else { amount }) += into;
     }
+    text(tiers)
+}
+
+/// What an event moved for one source, in the same form: what its entries brought and won. These lines do not sum to
+/// zero, because what is brought goes to accounts that all sources share.
+#[must_use]
+pub fn moved_for(source: &Moved) -> String {
+    let tiers = source.tiers.iter().map(|(tier, of)| {
+        let mut sums = <[(i64, i64); Account::ALL.len()]>::default();
+        let whole = |micro: i128| i64::try_from(micro).expect("the contributions of an event are below 2^63");
+        let (units, micro) = (of.contributed_micro / MICRO, of.contributed_micro % MICRO);
+        sums[Account::Contributions as usize] = (-whole(units), -whole(micro));
+        sums[Account::Payouts as usize] = (of.paid, 0);
+        (tier, sums)
+    });
+    text(tiers.collect())
+}
+
+fn text(mut tiers: Vec<(&Id, [(i64, i64); Account::ALL.len()])>) -> String {
     tiers.sort_unstable_by_key(|(tier, _)| *tier);
     let mut text = String::new();
     for (tier, sums) in tiers {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
+use jackpot_core::jackpot::reversal::{self, ReversalRecord};
 
 use super::carried::CarriedRecord;
 use super::event::{Claim, ClaimResult, Event, Kind};
@@ -95,6 +96,20 @@ impl Records {
                 self.keep(entry_id.clone(), open, false, write);
                 Ok(())
             }
+            Kind::Reverse(reverse) => {
+                let record = ReversalRecord {
+                    reversal_id: reverse.reversal_id.clone(),
+                    at_ms: event.at_ms,
+                    tiers: reverse.reversed.clone(),
+                };
+                write(Written {
+                    entered_n: event.n,
+                    entry_id: &reversal::field(&reverse.entry_id),
+                    text: record.to_string(),
+                    first: true,
+                });
+                Ok(())
+            }
             Kind::Skipped(skipped) => {
                 for record in &skipped.carried.records {
                     self.carry(event, record, write)?;
@@ -128,7 +143,7 @@ impl Records {
             text: carried.text.clone(),
             first: carried.first,
         });
-        if carried.id.ends_with(':') {
+        if carried.id.ends_with(':') || carried.id.starts_with('!') {
             return Ok(());
         }
         let record = Record::parse(&carried.text);

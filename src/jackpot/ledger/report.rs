@@ -78,6 +78,9 @@ impl Side<'_> {
             ),
             ("paid", self.meter("paid")),
             ("transfers_out", 0),
+            ("funding_micro", self.meter("funded_micro")),
+            ("reversed", self.meter("reversed")),
+            ("reversed_micro", self.meter("reversed_micro")),
         ];
         let skipped = ["skipped", "skipped_micro"].map(|name| (name, self.meter(name)));
         terms.extend(skipped.into_iter().filter(|(_, value)| *value != 0));
@@ -93,10 +96,10 @@ impl Side<'_> {
         };
         sum(
             &["contributed", "funded", "skipped"],
-            &["contributed_micro", "skipped_micro"],
+            &["contributed_micro", "funded_micro", "skipped_micro"],
         ) == sum(
-            &["pool", "reserve", "overflow", "paid"],
-            &["pool_micro", "reserve_micro"],
+            &["pool", "reserve", "overflow", "paid", "reversed"],
+            &["pool_micro", "reserve_micro", "reversed_micro"],
         )
     }
 }

@@ -17,6 +17,7 @@ use crate::jackpot::ledger::event::Event;
 use crate::jackpot::ledger::event_page;
 use crate::jackpot::ledger::projector::Jackpots;
 use crate::jackpot::ledger::records::Records;
+use crate::jackpot::ledger::takes::Takes;
 use crate::jackpot::scripts::{self, Begins, EPOCH_GAP, Part, RestoreEnded, RestoredState, Stamped};
 use crate::jackpot::view::{Status, parse_definition};
 use crate::ledger::events::Unreadable;
@@ -60,7 +61,8 @@ impl Restorer {
         let Begun { token, at_ms } = begun;
         let mut writer: Writer<'_, Part> = Writer::new(&self.store, &keys, &token);
         let last_epoch = self.write_tables(jackpot, &mut writer).await?;
-        let records = self.write_records(jackpot, &books, &mut writer).await?;
+        let mut took = self.takes(jackpot).await?;
+        let records = self.write_records(jackpot, &books, &mut took, &mut writer).await?;
         for (sequence, pending) in &books.pending {
             writer
                 .add(Part::Pending, pending.entry_id.clone(), sequence.to_string())
@@ -68,6 +70,7 @@ impl Restorer {
         }
         let written = writer.finish().await?;
         let mut state = self.state(jackpot, &books, written).await?;
+        state.moved = took.moved(&books);
         if replace == Replace::Ahead && state.status == Status::Open {
             state.status = Status::Paused;
         }
@@ -146,6 +149,7 @@ impl Restorer {
         &self,
         jackpot: &Id,
         books: &Books,
+        took: &mut Takes,
         writer: &mut Writer<'_, Part>,
     ) -> Result<u64, RestoreError> {
         let newer = if books.generation.letter == "b" {
@@ -161,6 +165,7 @@ impl Restorer {
             after = last.n;
             let mut changed = Vec::new();
             for event in &events {
+                took.follow(event);
                 records.apply(event, &mut |written| {
                     let part = if written.entered_n > books.generation.n {
                         newer
@@ -242,7 +247,18 @@ impl Restorer {
             puts: books.puts.clone(),
             meters: crate::jackpot::ledger::sides::of_books(books).meters,
             written,
+            moved: Vec::new(),
         })
+    }
+
+    async fn takes(&self, jackpot: &Id) -> Result<Takes, RestoreError> {
+        let mut definitions = BTreeMap::new();
+        for (version, json) in self.definitions(jackpot, 1).await? {
+            let definition: Definition =
+                parse_definition(jackpot, &json).map_err(|error| RestoreError::Definition(error.into()))?;
+            definitions.insert(version, definition);
+        }
+        Ok(Takes::new(definitions))
     }
 }
 

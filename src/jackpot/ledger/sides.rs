@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::books::Books;
+use super::books::{Books, Meters};
 use super::event::Checkpoint;
 use super::report::MetersAndState;
 use crate::jackpot::scripts::Snapshot;
@@ -22,6 +22,9 @@ pub fn of_books(books: &Books) -> MetersAndState {
             meters.insert(format!("{tier}:{name}"), value);
         }
         meters.insert(format!("{tier}:pool_written"), held.pool);
+        for (name, value) in held.moved() {
+            meters.insert(format!("{tier}:{name}"), value);
+        }
         let skipped = [("skipped", held.skipped), ("skipped_micro", held.skipped_micro)];
         for (name, value) in skipped.into_iter().filter(|(_, value)| *value != 0) {
             meters.insert(format!("{tier}:{name}"), value);
@@ -97,7 +100,15 @@ fn state_of(held: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 #[must_use]
 pub fn of_checkpoint(redis: &Checkpoint) -> MetersAndState {
     MetersAndState {
-        meters: redis.meters.clone(),
+        // The meters outside the packed ones are compared where they are not 0, as the books give them.
+        meters: redis
+            .meters
+            .iter()
+            .filter(|(name, value)| {
+                **value != 0 || !Meters::MOVED.iter().any(|moved| name.ends_with(&format!(":{moved}")))
+            })
+            .map(|(name, value)| (name.clone(), *value))
+            .collect(),
         state: state_of(&redis.held),
     }
 }
@@ -120,6 +131,15 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
         ];
         for (name, value) in values {
             // All are at most 2^53 - 1, which the scripts keep.
+            let value = i64::try_from(value).unwrap_or(i64::MAX);
+            meters.insert(format!("{}:{name}", meter.tier), value);
+        }
+        let moved = [
+            ("funded_micro", meter.funded_micro),
+            ("reversed", meter.reversed),
+            ("reversed_micro", meter.reversed_micro),
+        ];
+        for (name, value) in moved.into_iter().filter(|(_, value)| *value != 0) {
             let value = i64::try_from(value).unwrap_or(i64::MAX);
             meters.insert(format!("{}:{name}", meter.tier), value);
         }

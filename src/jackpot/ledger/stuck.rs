@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Payout, Record, State};
+use jackpot_core::jackpot::reversal;
 use jackpot_core::text::printable;
 use jackpot_core::wire::{Field, Signed};
 use sqlx::query_as;
@@ -169,6 +170,13 @@ impl Skip<'_> {
         };
         for (id, text) in found.entries.values().chain(&found.batches) {
             carried.records.push(record(id, true, self.n, text));
+        }
+        let of_raw = |name: &str| self.raw.and_then(|raw| raw.fields.get(name));
+        if let Some(entry_id) = of_raw("entry").filter(|_| of_raw("type") == Some("reverse")) {
+            let (keys, name) = (JackpotKeys::new(self.id), reversal::field(entry_id));
+            if let Some(text) = self.held.record(store, &keys, &name).await? {
+                carried.records.push(record(&name, true, self.n, &text));
+            }
         }
         let gone = self.books.pending.iter();
         let gone = gone.filter(|(sequence, _)| !self.stays_pending(**sequence));
@@ -343,6 +351,14 @@ impl Skip<'_> {
         before.or_else(|| self.salvage.sent.get(entry_id).map(|sent| sent.player.clone()))
     }
 
+    fn source(&self, sequence: u64, entry_id: &str) -> Option<Id> {
+        let before = self.books.pending.get(&sequence);
+        match before {
+            Some(pending) => pending.source_id.clone(),
+            None => self.salvage.sent.get(entry_id)?.source.clone(),
+        }
+    }
+
     fn sent(&self, entry_id: &str, record: Option<&Record>) -> Option<String> {
         if let Some(State::Pending { sent, .. }) = record.map(|record| &record.state) {
             return Some(sent.to_text());
@@ -512,6 +528,7 @@ impl Skip<'_> {
                 player_id,
                 epoch: record.map_or(books.epoch, |record| record.epoch),
                 entered_ms,
+                source_id: self.source(sequence, entry_id),
             };
             books.pending.insert(sequence, one);
         }
@@ -534,8 +551,11 @@ impl Skip<'_> {
         let mut changes = Vec::new();
         for tier in tiers {
             let mut after = books.meters.get(&tier).copied().unwrap_or_default();
-            for (meter, before) in after.all() {
+            let in_force = checkpoint.meters.contains_key(&format!("{tier}:pool"));
+            for (meter, before) in after.all().into_iter().chain(after.outside()) {
                 let shown = checkpoint.meters.get(&format!("{tier}:{meter}"));
+                // A checkpoint leaves the meters outside the packed ones out while all are 0.
+                let shown = shown.or(in_force.then_some(&0));
                 let delta = match shown {
                     Some(shown) => shown - later.get(&(tier.clone(), meter.to_owned())).unwrap_or(&0) - before,
                     // The tier is not in force, so only the event itself can say.

@@ -1,9 +1,9 @@
 //! `lua/jackpot/enter.lua`.
 
-use std::fmt::Write;
 use std::ops::Range;
 
-use jackpot_core::jackpot::added::Added;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::added::{Added, Adds};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{CallField, InRun, Record, Sent, State, Unreadable, fingerprint};
 use jackpot_core::mark::Mark;
@@ -164,7 +164,11 @@ fn entering(
         .arg(u8::from(asks));
     let taking = Taking {
         amounts: segment.amounts,
-        entries: entries.iter().map(|entry| entry.sent.stake).zip(fingerprints).collect(),
+        entries: entries
+            .iter()
+            .map(|entry| (entry.sent.stake, entry.sent.source.clone()))
+            .zip(fingerprints)
+            .collect(),
         epoch: fence.epoch,
         version: fence.version(),
     };
@@ -178,7 +182,7 @@ pub fn call_name(entries: &[EnterEntry]) -> String {
     fingerprint(&entries[0].entry_id)
 }
 
-/// The segment of these entries, and their stakes if they do not all add the same.
+/// The segment of these entries, and the row of each if they do not all add the same.
 fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usize) -> String) -> (Segment, String) {
     let mut builder = Builder::new(definition);
     let mut begin = 0;
@@ -187,7 +191,7 @@ fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usiz
         begin = places.end;
         if same.len() >= MIN_RUN {
             for entry in same {
-                builder.add_to_run(entry.sent.stake);
+                builder.add_to_run(entry.sent.stake, entry.sent.source_text());
             }
             // Entries with too large a sum are taken one by one, as far as they fit.
             if builder.end_run().is_ok() {
@@ -198,14 +202,19 @@ fn segment(definition: &Definition, entries: &[EnterEntry], winner: impl Fn(usiz
             if entries[i].rank != 0 {
                 builder.names_rank(entries[i].rank);
             }
-            builder.add_single(entries[i].sent.stake, winner(i));
+            let sent = &entries[i].sent;
+            builder.add_single((sent.stake, sent.source_text()), winner(i));
         }
     }
     let mut stakes = String::new();
     if !builder.adds_one_row() {
         for (i, entry) in entries.iter().enumerate() {
-            // Writing to a string does not fail.
-            let _ = write!(stakes, "{}{}", if i == 0 { "" } else { "," }, entry.sent.stake);
+            if i > 0 {
+                stakes.push(',');
+            }
+            builder
+                .row_of(entry.sent.stake, entry.sent.source_text())
+                .write(&mut stakes);
         }
     }
     (builder.finish(), stakes)
@@ -242,8 +251,8 @@ reply! {
 /// What is needed to read the reply about the entries of a call.
 struct Taking {
     amounts: String,
-    /// Stake and fingerprint of each.
-    entries: Vec<(Minor, String)>,
+    /// Stake, source and fingerprint of each.
+    entries: Vec<((Minor, Option<Id>), String)>,
     epoch: u64,
     version: u64,
 }
@@ -287,7 +296,9 @@ impl Taking {
         let was_taken = |text: Option<&str>| text.is_none_or(|text| text.starts_with('+'));
         let taken = said.iter().zip(&self.entries).filter(|(text, _)| was_taken(**text));
         let added = Added::parse(&self.amounts, None, &runs).ok()?;
-        let added = added.contributions(taken.map(|(_, (stake, _))| *stake)).ok()?;
+        let added = added
+            .contributions(taken.map(|(_, ((stake, source), _))| Adds::Sent(*stake, source.as_ref())))
+            .ok()?;
         let mut added = (first..).zip(added);
         let mut replies = Vec::<EntryReply>::with_capacity(said.len());
         for (text, (_, fingerprint)) in said.into_iter().zip(self.entries) {

@@ -2,6 +2,7 @@
 
 use jackpot_core::jackpot::call::Call as EntryCall;
 use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
 
 use crate::reply;
@@ -20,6 +21,10 @@ pub struct Found {
     pub record: Option<Record>,
     /// The request; `None` when its event is no longer in the stream.
     pub sent: Option<Sent>,
+    /// When it was taken, ms of Redis' clock; `None` when its event is no longer in the stream.
+    pub at_ms: Option<i64>,
+    /// Its reversal.
+    pub reversal: Option<ReversalRecord>,
 }
 
 reply! {
@@ -29,6 +34,10 @@ reply! {
         record: Option<String>,
         /// Its sequence.
         sequence: u64,
+        /// The record of its reversal; empty for none.
+        reversal: Option<String>,
+        /// When its event happened, ms; empty when the stream has been trimmed past it.
+        at_ms: Option<i64>,
     }
 }
 
@@ -52,19 +61,26 @@ pub async fn lookup(
         _ => return Err(reply.unexpected()),
     }
     let mut values = reply.values();
-    let Looked { record, sequence } = values.take().ok_or_else(|| reply.unexpected())?;
+    let Looked {
+        record,
+        sequence,
+        reversal,
+        at_ms,
+    } = values.take().ok_or_else(|| reply.unexpected())?;
     let record = record.map(|text| Record::parse_whole(&text)).transpose()?;
     let mut found = Found {
         mark: reply.mark(),
         sequence,
         record,
         sent: None,
+        at_ms,
+        reversal: reversal.map(|text| ReversalRecord::parse(&text)).transpose()?,
     };
     if let Some(State::Pending { sent, .. }) = found.record.as_ref().map(|record| &record.state) {
         found.sent = Some(sent.clone());
         return Ok(Some(found));
     }
-    let fields = reply.texts().split_off(2);
+    let fields = reply.texts().split_off(4);
     if fields.iter().any(Option::is_some) {
         let field = |name: &str| {
             let place = EntryCall::FIELDS.iter().position(|field| field.name == name)?;

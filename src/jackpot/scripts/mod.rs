@@ -23,6 +23,7 @@ mod operate;
 pub mod packed;
 mod read;
 mod restore;
+mod reverse;
 mod rotate;
 mod segment;
 
@@ -39,6 +40,7 @@ pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
+pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate};
 
 macro_rules! script {
@@ -59,6 +61,7 @@ static ENTER: LazyLock<Script> = script!(
     "enter",
     "",
     "changes",
+    "moved",
     "tiers",
     "kept",
     "in_run",
@@ -91,6 +94,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "enter_batch",
     "",
     "changes",
+    "moved",
     "tiers",
     "in_run",
     "record",
@@ -114,6 +118,7 @@ static CLAIM: LazyLock<Script> = script!(
     "claim",
     "allow-oom",
     "changes",
+    "moved",
     "tiers",
     "in_run",
     "record",
@@ -132,6 +137,7 @@ static COUPON: LazyLock<Script> = script!(
     "coupon",
     "allow-oom",
     "changes",
+    "moved",
     "tiers",
     "in_run",
     "record",
@@ -149,6 +155,7 @@ static FINISH: LazyLock<Script> = script!(
     "finish",
     "allow-oom",
     "changes",
+    "moved",
     "tiers",
     "in_run",
     "record",
@@ -165,6 +172,7 @@ static STATUS: LazyLock<Script> = script!(
     "status",
     "allow-oom",
     "changes",
+    "moved",
     "tiers",
     "../subject/status",
     "event/status",
@@ -182,11 +190,23 @@ static ADJUST: LazyLock<Script> = script!(
     "adjust",
     "",
     "changes",
+    "moved",
     "tiers",
     "event/adjust",
     "adjustment",
     "adjust_reply",
     "adjust"
+);
+static REVERSE: LazyLock<Script> = script!(
+    "reverse",
+    "allow-oom",
+    "changes",
+    "moved",
+    "tiers",
+    "reversal",
+    "event/reverse",
+    "reverse_reply",
+    "reverse"
 );
 static DEFINE: LazyLock<Script> = script!(
     "define",
@@ -195,6 +215,7 @@ static DEFINE: LazyLock<Script> = script!(
     "../subject/puts",
     "tier_rows",
     "changes",
+    "moved",
     "tiers",
     "epoch",
     "opening",
@@ -236,11 +257,21 @@ static LOOKUP_BATCH: LazyLock<Script> = script!(
     "batch",
     "lookup_batch"
 );
-static VIEW: LazyLock<Script> = script!("view", "no-writes", "tier_rows", "tiers", "held", "view_reply", "view");
+static VIEW: LazyLock<Script> = script!(
+    "view",
+    "no-writes",
+    "tier_rows",
+    "moved",
+    "tiers",
+    "held",
+    "view_reply",
+    "view"
+);
 static CHECKPOINT: LazyLock<Script> = script!(
     "checkpoint",
     "",
     "tier_rows",
+    "moved",
     "tiers",
     "held",
     "../subject/checkpoint",
@@ -251,6 +282,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "restore_end",
     "allow-oom",
     "tier_rows",
+    "moved",
     "epoch",
     "opening",
     "../subject/restored",
@@ -271,7 +303,7 @@ static PENDING: LazyLock<Script> = script!(
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 10] {
+pub fn declared() -> [Declared; 11] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
@@ -327,6 +359,11 @@ pub fn declared() -> [Declared; 10] {
                 reply::<adjust::Below>("`adjust`", "below", "below-zero"),
                 reply::<adjust::Above>("`adjust`", "above", "above-cap"),
             ],
+        ),
+        Declared::new(
+            "lua/jackpot/reverse_reply.lua",
+            "src/jackpot/scripts/reverse.rs",
+            [reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
         ),
         Declared::new(
             "lua/jackpot/define_reply.lua",

@@ -127,6 +127,12 @@ reply! {
         wins: u64,
         /// The value that a script last wrote to the pool.
         pool_written: u64,
+        /// Millionths beside `funded`, of uncovered reversals.
+        funded_micro: u64,
+        /// Contributions that were reversed, whole units.
+        reversed: u64,
+        /// Its millionths.
+        reversed_micro: u64,
     }
 }
 
@@ -196,6 +202,11 @@ fn meter_of(row: TierMeters) -> Meter {
         paid: row.paid,
         wins: row.wins,
         pool_written: row.pool_written,
+        funded_micro: row.funded_micro,
+        reversed: row.reversed,
+        reversed_micro: row.reversed_micro,
+        transferred_in: 0,
+        transferred_out: 0,
     }
 }
 

@@ -9,6 +9,8 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::reversal::Moved;
+use jackpot_core::wire::Field;
 
 use crate::jackpot::view::Status;
 use crate::operator::Operator;
@@ -80,6 +82,8 @@ pub struct RestoredState {
     pub meters: BTreeMap<String, i64>,
     /// How many records were written to each part.
     pub written: BTreeMap<Part, u64>,
+    /// What tiers have outside the packed meters.
+    pub moved: Vec<Moved>,
 }
 
 /// A part of the records.
@@ -218,7 +222,7 @@ impl RestoredState {
     }
 
     /// The names are those of `STATE` in `lua/jackpot/state.lua`.
-    fn fields(&self) -> [(&'static str, String); 23] {
+    fn fields(&self) -> [(&'static str, String); 24] {
         let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
         [
             ("n", self.n.to_string()),
@@ -244,6 +248,7 @@ impl RestoredState {
             ("gen_opened", self.generation_opened_ms.to_string()),
             ("gen_version", self.generation_version.to_string()),
             ("puts", self.puts.clone()),
+            ("moved", self.moved.text()),
         ]
     }
 }

@@ -8,6 +8,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::steps::last_attempt;
 
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Entered};
 
@@ -32,6 +33,8 @@ pub(super) struct Draws {
     carried: BTreeSet<u64>,
     /// Number of entries by epoch, for epochs whose seed is not published.
     unpublished: BTreeMap<u64, u64>,
+    /// Number of entries that the games of external sources drew.
+    external: u64,
 }
 
 impl Draws {
@@ -41,6 +44,7 @@ impl Draws {
             pending: BTreeMap::new(),
             carried: BTreeSet::new(),
             unpublished: BTreeMap::new(),
+            external: 0,
         }
     }
 
@@ -84,7 +88,28 @@ impl Draws {
         let (n, epoch, sequence) = at;
         let place = || Place::Event(n);
         let id = &entry.entry_id;
-        if let Some(seed) = self.seeds.get(&epoch) {
+        if let Some(broken) = definition.refuses(entry.sent.stake, entry.sent.source_text(), entry.sent.ranks.as_ref())
+        {
+            // Stakes are not checked here: a definition with the same odds may allow others.
+            if broken.field != "stake" {
+                let what = format!("entry '{id}' (sequence {sequence}): {} {}", broken.field, broken.rule);
+                report.wrong(place(), what);
+            }
+        }
+        if let Some(ranks) = &entry.sent.ranks {
+            // Its game drew. What is left to check is that exactly its ranks were tried, in their order.
+            self.external += 1;
+            let claimed = claim.map_or((0, 0), |claim| (claim.attempt, claim.rank));
+            if claimed != (0, ranks.first()) {
+                let what = format!(
+                    "entry '{id}' (sequence {sequence}) brought rank {}; it claims rank {} on attempt {}",
+                    ranks.first(),
+                    claimed.1,
+                    claimed.0
+                );
+                report.wrong(place(), what);
+            }
+        } else if let Some(seed) = self.seeds.get(&epoch) {
             let client_seed = entry.sent.client_seed.as_ref();
             let rank = seed.rank(id, client_seed, 0, definition.odds().at(entry.sent.stake));
             let claimed = claim.map_or((0, 0), |claim| (claim.attempt, claim.rank));
@@ -191,21 +216,26 @@ impl Draws {
         let Some(drawing) = self.pending.get(&sequence) else {
             return;
         };
-        let Some(seed) = self.seeds.get(&drawing.epoch) else {
-            return;
-        };
+        let seed = self.seeds.get(&drawing.epoch);
         let (last, odds) = (
-            drawing.definition.last_attempt(),
+            last_attempt(&drawing.sent, &drawing.definition),
             drawing.definition.odds().at(drawing.sent.stake),
         );
         let client_seed = drawing.sent.client_seed.as_ref();
-        let rank_of = |attempt| (attempt, seed.rank(&drawing.entry_id, client_seed, attempt, odds));
+        let rank_of = |attempt| match (&drawing.sent.ranks, seed) {
+            (Some(ranks), _) => ranks.of(attempt),
+            (None, seed) => Some(seed?.rank(&drawing.entry_id, client_seed, attempt, odds)),
+        };
         // A rank that refused once refuses again without a call. When all attempts are refused, the last one ends the
         // entry.
-        let drawn = (0..=last)
-            .map(rank_of)
-            .find(|(_, rank)| !drawing.refused.contains(rank));
-        let drawn = drawn.unwrap_or((last, 0));
+        let mut drawn = (last, 0);
+        for drawn_at in 0..=last {
+            let Some(rank) = rank_of(drawn_at) else { return };
+            if !drawing.refused.contains(&rank) {
+                drawn = (drawn_at, rank);
+                break;
+            }
+        }
         if drawn != (attempt, rank) {
             let what = format!(
                 "entry '{}' (sequence {sequence}) draws rank {} on attempt {}; the event says rank {rank} on attempt {attempt}",
@@ -225,6 +255,13 @@ impl Draws {
                 "its seed is not published"
             };
             report.unchecked(format!("draws of {entries} entries of epoch {epoch}: {why}"));
+        }
+        if self.external > 0 {
+            report.unchecked(format!(
+                "draws of {} entries of external sources: their games drew them, not the service; only that their ranks were \
+                 tried in order is checked",
+                self.external
+            ));
         }
         let without = report.counts.draws - report.counts.client_seeds;
         if without > 0 {

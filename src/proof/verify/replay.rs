@@ -24,6 +24,7 @@ use skipped::CarriedPending;
 
 mod call;
 mod enter;
+mod reverse;
 mod seen;
 mod skipped;
 
@@ -42,7 +43,9 @@ pub(super) struct Replay {
     pub(super) draws: Draws,
     once: Once,
     seen: SeenIds,
-    splits: HashMap<Minor, Vec<TierAmount>>,
+    /// The last entry at the last take of all of a tier.
+    took: BTreeMap<Id, u64>,
+    splits: HashMap<(Minor, Option<Id>), Vec<TierAmount>>,
     /// Entries that a skipped event left pending.
     carried_pending: BTreeMap<u64, CarriedPending>,
 }
@@ -65,6 +68,7 @@ impl Replay {
             draws,
             once: Once::default(),
             seen: SeenIds::default(),
+            took: BTreeMap::new(),
             splits: HashMap::new(),
             carried_pending: BTreeMap::new(),
         }
@@ -100,6 +104,7 @@ impl Replay {
                 self.draws.finished(event.n, entry_id, *sequence, attempt, report);
             }
             Kind::Adjust { .. } => self.adjust(fields)?,
+            Kind::Reverse(reverse) => self.reverse(event.n, reverse, report)?,
             Kind::Rotate {
                 epoch,
                 opening,
@@ -209,6 +214,9 @@ impl Replay {
             (known, _) => known,
         };
         self.draws.claimed(event.n, entry_id, claim, report);
+        if claim.result.is_won() {
+            self.seen.won(entry_id);
+        }
         match known {
             Some((player, definition)) => self.money(event, (entry_id, &player), claim, &definition, report),
             None => Err(Broken(format!("there is no pending entry {}", claim.sequence))),
@@ -285,6 +293,9 @@ impl Replay {
     fn take(&mut self, prize: &MoneyPrize, amount: i128) -> Result<(), Broken> {
         let next = self.waiting.map(|version| self.definition(version)).transpose()?;
         self.tiers.take(prize, amount, next.as_deref());
+        if prize.kind == MoneyKind::All {
+            self.took.insert(prize.tier.clone(), self.sequence);
+        }
         if prize.kind == MoneyKind::All
             && let Some(version) = self.waiting.take()
         {

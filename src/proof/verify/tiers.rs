@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::reversal::ReversedTier;
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::money::MAX_MINOR;
 
@@ -16,7 +17,7 @@ const MICRO: i128 = 1_000_000;
 pub(super) type Meters = [i128; NAMES.len()];
 
 /// The names of meters in events.
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 13] = [
     "pool",
     "reserve",
     "overflow",
@@ -27,6 +28,9 @@ pub(super) const NAMES: [&str; 10] = [
     "funded",
     "paid",
     "wins",
+    "funded_micro",
+    "reversed",
+    "reversed_micro",
 ];
 const POOL: usize = 0;
 const RESERVE: usize = 1;
@@ -38,6 +42,9 @@ const CONTRIBUTED_MICRO: usize = 6;
 const FUNDED: usize = 7;
 const PAID: usize = 8;
 const WINS: usize = 9;
+const FUNDED_MICRO: usize = 10;
+const REVERSED: usize = 11;
+const REVERSED_MICRO: usize = 12;
 
 /// Seed and cap of a tier.
 #[derive(Debug, Clone, Copy, Default)]
@@ -184,6 +191,42 @@ impl Tiers {
         meters[from] += if from == FUNDED { amount } else { -amount };
         meters[to] += if to == FUNDED { -amount } else { amount };
         true
+    }
+
+    /// Gives an entry's contribution back. `taken`: a take of all came after it, so that its pool share is gone.
+    pub(super) fn reverse(&mut self, tier: &Id, amount: &TierAmount, taken: bool) -> ReversedTier {
+        let whole = |units: i128, micro: i128| units * MICRO + micro;
+        let meters = self.meters.entry(tier.clone()).or_default();
+        let [pool, reserve] =
+            [amount.pool, amount.reserve].map(|part| whole(i128::from(part.units), i128::from(part.micro)));
+
+        let held = whole(meters[POOL] + meters[OVERFLOW], meters[POOL_MICRO]);
+        let out = if taken { 0 } else { pool.min(held) };
+        let spent = meters[POOL] + meters[OVERFLOW] - (held - out).div_euclid(MICRO);
+        meters[POOL_MICRO] = (held - out).rem_euclid(MICRO);
+        let of_pool = spent.min(meters[POOL]);
+        meters[POOL] -= of_pool;
+        meters[OVERFLOW] -= spent - of_pool;
+
+        let held = whole(meters[RESERVE], meters[RESERVE_MICRO]);
+        let of_reserve = reserve.min(held);
+        meters[RESERVE] = (held - of_reserve).div_euclid(MICRO);
+        meters[RESERVE_MICRO] = (held - of_reserve).rem_euclid(MICRO);
+
+        let (amount, uncovered) = (pool + reserve, pool - out + reserve - of_reserve);
+        let funded = whole(meters[FUNDED], meters[FUNDED_MICRO]) + uncovered;
+        let reversed = whole(meters[REVERSED], meters[REVERSED_MICRO]) + amount;
+        (meters[FUNDED], meters[FUNDED_MICRO]) = (funded.div_euclid(MICRO), funded.rem_euclid(MICRO));
+        (meters[REVERSED], meters[REVERSED_MICRO]) = (reversed.div_euclid(MICRO), reversed.rem_euclid(MICRO));
+        let part = |value: i128| u64::try_from(value).unwrap_or(u64::MAX);
+        ReversedTier {
+            tier: tier.clone(),
+            amount: part(amount.div_euclid(MICRO)),
+            amount_micro: part(amount.rem_euclid(MICRO)),
+            uncovered: part(uncovered.div_euclid(MICRO)),
+            uncovered_micro: part(uncovered.rem_euclid(MICRO)),
+            taken: 0,
+        }
     }
 
     /// Compares the changes since `before` with those that an event states. Returns the first difference, and continues

@@ -15,6 +15,7 @@ use jackpot_core::jackpot::batch_record::{BatchRecord, Total};
 use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::epoch::EpochRecord;
 use jackpot_core::jackpot::record::{CallRecord, Contributed, InRun, Record};
+use jackpot_core::jackpot::reversal::{Moved, ReversalRecord, ReversedTier};
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::wire::{lua, packed, page};
 
@@ -83,6 +84,11 @@ fn lua_reads_and_writes_what_rust_declares() {
     let adjustment = lua::record_without_kinds(&AdjustmentRecord::shape());
     let source = "crates/core/src/jackpot/adjustment_record.rs";
     part("adjustment", source, &[adjustment]);
+    let source = "crates/core/src/jackpot/reversal.rs";
+    let reversal = lua::record_without_kinds(&ReversalRecord::shape());
+    let of_tier = lua::record_writers(&ReversedTier::shape());
+    part("reversal", source, &[reversal, of_tier]);
+    part("moved", source, &[lua::record_without_kinds(&Moved::shape())]);
     let source = "src/jackpot/ledger/event.rs";
     part("claims", source, &[lua::record_writers(&Claim::shape())]);
     let changes = [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::play::Play;
+use jackpot::jackpot::play::{By, Play};
 use jackpot::jackpot::scripts::ScriptError;
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
@@ -24,7 +24,9 @@ fn play(fixture: &JackpotFixture) -> Play {
 
 async fn enter(fixture: &JackpotFixture, entry_id: &str) -> Result<bool, PlayError> {
     let id = Id::parse(entry_id).expect("an id");
-    let played = play(fixture).enter(&fixture.id, &id, sent("p", 100), None).await?;
+    let played = play(fixture)
+        .enter(&fixture.id, &id, sent("p", 100), By::default())
+        .await?;
     Ok(played.replayed)
 }
 

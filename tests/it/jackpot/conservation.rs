@@ -4,16 +4,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Refusal, Snapshot};
 use jackpot::jackpot::view::Status;
-use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::money::MAX_MINOR;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, funding, rank, sent, tier};
-use crate::jackpot::model::{Model, Prize, Rules};
+use crate::jackpot::model::{Model, Prize, Round, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 
 /// Sequences of operations tried, each on a new jackpot.
@@ -27,6 +30,7 @@ pub enum Step {
     Enter(Vec<(u8, u32, u64)>),
     Claim(u8, u32),
     Finish(u8),
+    Reverse(u8),
     Adjust(usize, i64),
     Pause,
     Resume,
@@ -47,6 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => prop::collection::vec((any::<u8>(), drawn(), stake()), 1..16).prop_map(Step::Enter),
         3 => (any::<u8>(), 1..5_u32).prop_map(|(id, rank)| Step::Claim(id, rank)),
         1 => any::<u8>().prop_map(Step::Finish),
+        4 => any::<u8>().prop_map(Step::Reverse),
         2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),
         1 => Just(Step::Pause),
         2 => Just(Step::Resume),
@@ -90,12 +95,25 @@ fn prize(rank: u32) -> (usize, Prize) {
     }
 }
 
+/// Whether the entries with this id come from the source with a contribution of its own.
+fn is_vip(id: u8) -> bool {
+    id.is_multiple_of(3)
+}
+
 struct Case<'a> {
     fixture: &'a JackpotFixture,
     model: Model,
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
+    /// What each entry was taken with.
+    rounds: HashMap<u8, Round>,
+    /// What each reversal gave back, by generation.
+    reversed: HashMap<u8, ReversalRecord>,
+    reversed_before: HashMap<u8, ReversalRecord>,
+    /// Contribution of the jackpot, and of entries of the source `vip`.
+    rate: u128,
+    vip_rate: u128,
     paused: bool,
 }
 
@@ -125,6 +143,7 @@ impl Case<'_> {
                     self.observe(*id, record);
                 }
             }
+            Step::Reverse(id) => self.reverse(*id).await,
             Step::Adjust(tier, amount) => self.adjust(*tier, *amount).await,
             Step::Pause => self.set(Status::Paused).await,
             Step::Resume => self.set(Status::Open).await,
@@ -135,7 +154,10 @@ impl Case<'_> {
     async fn enter(&mut self, entries: &[(u8, u32, u64)]) {
         let sent_of = |(id, rank, stake): &(u8, u32, u64)| EnterEntry {
             entry_id: format!("e{id}"),
-            sent: sent("p", *stake),
+            sent: Sent {
+                source: is_vip(*id).then(|| Id::parse("vip").expect("an id")),
+                ..sent("p", *stake)
+            },
             rank: *rank,
         };
         let entered = self
@@ -145,21 +167,25 @@ impl Case<'_> {
         let mut refusal = self.paused.then_some(Refusal::Paused);
         for (&(id, rank, stake), reply) in entries.iter().zip(entered.replies) {
             let seen = self.known(id).cloned();
+            let rate = if is_vip(id) { self.vip_rate } else { self.rate };
             match (seen, refusal) {
                 (Some(record), _) => assert_eq!(reply, EntryReply::Seen(record)),
                 (None, Some(_)) => assert_eq!(reply, EntryReply::NotTaken),
-                (None, None) if self.model.enter(stake.into()).is_none() => {
-                    assert_eq!(reply, EntryReply::NotTaken);
-                    refusal = Some(Refusal::TooLarge);
-                }
-                (None, None) => {
-                    let EntryReply::Taken(record) = reply else {
-                        panic!("{reply:?}")
-                    };
-                    self.expect_pools(&record);
-                    self.expect_outcome(&record, rank);
-                    self.newer.insert(id, record);
-                }
+                (None, None) => match self.model.enter(stake.into(), rate) {
+                    None => {
+                        assert_eq!(reply, EntryReply::NotTaken);
+                        refusal = Some(Refusal::TooLarge);
+                    }
+                    Some(round) => {
+                        let EntryReply::Taken(record) = reply else {
+                            panic!("{reply:?}")
+                        };
+                        self.expect_pools(&record);
+                        self.expect_outcome(&record, rank);
+                        self.newer.insert(id, record);
+                        self.rounds.insert(id, round);
+                    }
+                },
             }
         }
         let missed = refusal.filter(|_| entries.iter().any(|(id, ..)| self.known(*id).is_none()));
@@ -209,6 +235,34 @@ impl Case<'_> {
             self.expect_outcome(&record, rank);
         }
         self.observe(id, record);
+    }
+
+    /// Cancels the round of an entry without a prize. Of others the service does not ask the script.
+    async fn reverse(&mut self, id: u8) {
+        let known = self.known(id);
+        if !known.is_some_and(|record| matches!(record.state, State::Lost | State::Ended { .. })) {
+            return;
+        }
+        let done = self.fixture.reverse(&format!("e{id}"), &format!("r{id}")).await;
+        if let Some(before) = self.reversed.get(&id).or_else(|| self.reversed_before.get(&id)) {
+            assert_eq!(done.expect("done before"), (false, before.clone()));
+            return;
+        }
+        let Some(expected) = self.model.reverse(self.rounds[&id]) else {
+            assert!(matches!(done, Err(PlayError::AmountTooLarge)), "{done:?}");
+            return;
+        };
+        let (now, record) = done.expect("reversed");
+        let micro = |units: u64, micro: u64| u128::from(units) * 1_000_000 + u128::from(micro);
+        let parts = record.tiers.iter();
+        let parts = parts.map(|part| {
+            (
+                micro(part.amount, part.amount_micro),
+                micro(part.uncovered, part.uncovered_micro),
+            )
+        });
+        assert_eq!((now, parts.collect::<Vec<_>>()), (true, expected));
+        self.reversed.insert(id, record);
     }
 
     async fn adjust(&mut self, tier: usize, amount: i64) {
@@ -263,6 +317,7 @@ impl Case<'_> {
         assert_eq!(opened, !held && !idle);
         if opened {
             self.older = std::mem::take(&mut self.newer);
+            self.reversed_before = std::mem::take(&mut self.reversed);
         }
     }
 
@@ -283,9 +338,11 @@ impl Case<'_> {
                 [tier.pool, tier.reserve, tier.overflow, remainder, tier.paid, tier.wins]
             );
             let contributed = u128::from(meter.contributed) * 1_000_000 + u128::from(meter.contributed_micro);
+            let reversed = u128::from(meter.reversed) * 1_000_000 + u128::from(meter.reversed_micro);
+            let funded = i128::from(meter.funded) * 1_000_000 + i128::from(meter.funded_micro);
             assert_eq!(
-                (contributed, i128::from(meter.funded)),
-                (tier.contributed_micro, tier.funded)
+                (contributed, reversed, funded),
+                (tier.contributed_micro, tier.reversed_micro, tier.funded_micro)
             );
         }
     }
@@ -306,14 +363,21 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
         rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})), rank(2, &json!({"pool": {"tier": "mini", "take": "all"}})),
         rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
         rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
-    let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds});
+    let vip_rate = 1_000_000 - rate;
+    let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
+        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
     let fixture = JackpotFixture::on(redis.clone(), &change).await;
-    let model = Model::new(rules.to_vec(), rate);
+    let model = Model::new(rules.to_vec());
     let mut case = Case {
         fixture: &fixture,
         model,
         newer: HashMap::new(),
         older: HashMap::new(),
+        rounds: HashMap::new(),
+        reversed: HashMap::new(),
+        reversed_before: HashMap::new(),
+        rate,
+        vip_rate,
         paused: false,
     };
     for step in steps {

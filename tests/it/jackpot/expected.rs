@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::play::By;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::MAX_MINOR;
 use serde_json::{Value, json};
 
@@ -33,6 +35,8 @@ fn definitions() -> Vec<Value> {
             tier("grand", 500_000, &json!({"cap": 10, "min_payout": 1})),
             tier("mini", 1, &json!({"reserve_ppm": 3})),
         ]}),
+        json!({"contribution": {"rate_ppm": 15_001}, "odds": odds, "sources": {
+            "lobby": {}, "vip": {"contribution": {"fixed": 5}}, "slot": {"contribution": {"rate_ppm": 7_777}}}}),
     ]
 }
 
@@ -42,8 +46,16 @@ fn call(number: usize, size: usize) -> Vec<EnterEntry> {
         0 => 100,
         _ => (i * 7_919 + number * 104_729) as u64 % 5_000,
     };
+    // A jackpot without sources only records them.
+    let source = |i: usize| match number % 4 {
+        0 => "vip",
+        _ => ["lobby", "vip", "slot"][(i + number) % 3],
+    };
     let one = |i: usize| EnterEntry {
-        sent: sent("p", stake(i)),
+        sent: Sent {
+            source: Some(Id::parse(source(i)).expect("an id")),
+            ..sent("p", stake(i))
+        },
         ..entry(&format!("e{number}-{i}"), 0)
     };
     (0..size).map(one).collect()
@@ -55,7 +67,7 @@ async fn enter_all(instance: &Instance, entries: &[EnterEntry]) {
         async move {
             instance
                 .play
-                .enter(&instance.fixture.id, &id, entry.sent.clone(), None)
+                .enter(&instance.fixture.id, &id, entry.sent.clone(), By::default())
                 .await
         }
     });

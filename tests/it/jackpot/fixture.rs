@@ -232,6 +232,9 @@ impl JackpotFixture {
                 funded: meter.funded,
                 paid: units(meter.paid),
                 wins: units(meter.wins),
+                funded_micro: units(meter.funded_micro),
+                reversed: units(meter.reversed),
+                reversed_micro: units(meter.reversed_micro),
                 ..Meters::default()
             };
             assert_eq!(rebuilt, held);

@@ -23,9 +23,20 @@ pub struct Tier {
     pub pool_micro: u128,
     pub reserve_micro: u128,
     pub contributed_micro: u128,
-    pub funded: i128,
+    pub funded_micro: i128,
+    pub reversed_micro: u128,
     pub paid: u128,
     pub wins: u128,
+    /// Number of the last entry at the last take of all.
+    took: Option<u64>,
+}
+
+/// What decides an entry's contribution, and its number.
+#[derive(Debug, Clone, Copy)]
+pub struct Round {
+    pub sequence: u64,
+    pub stake: u128,
+    pub rate_ppm: u128,
 }
 
 /// The part of the pool that a prize takes.
@@ -40,37 +51,67 @@ pub enum Prize {
 pub struct Model {
     pub rules: Vec<Rules>,
     pub tiers: Vec<Tier>,
-    pub rate_ppm: u128,
+    pub sequence: u64,
     pub claim_order: u64,
 }
 
 impl Model {
-    pub fn new(rules: Vec<Rules>, rate_ppm: u128) -> Self {
+    pub fn new(rules: Vec<Rules>) -> Self {
         Self {
             tiers: vec![Tier::default(); rules.len()],
             rules,
-            rate_ppm,
+            sequence: 0,
             claim_order: 0,
         }
     }
 
-    /// Adds an entry's contribution; `None`, with nothing changed, when a meter would pass 2^53 − 1.
-    pub fn enter(&mut self, stake: u128) -> Option<()> {
-        let before = self.tiers.clone();
-        let whole = stake * self.rate_ppm;
+    /// What each tier gets of a contribution, in millionths.
+    fn shares(&self, whole: u128) -> Vec<u128> {
         let complete = self.rules.iter().map(|r| r.share_ppm).sum::<u128>() == MICRO;
         let mut left = whole;
+        let mut shares = Vec::new();
         for (i, rules) in self.rules.iter().enumerate() {
             let last = complete && i + 1 == self.rules.len();
             let amount = if last { left } else { whole * rules.share_ppm / MICRO };
             left -= amount;
-            self.tiers[i].contribute(rules, amount);
+            shares.push(amount);
         }
-        let fits = self.tiers.iter().all(Tier::fits);
-        if !fits {
+        shares
+    }
+
+    /// Adds an entry's contribution; `None`, with nothing changed, when a meter would pass 2^53 − 1.
+    pub fn enter(&mut self, stake: u128, rate_ppm: u128) -> Option<Round> {
+        let before = self.tiers.clone();
+        let shares = self.shares(stake * rate_ppm);
+        for ((tier, rules), amount) in self.tiers.iter_mut().zip(&self.rules).zip(shares) {
+            tier.contribute(rules, amount);
+        }
+        if !self.tiers.iter().all(Tier::fits) {
             self.tiers = before;
+            return None;
         }
-        fits.then_some(())
+        self.sequence += 1;
+        Some(Round {
+            sequence: self.sequence,
+            stake,
+            rate_ppm,
+        })
+    }
+
+    /// Takes an entry's contribution back: of each tier all of it, and what the tier did not hold, in millionths. `None`,
+    /// with nothing changed, when a meter would pass 2^53 − 1.
+    pub fn reverse(&mut self, round: Round) -> Option<Vec<(u128, u128)>> {
+        let before = self.tiers.clone();
+        let shares = self.shares(round.stake * round.rate_ppm);
+        let tiers = self.tiers.iter_mut().zip(&self.rules).zip(shares);
+        let reversed = tiers
+            .map(|((tier, rules), amount)| (amount, tier.reverse(rules, amount, round.sequence)))
+            .collect();
+        if !self.tiers.iter().all(Tier::fits) {
+            self.tiers = before;
+            return None;
+        }
+        Some(reversed)
     }
 
     /// Takes a prize: the amount, or `None` for retry.
@@ -89,6 +130,7 @@ impl Model {
         self.claim_order += 1;
         if matches!(prize, Prize::All) {
             tier.wins += 1;
+            tier.took = Some(self.sequence);
             tier.restart(rules);
         }
         Some(amount)
@@ -102,7 +144,7 @@ impl Model {
             return false;
         };
         after.pool = pool;
-        after.funded += amount;
+        after.funded_micro += amount * 1_000_000;
         let above = amount > 0 && rules.cap.is_some_and(|cap| pool > cap);
         if above || !after.fits() {
             return false;
@@ -131,6 +173,35 @@ impl Tier {
         }
     }
 
+    /// Gives a contribution back. Returns what the tier did not hold of it.
+    fn reverse(&mut self, rules: &Rules, micro: u128, sequence: u64) -> u128 {
+        let of_reserve = micro * rules.reserve_ppm / MICRO;
+        let of_pool = micro - of_reserve;
+        let won_since = self.took.is_some_and(|took| sequence <= took);
+        let held = (self.pool + self.overflow) * MICRO + self.pool_micro;
+        let out = if won_since { 0 } else { of_pool.min(held) };
+        // The pool gives first: what is left is overflow, up to what was there.
+        let left = (held - out) / MICRO;
+        self.pool_micro = (held - out) % MICRO;
+        self.overflow = self.overflow.min(left);
+        self.pool = left - self.overflow;
+
+        let held = self.reserve * MICRO + self.reserve_micro;
+        let out_of_reserve = of_reserve.min(held);
+        self.reserve = (held - out_of_reserve) / MICRO;
+        self.reserve_micro = (held - out_of_reserve) % MICRO;
+
+        let uncovered = micro - out - out_of_reserve;
+        self.funded_micro += i128::try_from(uncovered).expect("far below 2^127");
+        self.reversed_micro += micro;
+        uncovered
+    }
+
+    /// Whole units that operators funded.
+    pub fn funded(&self) -> i128 {
+        self.funded_micro.div_euclid(1_000_000)
+    }
+
     fn restart(&mut self, rules: &Rules) {
         let from_reserve = rules.seed.min(self.reserve);
         let from_overflow = (rules.seed - from_reserve).min(self.overflow);
@@ -146,15 +217,16 @@ impl Tier {
 
     fn fits(&self) -> bool {
         let contributed = self.contributed_micro / MICRO;
-        let funded = u128::try_from(self.funded.max(0)).unwrap_or_default();
+        let funded = u128::try_from(self.funded().max(0)).unwrap_or_default();
         contributed <= MAX && contributed + funded <= MAX
     }
 
-    /// Promise 1, in millionths: what came in, minus what is there and what was paid; always 0.
+    /// Promise 1, in millionths: what came in, minus what is there, was paid and was reversed;
+    /// always 0.
     pub fn balance(&self) -> i128 {
         let held =
             (self.pool + self.reserve + self.overflow + self.paid) * MICRO + self.pool_micro + self.reserve_micro;
         let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
-        signed(self.contributed_micro) + self.funded * signed(MICRO) - signed(held)
+        signed(self.contributed_micro) + self.funded_micro - signed(held + self.reversed_micro)
     }
 }

@@ -7,7 +7,7 @@ use jackpot::coupon::definition::Definition;
 use jackpot::coupon::scripts as coupon_scripts;
 use jackpot::coupon::status::Status as CouponStatus;
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::play::{Play, Played};
+use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::store::keys::CouponKeys;
 use jackpot::subject::Wanted;
 use jackpot_core::ids::Id;
@@ -74,7 +74,7 @@ async fn issued(fixture: &JackpotFixture) -> u64 {
 }
 
 async fn enter(fixture: &JackpotFixture, play: &Play, entry: &str) -> Result<Played, PlayError> {
-    play.enter(&fixture.id, &id(entry), sent(&format!("p-{entry}"), 1), None)
+    play.enter(&fixture.id, &id(entry), sent(&format!("p-{entry}"), 1), By::default())
         .await
 }
 
@@ -133,7 +133,7 @@ async fn a_player_gets_one_and_the_rank_is_drawn_no_more() {
     let mut attempts = Vec::new();
     for entry in ["a", "b"] {
         let played = play
-            .enter(&fixture.id, &id(entry), sent("same", 1), None)
+            .enter(&fixture.id, &id(entry), sent("same", 1), By::default())
             .await
             .expect("played");
         attempts.push(results(&played));
@@ -205,7 +205,7 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
     let play = play(&fixture, u64::MAX);
     let players: Vec<_> = (0..50).map(|i| sent(&format!("p{i}"), 1)).collect();
     let batch = batch("b", &players);
-    let first = play.enter_batch(&fixture.id, &batch).await.expect("taken");
+    let first = play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
     assert!(!first.replayed);
     // This instance had not met the coupon. One call asks for all units, because separate calls may arrive in any order.
     let events: u64 = fixture
@@ -224,7 +224,7 @@ async fn a_batch_gives_its_coupons_in_the_order_of_its_entries() {
         .map(|(index, unit)| (*index as u64, unit.as_ref().map(|u| u.sequence)))
         .collect();
     assert_eq!(places, (1..=10).map(|i| (i, Some(i))).collect::<Vec<_>>());
-    let again = play.enter_batch(&fixture.id, &batch).await.expect("remembered");
+    let again = play.enter_batch(&fixture.id, &batch, "").await.expect("remembered");
     assert!(again.replayed);
     assert_eq!(won(&again), units);
     assert_eq!((issued(&fixture).await, fixture.snapshot().await.pending), (10, 0));

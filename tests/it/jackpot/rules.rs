@@ -68,9 +68,28 @@ async fn the_rules_are_those_of_the_definition_in_numbers_and_sentences() {
     for told in [
         "1.125 % goes to the pools",
         "Fixed amounts give 0.022 % of each stake back",
+        "A game can cancel a round that won no prize within 300 seconds.",
     ] {
         assert!(page.contains(told), "{told}");
     }
+}
+
+#[tokio::test]
+async fn the_rules_tell_that_some_games_draw_for_themselves_and_not_which() {
+    let service = Service::start().await;
+    let sources = json!({"lobby": {}, "slot-9": {"draw": "external", "keys": ["slot-9-key"]}});
+    put(&service, "shared", &json!({"sources": sources, "reverse_within_s": 0})).await;
+    let rules: Value = stranger(&service, "shared").await.json().await.expect("JSON");
+    let fairness = rules["fairness"].as_str().expect("a sentence");
+    assert!(fairness.ends_with("Those draws are not of this service: no seed explains them."));
+    assert!(!rules.to_string().contains("slot-9"));
+    let page = http_client()
+        .get(service.url("/j/shared"))
+        .send()
+        .await
+        .expect("a page");
+    let page = page.text().await.expect("text");
+    assert!(!page.contains("A game can cancel a round"));
 }
 
 #[tokio::test]

@@ -115,6 +115,7 @@ fn restored(raw: &Raw) -> RestoredState {
         meters: meters
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
             .collect(),
+        moved: Vec::new(),
         written: raw.parts.iter().map(|(part, all)| (*part, all.len() as u64)).collect(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::play::Play;
+use jackpot::jackpot::play::{By, Play};
 use jackpot::ledger::Ledger;
 use jackpot_core::ids::Id;
 use serde_json::json;
@@ -65,7 +65,10 @@ fn play(fixture: &JackpotLedger) -> Play {
 
 async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Result<bool, PlayError> {
     let id = Id::parse(entry_id).expect("an id");
-    Ok(play.enter(&fixture.id, &id, sent("p", 100), None).await?.replayed)
+    Ok(play
+        .enter(&fixture.id, &id, sent("p", 100), By::default())
+        .await?
+        .replayed)
 }
 
 async fn while_sql_is_away_nothing_is_lost_and_the_backlog_is_bounded(db: LedgerDb) {

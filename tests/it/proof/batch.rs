@@ -88,7 +88,7 @@ async fn whatever_the_event_of_a_batch_states_is_recomputed() {
         first,
         "amounts",
         &|amounts| format!("{amounts}9=0,0,0,0/0,0,0,0;"),
-        "a stake that nobody sent",
+        "amounts that nobody sent",
     );
     says(
         first,

@@ -1,5 +1,6 @@
 //! Odds by stake: each path of an entry draws by them, and the verifier recomputes it.
 
+use jackpot::jackpot::play::By;
 use std::collections::BTreeSet;
 
 use jackpot::proof::verify::Place;
@@ -39,7 +40,10 @@ async fn entries_and_batches_are_drawn_by_their_stakes() {
         let entry_id = Id::parse(&format!("e{i}")).expect("an id");
         let rank = rank_of(entry_id.as_str(), &sent);
         let stake = sent.stake;
-        let played = play.enter(&fixture.id, &entry_id, sent, None).await.expect("played");
+        let played = play
+            .enter(&fixture.id, &entry_id, sent, By::default())
+            .await
+            .expect("played");
         assert_eq!(played.attempts[0].rank, rank, "{entry_id} of stake {stake}");
         assert!(rank > 0 || stake < Minor::try_from(20).expect("in range"));
         results.extend(played.attempts.iter().map(|attempt| attempt.result));
@@ -47,7 +51,10 @@ async fn entries_and_batches_are_drawn_by_their_stakes() {
     assert_eq!(results, BTreeSet::from(["none", "paid", "retry"]));
 
     let sent = entries(60);
-    let played = play.enter_batch(&fixture.id, &batch("b", &sent)).await.expect("played");
+    let played = play
+        .enter_batch(&fixture.id, &batch("b", &sent), "")
+        .await
+        .expect("played");
     let drawn = (1..)
         .zip(&sent)
         .filter(|(index, sent)| rank_of(&format!("b:{index}"), sent) > 0);

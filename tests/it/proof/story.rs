@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jackpot::jackpot::ledger::event::{Claim, ClaimResult, Event, Kind};
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::play::Play;
+use jackpot::jackpot::play::{By, Play};
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
 use jackpot::proof::format::FORMAT;
@@ -86,7 +86,9 @@ async fn one_by_one(fixture: &JackpotFixture, play: &Play, prefix: &str) {
             ..sent(&format!("p{i}"), 500 + i * 37)
         };
         let entry = Id::parse(&format!("{prefix}-{i}")).expect("an id");
-        play.enter(&fixture.id, &entry, sent, None).await.expect("played");
+        play.enter(&fixture.id, &entry, sent, By::default())
+            .await
+            .expect("played");
     }
 }
 

@@ -85,6 +85,8 @@ pub fn sent(player: &str, stake: u64) -> Sent {
         player,
         stake,
         client_seed: None,
+        source: None,
+        ranks: None,
     }
 }
 

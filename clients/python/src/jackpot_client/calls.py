@@ -21,6 +21,7 @@ from .generated.api.coupons import put_coupon as _put_coupon
 from .generated.api.coupons import void_issue as _void_issue
 from .generated.api.entries import get_entry as _get_entry
 from .generated.api.entries import make_entry, make_entry_batch, make_play
+from .generated.api.entries import reverse_entry as _reverse_entry
 from .generated.api.jackpots import adjust_jackpot as _adjust_jackpot
 from .generated.api.jackpots import close_jackpot as _close_jackpot
 from .generated.api.jackpots import get_definition as _get_definition
@@ -72,6 +73,8 @@ from .generated.models import (
     PlayAnswer,
     PlayBody,
     ReasonBody,
+    Reversal,
+    ReversalBody,
     Room,
     RoomDefinition,
     RoomStatus,
@@ -109,10 +112,22 @@ def enter(
     stake: int,
     entry_id: str | None = None,
     client_seed: str | None = None,
+    source_id: str | None = None,
+    ranks: Sequence[int] | None = None,
     room_pass: str | None = None,
 ) -> Steps[Entry]:
-    """One play of one player: contributes once, is drawn once and has one outcome. `stake` is in minor units."""
-    body = EntryBody(entry_id=_id(entry_id), player_id=player_id, stake=stake, client_seed=client_seed)
+    """One play of one player: contributes once, is drawn once and has one outcome. `stake` is in minor units.
+
+    `ranks` are what the game of an external source drew.
+    """
+    body = EntryBody(
+        entry_id=_id(entry_id),
+        player_id=player_id,
+        stake=stake,
+        client_seed=client_seed,
+        source_id=_set(source_id),
+        ranks=_set(None if ranks is None else list(ranks)),
+    )
     request = make_entry._get_kwargs(jackpot_id, body=body, x_room_pass=_set(room_pass))
     return (yield from ask(session, request, Entry.from_dict))
 
@@ -126,6 +141,7 @@ def enter_several(
     currency: str,
     entry_id: str | None = None,
     client_seed: str | None = None,
+    source_id: str | None = None,
     room_passes: Sequence[str] = (),
 ) -> Steps[PlayAnswer]:
     """One play that feeds 1 to 16 jackpots: exactly an entry of each, with this id.
@@ -140,6 +156,7 @@ def enter_several(
         currency=currency,
         jackpots=list(jackpot_ids),
         client_seed=client_seed,
+        source_id=_set(source_id),
     )
     request = make_play._get_kwargs(body=body, x_room_pass=_set(", ".join(room_passes) or None))
     return (yield from ask(session, request, PlayAnswer.from_dict, is_whole=_is_answered))
@@ -164,6 +181,14 @@ def enter_batch(
 def get_entry(session: Session, jackpot_id: str, entry_id: str) -> Steps[Entry]:
     """An entry with the body of its first answer."""
     return (yield from ask(session, _get_entry._get_kwargs(jackpot_id, entry_id), Entry.from_dict))
+
+
+def reverse_entry(
+    session: Session, jackpot_id: str, entry_id: str, reason: str, *, reversal_id: str | None = None
+) -> Steps[Reversal]:
+    """Takes the contribution of an entry back, because its round was cancelled. Once for each entry."""
+    body = ReversalBody(reversal_id=_id(reversal_id), reason=reason)
+    return (yield from ask(session, _reverse_entry._get_kwargs(jackpot_id, entry_id, body=body), Reversal.from_dict))
 
 
 def list_entries(
@@ -297,6 +322,7 @@ def list_payouts(
     jackpot_id: str | None = None,
     player_id: str | None = None,
     tier: str | None = None,
+    source_id: str | None = None,
     from_: datetime | None = None,
     to: datetime | None = None,
     min_amount: int | None = None,
@@ -308,6 +334,7 @@ def list_payouts(
         jackpot_id=_set(jackpot_id),
         player_id=_set(player_id),
         tier=_set(tier),
+        source_id=_set(source_id),
         from_=_set(from_),
         to=_set(to),
         min_amount=_set(min_amount),

@@ -156,7 +156,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "entry-index-off",
     ),
     Unauthorized: ("unauthorized",),
-    Forbidden: ("forbidden", "wrong-subject"),
+    Forbidden: ("forbidden", "wrong-subject", "wrong-source"),
     PassRefused: ("pass-required", "pass-expired"),
     NotFound: (
         "not-found",
@@ -175,7 +175,16 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
     SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
-    Conflict: ("precondition-failed", "not-admitted", "room-not-open", "reconciliation-mismatch"),
+    Conflict: (
+        "precondition-failed",
+        "not-admitted",
+        "room-not-open",
+        "reconciliation-mismatch",
+        "entry-has-prize",
+        "entry-pending",
+        "entry-reversed",
+        "too-late",
+    ),
     RateLimited: ("rate-limited",),
     Unavailable: (
         "store-unavailable",

@@ -459,10 +459,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+         * Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
          *     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
          *     sees the entries of its own jackpots.
-         * @description Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+         * @description Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
          *     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
          *     sees the entries of its own jackpots.
          *
@@ -589,7 +589,7 @@ export interface paths {
         };
         /**
          * A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
-         * @description Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+         * @description Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
          *
          *     Role of the key: `read`.
          */
@@ -646,6 +646,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jackpots/{id}/entries/{entry_id}/reverse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes the contribution of an entry back, because the game cancelled its round. Once for each entry.
+         * @description Each tier gives the exact contribution back: the pool's share out of the pool, then the overflow, and the reserve's
+         *     share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
+         *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["reverse_entry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jackpots/{id}/entry-batches": {
         parameters: {
             query?: never;
@@ -679,7 +703,8 @@ export interface paths {
         };
         /**
          * The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
-         * @description The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
+         * @description The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the game of its source:
+         *     no seed here explains it.
          */
         get: operations["get_fairness"];
         put?: never;
@@ -722,8 +747,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
-         * @description Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+         * Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only those of a source are
+         *     asked for.
+         * @description Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only those of a source are
+         *     asked for.
          *
          *     Role of the key: `read`.
          */
@@ -998,8 +1025,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
-         * @description Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+         * Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
+         * @description Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
          *
          *     Role of the key: `read`.
          */
@@ -1386,12 +1413,12 @@ export interface components {
         AuditRow: {
             /**
              * AuditRow action value
-             * @description define, pause, resume, suspend, close, adjust, rotate, restore, void, redrive,
+             * @description define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
              *     emergency-stop or emergency-start
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "rotate" | "restore" | "void" | "redrive" | "skip" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "rotate" | "restore" | "void" | "redrive" | "skip" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -1457,6 +1484,13 @@ export interface components {
             client_seed?: string | null;
             /** @example p7 */
             player_id: string;
+            /**
+             * @description What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+             *     the last. At most `max_redraws` and one. Entries of other sources have none.
+             */
+            ranks?: number[] | null;
+            /** @description The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded. */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
@@ -1526,6 +1560,49 @@ export interface components {
             user_id?: string;
             /** Format: date-time */
             voided_at?: string | null;
+        };
+        /** @description The trigger is an amount from `low + 1` to `high`. */
+        ByAmount: {
+            /**
+             * Format: int64
+             * @description The largest trigger; above `low`, at most the cap.
+             * @example 10000
+             */
+            high: number;
+            /**
+             * Format: int64
+             * @description Below every trigger; at least `min_payout` and `seed`.
+             * @example 5000
+             */
+            low: number;
+        };
+        /** @description The trigger is a second before this time of day. */
+        ByDay: {
+            /**
+             * @description `HH:MM`, 00:00 to 23:59.
+             * @example 20:00
+             */
+            at: string;
+            /**
+             * @description A time zone of the IANA database.
+             * @example Asia/Seoul
+             */
+            zone: string;
+        };
+        /** @description The trigger is a second from `after_s + 1` to `within_s` after the begin. */
+        ByTime: {
+            /**
+             * Format: int64
+             * @description Seconds after the begin in which nothing is due; below `within_s`.
+             * @example 0
+             */
+            after_s: number;
+            /**
+             * Format: int32
+             * @description Seconds from the begin to the deadline, at most 315,360,000 (ten years).
+             * @example 86400
+             */
+            within_s: number;
         };
         /** @description What an entry adds to the tiers, before their shares. */
         Contribution: {
@@ -1797,6 +1874,11 @@ export interface components {
             odds: components["schemas"]["OddsTable"];
             origins: string[];
             public_meter: boolean;
+            /**
+             * Format: int64
+             * @example 300
+             */
+            reverse_within_s: number;
             tiers: components["schemas"]["Tier"][];
             /**
              * Format: int64
@@ -1828,11 +1910,11 @@ export interface components {
             attempts: components["schemas"]["AttemptBody"][];
             /**
              * Draw by value
-             * @description `service`.
+             * @description service, or external: the game of its source drew, and no seed of the service explains its ranks.
              * @example service
              * @enum {string}
              */
-            by: "service";
+            by: "service" | "external";
             commitment: string;
             /**
              * Format: int64
@@ -1845,6 +1927,11 @@ export interface components {
              */
             epoch: number;
         };
+        /**
+         * @description Who draws the entries of a source.
+         * @enum {string}
+         */
+        DrawnBy: "service" | "external";
         /** @description Why everything stops, or takes requests again. */
         EmergencyReason: {
             /**
@@ -1896,6 +1983,8 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
             /** @example p7 */
             player_id: string;
+            /** @description Only in the answer of `GET`, for an entry whose round was cancelled. */
+            reversed?: components["schemas"]["ReversedBody"];
             /**
              * Format: int64
              * @description Number of the entry within the jackpot, from 1.
@@ -1914,6 +2003,13 @@ export interface components {
             entry_id: string;
             /** @example p7 */
             player_id: string;
+            /**
+             * @description What the game of an external source drew: ranks of the odds table, none twice, tried in order; 0 (nothing) only as
+             *     the last. At most `max_redraws` and one. Entries of other sources have none.
+             */
+            ranks?: number[] | null;
+            /** @description The game, site or channel: one of the jackpot's `sources`, if it has any; otherwise it is only recorded. */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
@@ -2035,6 +2131,11 @@ export interface components {
             sequence: number;
             /** @description Whether its outcome is final. */
             settled: boolean;
+            /**
+             * @description The game, site or channel that it came from; null if it named none.
+             * @example slot-9
+             */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units.
@@ -2313,7 +2414,18 @@ export interface components {
             origins: string[];
             pending?: components["schemas"]["JackpotDefinition"] | null;
             public_meter: boolean;
+            /**
+             * Format: int64
+             * @example 300
+             */
+            reverse_within_s: number;
             room?: string | null;
+            /** @description What the source has brought and won, by the ledger: only in an answer to `source_id`. */
+            source?: components["schemas"]["SourceMeters"];
+            /** @description The games, sites or channels that feed it. */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
             /**
              * Jackpot status value
              * @description open, paused, suspended or closed
@@ -2359,8 +2471,8 @@ export interface components {
             max_stake?: number | null;
             /**
              * Format: int64
-             * @description Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the contribution is a rate, else
-             *     0. With a rate, 0 is refused: such an entry would add nothing and could still win.
+             * @description Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a contribution that an entry can use
+             *     is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
              * @example 0
              */
             min_stake?: number;
@@ -2386,11 +2498,38 @@ export interface components {
              */
             public_meter: boolean;
             /**
+             * Format: int64
+             * @description For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
+             * @default 300
+             * @example 300
+             */
+            reverse_within_s: number;
+            /**
              * @description The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
              *     none.
              * @example null
              */
             room?: string | null;
+            /**
+             * @description The games, sites or channels that feed the jackpot, by id, at most 100. With any, each entry must name one as its
+             *     `source_id`. The public form of the definition leaves them out.
+             * @default {}
+             * @example {
+             *       "lobby": {},
+             *       "slot-9": {
+             *         "contribution": {
+             *           "fixed": 2
+             *         },
+             *         "draw": "external",
+             *         "keys": [
+             *           "slot-9"
+             *         ]
+             *       }
+             *     }
+             */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
             /**
              * @description Status of a new jackpot; default open. It has no effect on an existing jackpot. Answers show the jackpot's
              *     status.
@@ -2535,8 +2674,23 @@ export interface components {
              * @description Pays for the next seed.
              */
             reserve: number;
+            /**
+             * Format: int64
+             * @description Given back for cancelled rounds: whole units of the exact sum.
+             */
+            reversed: number;
             /** @example grand */
             tier: string;
+            /**
+             * Format: int64
+             * @description Came from other jackpots. Always 0: transfers are not built yet.
+             */
+            transferred_in: number;
+            /**
+             * Format: int64
+             * @description Went to other jackpots. Always 0 too.
+             */
+            transferred_out: number;
             /**
              * Format: int64
              * @description Takes of all.
@@ -2606,6 +2760,15 @@ export interface components {
              * @example /problems/invalid-request
              */
             type: string;
+        };
+        /** @description By when a pool must be hit: `amount`, `time` or `daily`; `amount` also together with one of the others. */
+        MustHitBy: {
+            /** @description Before the pool is above an amount. */
+            amount?: components["schemas"]["ByAmount"];
+            /** @description Before a time of day. */
+            daily?: components["schemas"]["ByDay"];
+            /** @description Within a time after the cycle's begin. */
+            time?: components["schemas"]["ByTime"];
         };
         /** @description The problem, and what is known all the same. */
         NotReady: {
@@ -2714,8 +2877,14 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page of a list. */
-        PageBody_PayoutRow: {
-            items: components["schemas"]["PayoutRow"][];
+        PageBody_ListedPayout: {
+            items: (components["schemas"]["PayoutRow"] & {
+                /**
+                 * @description The source of the entry; null if it named none.
+                 * @example slot-9
+                 */
+                source_id?: string | null;
+            })[];
             /**
              * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
              *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
@@ -2838,6 +3007,8 @@ export interface components {
             jackpots: string[];
             /** @example p7 */
             player_id: string;
+            /** @description The game, site or channel, as in an entry of each jackpot. */
+            source_id?: string | null;
             /**
              * Format: int64
              * @description Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot.
@@ -2955,7 +3126,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -3082,6 +3253,66 @@ export interface components {
              * @enum {string}
              */
             reason: "lost" | "ledger-stopped" | "suspended" | "backlog";
+        };
+        /** @description What a reversal gave back. */
+        Reversal: {
+            /** @example round-8812-p7 */
+            entry_id: string;
+            /** @example cancel-8812 */
+            reversal_id: string;
+            reversed: components["schemas"]["ReversedPart"][];
+        };
+        /** @description The cancellation of a round. */
+        ReversalBody: {
+            /**
+             * @description 1 to 500 characters, no control characters.
+             * @example round cancelled
+             */
+            reason: string;
+            /**
+             * @description Chosen by the game. The same id works once for an entry.
+             * @example cancel-8812
+             */
+            reversal_id: string;
+        };
+        /** @description That an entry was reversed. */
+        ReversedBody: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @example cancel-8812 */
+            reversal_id: string;
+        };
+        /** @description What one tier gave back: the entry's exact contribution. */
+        ReversedPart: {
+            /**
+             * Format: int64
+             * @description Whole minor units.
+             * @example 1
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Its millionths.
+             * @example 0
+             */
+            amount_micro: number;
+            /** @example grand */
+            tier: string;
+            /**
+             * Format: int64
+             * @description The part that the tier did not hold any more; it counts as funded. Whole minor units.
+             * @example 0
+             */
+            uncovered: number;
+            /**
+             * Format: int64
+             * @description Its millionths.
+             * @example 0
+             */
+            uncovered_micro: number;
         };
         /** @description A room: its definition, status and counts. */
         Room: {
@@ -3413,8 +3644,7 @@ export interface components {
              * @example 100
              */
             min_payout: number;
-            /** @description Reserved: null. */
-            must_hit_by?: Record<string, never> | null;
+            must_hit_by?: components["schemas"]["MustHitBy"] | null;
             /**
              * Format: int64
              * @description Amount with which the pool restarts after a take of all, as far as reserve and overflow reach.
@@ -3423,6 +3653,63 @@ export interface components {
             seed: number;
             /** @example grand */
             tier: string;
+        };
+        /** @description A game, site or channel that feeds a jackpot. */
+        Source: {
+            contribution?: components["schemas"]["Contribution"] | null;
+            /**
+             * @description Who draws its entries.
+             * @default service
+             */
+            draw: components["schemas"]["DrawnBy"];
+            /**
+             * @description Names of the keys that may send its entries, 1 to 16. null: every key that may play. An external source needs them.
+             * @example [
+             *       "slot-9"
+             *     ]
+             */
+            keys?: string[] | null;
+        };
+        /** @description What a source has brought to a tier and won from it. */
+        SourceMeter: {
+            /**
+             * Format: int64
+             * @description Whole minor units of the exact sum.
+             * @example 1500
+             */
+            contributed: number;
+            /**
+             * Format: int64
+             * @description Millionths of a minor unit, on top of `contributed`.
+             * @example 0
+             */
+            contributed_micro: number;
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 700
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             * @example 3
+             */
+            payouts: number;
+            /** @example grand */
+            tier: string;
+        };
+        /** @description What a source has brought and won. */
+        SourceMeters: {
+            /**
+             * Format: int64
+             * @description Entries of the source.
+             * @example 8812
+             */
+            entries: number;
+            meters: components["schemas"]["SourceMeter"][];
+            /** @example slot-9 */
+            source_id: string;
         };
         /** @description A part of the state, from both sides. */
         StateRow: {
@@ -3536,8 +3823,7 @@ export interface components {
              * @example 100
              */
             min_payout: number;
-            /** @description Reserved: null. */
-            must_hit_by?: Record<string, never> | null;
+            must_hit_by?: components["schemas"]["MustHitBy"] | null;
             /**
              * Format: int32
              * @description Part of the tier's share that goes to its reserve, parts per million.
@@ -4122,7 +4408,7 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, rotate, restore, void, redrive,
+                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
                  *     emergency-stop or emergency-start.
                  * @example pause
                  */
@@ -6420,17 +6706,19 @@ export interface operations {
     };
     list_entries: {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description Of this player.
+                 * @description Of this player. Required, unless `jackpot_id` and `source_id` are given.
                  * @example p7
                  */
-                player_id: string;
+                player_id?: string;
                 /**
                  * @description Of this jackpot.
                  * @example spring
                  */
                 jackpot_id?: string;
+                /** @description Of this source. */
+                source_id?: string;
                 /**
                  * @description Taken then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -6838,7 +7126,10 @@ export interface operations {
     };
     get_jackpot: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Adds what this source has brought and won, as `source`. */
+                source_id?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -7745,7 +8036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `pass-required`, `pass-expired`, `forbidden`, `wrong-subject` */
+            /** @description `pass-required`, `pass-expired`, `wrong-source`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8008,6 +8299,188 @@ export interface operations {
             };
         };
     };
+    reverse_entry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                /**
+                 * @description As it was sent, or `{batch_id}:{i}`.
+                 * @example round-8812-p7
+                 */
+                entry_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReversalBody"];
+            };
+        };
+        responses: {
+            /** @description Done before, with `Idempotency-Replayed: true` */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reversal"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reversal"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `entry-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `entry-has-prize`, `entry-pending`, `entry-reversed`, `too-late`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     make_entry_batch: {
         parameters: {
             query?: never;
@@ -8069,7 +8542,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `pass-required`: the jackpot has a waiting room; `forbidden`, `wrong-subject` */
+            /** @description `pass-required`: the jackpot has a waiting room; `wrong-source`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8490,6 +8963,8 @@ export interface operations {
     list_postings: {
         parameters: {
             query?: {
+                /** @description Only what entries of this source brought and won: the accounts contributions and payouts, which do not sum to zero. */
+                source_id?: string;
                 /**
                  * @description Booked then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -10319,6 +10794,8 @@ export interface operations {
                  * @example grand
                  */
                 tier?: string;
+                /** @description Of entries of this source. */
+                source_id?: string;
                 /**
                  * @description Paid then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -10355,7 +10832,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageBody_PayoutRow"];
+                    "application/json": components["schemas"]["PageBody_ListedPayout"];
                     /** @example {"payout_id":"5d0b1c9f7a3e42d6b8a1c07e94f2d358","jackpot_id":"spring","entry_id":"round-8812-p7","player_id":"p7","tier":"grand","amount":18811,"currency":"KRW","claim_order":4,"pool_before":18811,"pool_after":0,"paid_at":"2026-11-21T06:00:00.123Z","history":"9f1c0a44d2b7e633","event_id":"jackpot:spring:9f1c0a44d2b7e633:8820:0","key_id":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","signature":"npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA"} */
                     "application/x-ndjson": string;
                     /**

@@ -5,14 +5,15 @@
 //! have an entry's contribution if it follows from the beginning of its run (`lua/jackpot/entering.lua`). An event of
 //! 10,000 entries has as many amounts as there are stakes, and one more run than there are paid claims.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::definition::Definition;
 use super::document::Contribution;
 use super::record::Contributed;
 use super::split::{Micro, TierAmount, split};
+use crate::ids::Id;
 use crate::money::Minor;
-use crate::wire::{Field, OrDash};
+use crate::wire::{Field, Item, OrDash, Stands};
 use crate::words;
 
 /// Millionths of a unit, as the meters count them.
@@ -21,75 +22,204 @@ const MICRO: u32 = 1_000_000;
 words! {
     /// What an entry of a stake adds.
     pub struct AmountRow as "amount_row" by '=' each ';' {
-        /// The stake, or `*` if entries of every stake add the same.
+        /// The stake, or `*` if entries of every stake add the same. For a source with a contribution of its own: `@source`
+        /// after it.
         pub stake: OfStake,
         /// One for each tier.
         pub amounts: Vec<TierAmount>,
     }
 }
 
-/// A stake, or every stake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OfStake(pub Option<Minor>);
+/// Which entries a row of amounts is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OfStake {
+    /// Of this stake; `None` for every stake.
+    pub stake: Option<Minor>,
+    /// Of this source, which has a contribution of its own; `None` for all that contribute as the jackpot says.
+    pub source: Option<Id>,
+}
 
 impl Field for OfStake {
-    const TYPE: &'static str = "minor units, or `*`";
-    const PATTERN: &'static str = "[%d*]+";
+    const TYPE: &'static str = "minor units, or `*`; then `@source` for a source's own contribution";
+    const PATTERN: &'static str = "[%w*@._-]+";
 
     fn read(text: &str) -> Option<Self> {
-        if text == "*" {
-            Some(Self(None))
-        } else {
-            Minor::read(text).map(|stake| Self(Some(stake)))
-        }
+        let (stake, source) = match text.split_once('@') {
+            Some((stake, source)) => (stake, Some(Id::read(source)?)),
+            None => (text, None),
+        };
+        let stake = match stake {
+            "*" => None,
+            stake => Some(Minor::read(stake)?),
+        };
+        Some(Self { stake, source })
     }
 
     fn write(&self, out: &mut String) {
-        match self.0 {
+        match self.stake {
             Some(stake) => stake.write(out),
             None => out.push('*'),
+        }
+        if let Some(source) = &self.source {
+            out.push('@');
+            source.write(out);
         }
     }
 }
 
-/// What an entry adds to each tier under one definition, by stake.
+impl Item for OfStake {
+    const LIST: Stands = Stands::Between(',');
+    const CAN_BE_NONE: bool = true;
+    const LIST_TYPE: &'static str =
+        "list with commas, `-` for none: minor units, or `*`; then `@source` for a source's own contribution";
+}
+
+/// What an entry adds to each tier under one definition, by stake and source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Amounts {
+pub struct Amounts {
+    /// With the jackpot's contribution, if an entry uses it.
+    own: Option<ByStake>,
+    /// Of the sources that have contributions of their own.
+    sources: Vec<(Id, ByStake)>,
+}
+
+/// What an entry adds with one contribution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ByStake {
     /// The same whatever the stake: the contribution is fixed.
-    Fixed(Vec<TierAmount>),
+    Every(Vec<TierAmount>),
     /// For each stake, in the order of stakes: mostly one, so a hash would cost more.
-    ByStake(Vec<(Minor, Vec<TierAmount>)>),
+    Each(Vec<(Minor, Vec<TierAmount>)>),
+}
+
+/// How an entry finds what it adds.
+#[derive(Debug, Clone, Copy)]
+pub enum Adds<'a> {
+    /// By what was sent.
+    Sent(Minor, Option<&'a Id>),
+    /// By its row.
+    Row(&'a OfStake),
+    /// All entries add the same.
+    Same,
 }
 
 impl Amounts {
-    /// `None` unless the rows are one for every stake, or one for each of several, and all have as many tiers.
+    /// `None` unless each contribution has one row for every stake, or one for each of several, and all have as many
+    /// tiers.
     pub(super) fn of_rows(rows: Vec<AmountRow>) -> Option<Self> {
         let tiers = rows.first()?.amounts.len();
         if rows.iter().any(|row| row.amounts.len() != tiers) {
             return None;
         }
-        let mut by_stake = Vec::with_capacity(rows.len());
-        let only = rows.len() == 1;
-        for AmountRow { stake, amounts } in rows {
-            let Some(stake) = stake.0 else {
-                return only.then_some(Self::Fixed(amounts));
-            };
-            by_stake.push((stake, amounts));
+        let (mut own, mut sources) = (Vec::new(), Vec::<(Id, Vec<_>)>::new());
+        for AmountRow { stake: of, amounts } in rows {
+            let row = (of.stake, amounts);
+            match of.source {
+                None => own.push(row),
+                Some(source) => match sources.iter_mut().find(|(id, _)| *id == source) {
+                    Some((_, rows)) => rows.push(row),
+                    None => sources.push((source, vec![row])),
+                },
+            }
         }
-        by_stake.sort_unstable_by_key(|(stake, _)| *stake);
-        let is_twice = by_stake.windows(2).any(|two| two[0].0 == two[1].0);
-        (!is_twice).then_some(Self::ByStake(by_stake))
+        let own = if own.is_empty() {
+            None
+        } else {
+            Some(ByStake::of_rows(own)?)
+        };
+        let sources = sources
+            .into_iter()
+            .map(|(id, rows)| Some((id, ByStake::of_rows(rows)?)));
+        let sources = sources.collect::<Option<_>>()?;
+        Some(Self { own, sources })
     }
 
-    /// What an entry of this stake adds.
+    /// What an entry of this stake and source adds.
     #[must_use]
-    pub fn of(&self, stake: Minor) -> Option<&[TierAmount]> {
-        match self {
-            Self::Fixed(amounts) => Some(amounts),
-            Self::ByStake(by_stake) => {
-                let at = by_stake.binary_search_by_key(&stake, |(stake, _)| *stake).ok()?;
-                Some(&by_stake[at].1)
+    pub fn of(&self, stake: Minor, source: Option<&Id>) -> Option<&[TierAmount]> {
+        let by_source = source.and_then(|source| self.of_source(source));
+        match by_source.or(self.own.as_ref())? {
+            ByStake::Every(amounts) => Some(amounts),
+            by_stake @ ByStake::Each(_) => by_stake.of_stake(stake),
+        }
+    }
+
+    fn find(&self, adds: Adds<'_>) -> Option<&[TierAmount]> {
+        match adds {
+            Adds::Sent(stake, source) => self.of(stake, source),
+            Adds::Row(row) => {
+                let by_stake = match &row.source {
+                    Some(source) => self.of_source(source)?,
+                    None => self.own.as_ref()?,
+                };
+                match (by_stake, row.stake) {
+                    (ByStake::Every(amounts), None) => Some(amounts),
+                    (by_stake, Some(stake)) => by_stake.of_stake(stake),
+                    _ => None,
+                }
             }
+            Adds::Same => match (&self.own, &self.sources[..]) {
+                (Some(only), []) | (None, [(_, only)]) => only.only(),
+                _ => None,
+            },
+        }
+    }
+
+    fn of_source(&self, source: &Id) -> Option<&ByStake> {
+        let found = self.sources.iter().find(|(id, _)| id == source)?;
+        Some(&found.1)
+    }
+
+    /// Which entries it has rows for.
+    #[must_use]
+    pub fn rows(&self) -> BTreeSet<OfStake> {
+        let own = self.own.iter().map(|by_stake| (None, by_stake));
+        let sources = self.sources.iter().map(|(id, by_stake)| (Some(id), by_stake));
+        let row = |source: Option<&Id>, stake| OfStake {
+            stake,
+            source: source.cloned(),
+        };
+        own.chain(sources)
+            .flat_map(|(source, by_stake)| match by_stake {
+                ByStake::Every(_) => vec![row(source, None)],
+                ByStake::Each(rows) => rows.iter().map(|(stake, _)| row(source, Some(*stake))).collect(),
+            })
+            .collect()
+    }
+}
+
+impl ByStake {
+    fn of_rows(rows: Vec<(Option<Minor>, Vec<TierAmount>)>) -> Option<Self> {
+        let mut each = Vec::with_capacity(rows.len());
+        let only = rows.len() == 1;
+        for (stake, amounts) in rows {
+            let Some(stake) = stake else {
+                return only.then_some(Self::Every(amounts));
+            };
+            each.push((stake, amounts));
+        }
+        each.sort_unstable_by_key(|(stake, _)| *stake);
+        let is_twice = each.windows(2).any(|two| two[0].0 == two[1].0);
+        (!is_twice).then_some(Self::Each(each))
+    }
+
+    fn of_stake(&self, stake: Minor) -> Option<&[TierAmount]> {
+        match self {
+            Self::Every(_) => None,
+            Self::Each(each) => {
+                let at = each.binary_search_by_key(&stake, |(stake, _)| *stake).ok()?;
+                Some(&each[at].1)
+            }
+        }
+    }
+
+    fn only(&self) -> Option<&[TierAmount]> {
+        match self {
+            Self::Every(amounts) => Some(amounts),
+            Self::Each(each) => match &each[..] {
+                [(_, amounts)] => Some(amounts),
+                _ => None,
+            },
         }
     }
 }
@@ -98,11 +228,20 @@ impl Amounts {
 #[derive(Debug)]
 pub struct Splits<'a> {
     definition: &'a Definition,
-    is_fixed: bool,
+    own: Numbers,
+    /// Of the sources that have contributions of their own.
+    sources: Vec<(&'a Id, Numbers)>,
+    rows: Vec<Vec<TierAmount>>,
+    keys: Vec<OfStake>,
+    text: String,
+}
+
+/// The numbers of the rows with one contribution.
+#[derive(Debug)]
+struct Numbers {
+    contribution: Contribution,
     of_stake: HashMap<Minor, usize>,
     last: Option<(Minor, usize)>,
-    rows: Vec<Vec<TierAmount>>,
-    text: String,
 }
 
 impl<'a> Splits<'a> {
@@ -110,39 +249,47 @@ impl<'a> Splits<'a> {
     pub fn new(definition: &'a Definition) -> Self {
         Self {
             definition,
-            is_fixed: matches!(definition.document().contribution, Contribution::Fixed(_)),
-            of_stake: HashMap::new(),
-            last: None,
+            own: Numbers::new(definition.document().contribution),
+            sources: Vec::new(),
             rows: Vec::new(),
+            keys: Vec::new(),
             text: String::new(),
         }
     }
 
-    /// The number of the row that an entry of this stake adds, from 0.
-    pub fn of(&mut self, stake: Minor) -> usize {
-        match self.last {
-            Some((_, number)) if self.is_fixed => return number,
-            Some((last, number)) if last == stake => return number,
-            _ => {}
-        }
-        let number = match self.of_stake.get(&stake) {
-            Some(number) => *number,
-            None => self.add(stake),
+    /// The number of the row that an entry of this stake and source adds, from 0.
+    pub fn of(&mut self, stake: Minor, source: Option<&str>) -> usize {
+        let source = source.and_then(|source| self.definition.own_contribution(source));
+        let place = source.map(|(id, contribution)| {
+            let known = self.sources.iter().position(|(known, _)| *known == id);
+            known.unwrap_or_else(|| {
+                self.sources.push((id, Numbers::new(contribution)));
+                self.sources.len() - 1
+            })
+        });
+        let numbers = match place {
+            None => &mut self.own,
+            Some(place) => &mut self.sources[place].1,
         };
-        self.last = Some((stake, number));
-        number
-    }
-
-    fn add(&mut self, stake: Minor) -> usize {
+        if let Some(number) = numbers.known(stake) {
+            return number;
+        }
+        let number = self.rows.len();
+        numbers.add(stake, number);
         let row = AmountRow {
-            stake: OfStake((!self.is_fixed).then_some(stake)),
-            amounts: split(self.definition, stake),
+            stake: OfStake {
+                stake: (!numbers.is_fixed()).then_some(stake),
+                source: source.map(|(id, _)| id.clone()),
+            },
+            amounts: split(self.definition, numbers.contribution, stake),
         };
         let row = vec![row];
         row.write(&mut self.text);
-        self.rows.extend(row.into_iter().map(|row| row.amounts));
-        self.of_stake.insert(stake, self.rows.len() - 1);
-        self.rows.len() - 1
+        for row in row {
+            self.keys.push(row.stake);
+            self.rows.push(row.amounts);
+        }
+        number
     }
 
     /// The distinct amounts until now, in the order of their numbers.
@@ -151,10 +298,47 @@ impl<'a> Splits<'a> {
         &self.rows
     }
 
+    /// Which entries each of them is for.
+    #[must_use]
+    pub fn keys(&self) -> &[OfStake] {
+        &self.keys
+    }
+
     /// The text that an event has.
     #[must_use]
     pub fn into_text(self) -> String {
         self.text
+    }
+}
+
+impl Numbers {
+    fn new(contribution: Contribution) -> Self {
+        Self {
+            contribution,
+            of_stake: HashMap::new(),
+            last: None,
+        }
+    }
+
+    fn is_fixed(&self) -> bool {
+        matches!(self.contribution, Contribution::Fixed(_))
+    }
+
+    /// The number of the row of this stake, if there is one.
+    fn known(&mut self, stake: Minor) -> Option<usize> {
+        match self.last {
+            Some((last, number)) if last == stake || self.is_fixed() => Some(number),
+            _ => {
+                let number = *self.of_stake.get(&stake)?;
+                self.last = Some((stake, number));
+                Some(number)
+            }
+        }
+    }
+
+    fn add(&mut self, stake: Minor, number: usize) {
+        self.of_stake.insert(stake, number);
+        self.last = Some((stake, number));
     }
 }
 
@@ -210,26 +394,15 @@ impl Added {
         Self { amounts, split, runs }
     }
 
-    /// The same where all entries have one stake, which the caller does not know; `None` if there are several.
-    pub(super) fn for_every_stake(mut self) -> Option<Self> {
-        for amounts in &mut self.amounts {
-            if let Amounts::ByStake(by_stake) = amounts {
-                let [(_, row)] = &mut by_stake[..] else {
-                    return None;
-                };
-                *amounts = Amounts::Fixed(std::mem::take(row));
-            }
-        }
-        Some(self)
-    }
-
-    /// What each of the taken entries with these stakes added to each tier. On an error, returns the name of the field
-    /// that does not fit.
-    pub fn contributions(&self, stakes: impl Iterator<Item = Minor>) -> Result<Vec<Vec<Contributed>>, &'static str> {
+    /// What each of the taken entries added to each tier. On an error, returns the name of the field that does not fit.
+    pub fn contributions<'e>(
+        &self,
+        entries: impl Iterator<Item = Adds<'e>>,
+    ) -> Result<Vec<Vec<Contributed>>, &'static str> {
         let (mut runs, mut tiers) = (self.runs.iter().peekable(), Vec::new());
-        let mut all = Vec::with_capacity(stakes.size_hint().0);
+        let mut all = Vec::with_capacity(entries.size_hint().0);
         let mut amounts = &self.amounts[0];
-        for (index, stake) in (1..).zip(stakes) {
+        for (index, entry) in (1..).zip(entries) {
             let begins = runs.next_if(|run| run.index == index);
             if let Some(run) = begins {
                 tiers.clone_from(&run.tiers);
@@ -237,7 +410,7 @@ impl Added {
             if self.split == Some(index) {
                 amounts = self.amounts.last().filter(|_| begins.is_some()).ok_or("runs")?;
             }
-            let amounts = amounts.of(stake).ok_or("amounts")?;
+            let amounts = amounts.find(entry).ok_or("amounts")?;
             if tiers.len() != amounts.len() {
                 return Err("runs");
             }
@@ -277,7 +450,9 @@ mod tests {
     use crate::money::MAX_MINOR;
 
     fn added(added: &Added, stakes: &[u64]) -> Result<String, &'static str> {
-        let stakes = stakes.iter().map(|stake| Minor::try_from(*stake).expect("in range"));
+        let stakes = stakes
+            .iter()
+            .map(|stake| Adds::Sent(Minor::try_from(*stake).expect("in range"), None));
         let one = |of: &Contributed| format!("{}+{}", of.pool, of.amount);
         let entry = |of: &Vec<Contributed>| of.iter().map(one).collect::<Vec<_>>().join(",");
         let all = added.contributions(stakes)?;
@@ -306,6 +481,69 @@ mod tests {
             "*2,0,0,0;",
         ] {
             assert_eq!(Added::parse(wrong, None, "1:5,0,0,-;"), Err("amounts"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_source_may_have_a_contribution_of_its_own() {
+        let amounts = "10=1,0,0,0;*@vip=5,0,0,0;10@slot=2,0,0,0;20@slot=4,0,0,0;";
+        let of = Added::parse(amounts, None, "1:0,0,0,-;").expect("readable");
+        let id = |text| Id::parse(text).expect("an id");
+        let (vip, slot, lobby) = (id("vip"), id("slot"), id("lobby"));
+        let stake = |stake| Minor::try_from(stake).expect("in range");
+        let added = |entries: &[(u64, Option<&Id>)]| {
+            let entries = entries.iter().map(|(of, source)| Adds::Sent(stake(*of), *source));
+            of.contributions(entries)
+                .map(|all| all.iter().map(|added| added[0].amount).collect::<Vec<_>>())
+        };
+        let each = [
+            (10, None),
+            (10, Some(&lobby)),
+            (99, Some(&vip)),
+            (10, Some(&slot)),
+            (20, Some(&slot)),
+        ];
+        assert_eq!(added(&each), Ok(vec![1, 1, 5, 2, 4]));
+        for nobodys in [(20, None), (20, Some(&lobby)), (30, Some(&slot))] {
+            assert_eq!(added(&[nobodys]), Err("amounts"));
+        }
+        let rows = of.amounts[0].rows().iter().map(Field::text).collect::<Vec<_>>();
+        assert_eq!(rows, ["*@vip", "10", "10@slot", "20@slot"]);
+        for wrong in [
+            "10=1,0,0,0;*@vip=5,0,0,0;*@vip=5,0,0,0;",
+            "*@vip=5,0,0,0;10@vip=5,0,0,0;",
+            "10@=1,0,0,0;",
+        ] {
+            assert_eq!(Added::parse(wrong, None, "1:0,0,0,-;"), Err("amounts"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_for_sources_is_read_again() {
+        let document = serde_json::json!({"id": "x", "name": "x", "currency": "EUR", "contribution": {"rate_ppm": 500_000},
+            "tiers": [{"tier": "t", "share_ppm": 1_000_000, "min_payout": 1}], "odds": {"total": 1, "ranks": []},
+            "sources": {"lobby": {}, "vip": {"contribution": {"fixed": 5}}, "slot": {"contribution": {"rate_ppm": 100_000}}}});
+        let definition = Definition::check(serde_json::from_value(document).expect("well formed")).expect("valid");
+        let mut splits = Splits::new(&definition);
+        let stake = |stake| Minor::try_from(stake).expect("in range");
+        let all = [
+            (10, "lobby"),
+            (20, "lobby"),
+            (10, "vip"),
+            (20, "vip"),
+            (10, "slot"),
+            (20, "slot"),
+            (10, "lobby"),
+        ];
+        let numbers = all.map(|(of, source)| splits.of(stake(of), Some(source)));
+        assert_eq!(numbers, [0, 1, 2, 2, 3, 4, 0]);
+        let keys = splits.keys().iter().map(Field::text).collect::<Vec<_>>();
+        assert_eq!(keys, ["10", "20", "*@vip", "10@slot", "20@slot"]);
+        let rows = splits.rows().to_vec();
+        let added = Added::parse(&splits.into_text(), None, "1:0,0,0,-;").expect("readable");
+        for ((of, source), number) in all.into_iter().zip(numbers) {
+            let source = Id::parse(source).expect("an id");
+            assert_eq!(added.amounts[0].of(stake(of), Some(&source)), Some(&rows[number][..]));
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Entries that came one by one have their ids in the block. Those of a batch are `{batch}:{index}`.
 
-use super::added::{Added, AmountRow, Run};
-use super::record::{Contributed, Record, Sent, State};
+use super::added::{Added, Adds, AmountRow, Run};
+use super::record::{Contributed, Record, SENT_TYPE, Sent, State};
 use crate::ids::Id;
 use crate::wire::{Field, FieldShape, Words};
 
@@ -42,6 +42,14 @@ pub struct Entered {
     pub contributions: Vec<Contributed>,
 }
 
+impl Entered {
+    /// How it finds what it adds.
+    #[must_use]
+    pub fn adds(&self) -> Adds<'_> {
+        Adds::Sent(self.sent.stake, self.sent.source.as_ref())
+    }
+}
+
 /// A field of the event that only a batch has.
 const fn of_batch(field: FieldShape) -> FieldShape {
     FieldShape {
@@ -59,8 +67,8 @@ impl Call {
         FieldShape::new::<u64>("count", "How many entries the call took."),
         FieldShape::text(
             "block",
-            "One entry a line, `*` for no seed. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.",
-            "`entry_id player stake client_seed`",
+            "One entry a line: its id, then what was sent. Of a batch without the id: the entry of line `i` is `{batch}:{i}`.",
+            SENT_TYPE,
         ),
         FieldShape::new::<Vec<u64>>(
             "skip",
@@ -68,8 +76,8 @@ impl Call {
         ),
         FieldShape::new::<Vec<AmountRow>>(
             "amounts",
-            "What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. Between two definitions \
-             (`split`): `|`.",
+            "What an entry adds, by stake. `*` in place of the stake: the contribution is fixed. `@source` after it: of a \
+             source with a contribution of its own. Between two definitions (`split`): `|`.",
         ),
         FieldShape::new::<Vec<Run>>(
             "runs",
@@ -127,7 +135,7 @@ impl Call {
             return Err("count");
         }
         let added = Added::parse(text("amounts")?, split, text("runs")?)?;
-        let contributions = added.contributions(entries.iter().map(|entry| entry.sent.stake))?;
+        let contributions = added.contributions(entries.iter().map(|entry| entry.adds()))?;
         for (entry, contributions) in entries.iter_mut().zip(contributions) {
             entry.contributions = contributions;
         }

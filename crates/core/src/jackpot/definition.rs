@@ -9,9 +9,11 @@ use crate::money::{Minor, Ppm};
 use crate::violation::check_name;
 pub use crate::violation::{MAX_NAME_CHARS, Violation};
 
-use super::document::{Contribution, Document, Prize, Take, Tier};
+use super::document::{Contribution, Document, DrawnBy, Prize, Source, Take, Tier};
+use super::must_hit;
 use super::odds::{InvalidOdds, Odds};
 use super::origin;
+use super::ranks::Ranks;
 use super::split::split_of;
 
 /// Most tiers of a jackpot: each costs every call a key and nine meters.
@@ -23,6 +25,11 @@ pub const MAX_REDRAWS: u32 = 100;
 
 /// Most web origins that may read a jackpot: an answer to each of their pages is compared with all of them.
 pub const MAX_ORIGINS: usize = 32;
+
+/// Most sources of a jackpot: they are part of the definition, which is read whole.
+pub const MAX_SOURCES: usize = 100;
+/// Most keys that may send the entries of one source.
+pub const MAX_SOURCE_KEYS: usize = 16;
 
 /// A checked definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +68,8 @@ impl Definition {
         check_limits(&document, &mut wrong);
         check_per_stake(&document, &mut wrong);
         check_origins(&document.origins, &mut wrong);
+        check_sources(&document, &mut wrong);
+        check_supported(&document, &mut wrong);
         match Self::stored(document) {
             Ok(definition) if wrong.is_empty() => Ok(definition),
             Ok(_) => Err(wrong),
@@ -142,11 +151,83 @@ impl Definition {
         self.document.room.as_ref()
     }
 
-    /// What is wrong with a stake, if anything.
+    /// Its source with this id.
     #[must_use]
-    pub fn refuses_stake(&self, stake: Minor) -> Option<String> {
+    pub fn source(&self, id: &str) -> Option<&Source> {
+        self.document.sources.get(id)
+    }
+
+    /// The contribution of a source, with its id, if it is not the jackpot's.
+    #[must_use]
+    pub fn own_contribution(&self, source: &str) -> Option<(&Id, Contribution)> {
+        let (id, source) = self.document.sources.get_key_value(source)?;
+        Some((id, source.contribution?))
+    }
+
+    /// What an entry of this source adds.
+    #[must_use]
+    pub fn contribution_of(&self, source: Option<&str>) -> Contribution {
+        let own = source.and_then(|source| self.own_contribution(source));
+        own.map_or(self.document.contribution, |(_, contribution)| contribution)
+    }
+
+    /// Whether the key with this name may not send entries of this source.
+    #[must_use]
+    pub fn forbids(&self, source: Option<&str>, key: &str) -> bool {
+        let keys = source.and_then(|source| self.source(source)?.keys.as_ref());
+        keys.is_some_and(|keys| !keys.iter().any(|allowed| allowed == key))
+    }
+
+    /// What is wrong with an entry of this stake and source that brings these ranks, if anything.
+    #[must_use]
+    pub fn refuses(&self, stake: Minor, source: Option<&str>, ranks: Option<&Ranks>) -> Option<Violation> {
+        let broken = self
+            .refuses_source(source)
+            .map(|rule| Violation::new("source_id", rule));
+        let broken = broken.or_else(|| Some(Violation::new("ranks", self.refuses_ranks(source, ranks)?)));
+        broken.or_else(|| Some(Violation::new("stake", self.refuses_stake(stake, ranks.is_some())?)))
+    }
+
+    fn refuses_source(&self, source: Option<&str>) -> Option<String> {
+        match source {
+            _ if self.document.sources.is_empty() => None,
+            None => Some("is required: this jackpot has sources".to_owned()),
+            Some(source) if self.source(source).is_none() => {
+                Some(format!("'{source}' is none of the jackpot's sources"))
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn refuses_ranks(&self, source: Option<&str>, ranks: Option<&Ranks>) -> Option<String> {
+        let source = source.and_then(|source| self.source(source));
+        let is_external = source.is_some_and(|source| source.draw == DrawnBy::External);
+        let ranks = match ranks {
+            None => return is_external.then(|| "is required: the source draws its entries itself".to_owned()),
+            Some(_) if !is_external => return Some("must be left out: the service draws these entries".to_owned()),
+            Some(ranks) => ranks,
+        };
+        if ranks.last_attempt() > self.last_attempt() {
+            let most = self.last_attempt() + 1;
+            return Some(format!("must be at most {most} ranks, max_redraws and one"));
+        }
+        let table = &self.document.odds.ranks;
+        let unknown = ranks
+            .all()
+            .iter()
+            .find(|rank| **rank != 0 && !table.iter().any(|of| of.rank == **rank));
+        unknown.map(|rank| format!("has rank {rank}, which is not in the odds table"))
+    }
+
+    /// What is wrong with a stake, if anything. `is_external`: the stake has no effect on the odds.
+    fn refuses_stake(&self, stake: Minor, is_external: bool) -> Option<String> {
         let (min, max) = (self.document.min_stake(), self.document.max_stake());
-        if let Some(per_stake) = self.document.odds.per_stake.filter(|per_stake| stake < *per_stake) {
+        if let Some(per_stake) = self
+            .document
+            .odds
+            .per_stake
+            .filter(|per_stake| !is_external && stake < *per_stake)
+        {
             return Some(format!("must be at least {per_stake}, the jackpot's odds.per_stake"));
         }
         if stake < min {
@@ -169,9 +250,24 @@ impl Definition {
     #[must_use]
     pub fn money_digest(&self) -> String {
         let d = &self.document;
-        let text =
-            serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws)).expect("plain data is JSON");
+        let sources = d.sources.iter().filter(|(_, source)| source.touches_money());
+        let sources = sources
+            .map(|(id, source)| (id, (source.contribution, source.draw)))
+            .collect::<BTreeMap<_, _>>();
+        let text = if sources.is_empty() {
+            serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws))
+        } else {
+            serde_json::to_string(&(&d.contribution, &d.tiers, &d.odds, d.max_redraws, sources))
+        };
+        let text = text.expect("plain data is JSON");
         hex::encode(&Sha256::digest(text)[..16])
+    }
+}
+
+impl Source {
+    /// Whether its entries contribute or draw otherwise than the jackpot says.
+    fn touches_money(&self) -> bool {
+        self.contribution.is_some() || self.draw == DrawnBy::External
     }
 }
 
@@ -217,12 +313,7 @@ fn check_tiers(tiers: &[Tier], wrong: &mut Vec<Violation>) {
                 "must be at most the tier's cap",
             ));
         }
-        if tier.must_hit_by.is_some() {
-            wrong.push(Violation::new(
-                format!("tiers[{i}].must_hit_by"),
-                "must be null: reserved, not supported yet",
-            ));
-        }
+        must_hit::check(&format!("tiers[{i}]"), tier, wrong);
     }
     let shares = shares(tiers);
     if shares > u64::from(Ppm::WHOLE.get()) {
@@ -283,35 +374,40 @@ fn check_ranks(document: &Document, wrong: &mut Vec<Violation>) {
 
 /// A contribution that is always 0 never fills a pool.
 fn check_contribution(document: &Document, wrong: &mut Vec<Violation>) {
-    let (field, nothing) = match document.contribution {
-        Contribution::Fixed(amount) => ("contribution.fixed", amount == Minor::ZERO),
-        Contribution::RatePpm(rate) => ("contribution.rate_ppm", rate == Ppm::default()),
-    };
-    if nothing {
-        wrong.push(Violation::new(field, "must be at least 1: an entry would add nothing"));
-    } else if document.tiers.iter().all(|tier| tier.share_ppm == Ppm::default()) {
+    let has_shares = document.tiers.iter().any(|tier| tier.share_ppm != Ppm::default());
+    if !has_shares {
         wrong.push(Violation::new(
             "tiers",
             "share_ppm sums to 0: an entry would add nothing; give a tier a share",
         ));
-    } else if shares(&document.tiers) <= u64::from(Ppm::WHOLE.get())
-        && split_of(
-            document.contribution,
-            &document.tiers,
-            document.max_stake().max(Minor::ONE),
-        )
-        .iter()
-        .all(super::split::TierAmount::is_nothing)
-    {
-        let rule = "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them";
-        wrong.push(Violation::new(field, rule));
+    }
+    let of_source = |(id, source): (&Id, &Source)| Some((format!("sources.{id}."), source.contribution?));
+    let of_sources = document.sources.iter().filter_map(of_source);
+    for (of, contribution) in std::iter::once((String::new(), document.contribution)).chain(of_sources) {
+        let (field, nothing) = match contribution {
+            Contribution::Fixed(amount) => ("fixed", amount == Minor::ZERO),
+            Contribution::RatePpm(rate) => ("rate_ppm", rate == Ppm::default()),
+        };
+        let refuse = |rule: &str| Violation::new(format!("{of}contribution.{field}"), rule);
+        if nothing {
+            wrong.push(refuse("must be at least 1: an entry would add nothing"));
+        } else if has_shares
+            && shares(&document.tiers) <= u64::from(Ppm::WHOLE.get())
+            && split_of(contribution, &document.tiers, document.max_stake().max(Minor::ONE))
+                .iter()
+                .all(super::split::TierAmount::is_nothing)
+        {
+            wrong.push(refuse(
+                "adds less than a millionth of a minor unit to every tier, even at max_stake: raise one of them",
+            ));
+        }
     }
     if document.min_stake() > document.max_stake() {
         let rule = format!("is {}, more than max_stake", document.min_stake());
         wrong.push(Violation::new("min_stake", rule));
     }
-    if document.min_stake() == Minor::ZERO && matches!(document.contribution, Contribution::RatePpm(_)) {
-        let rule = "must be at least 1 where the contribution is a rate: stake 0 would add nothing";
+    if document.min_stake() == Minor::ZERO && document.uses_a_rate() {
+        let rule = "must be at least 1 where a contribution is a rate: stake 0 would add nothing";
         wrong.push(Violation::new("min_stake", rule));
     }
 }
@@ -331,6 +427,48 @@ fn check_origins(origins: &[String], wrong: &mut Vec<Violation>) {
             Some(rule) => rule.to_owned(),
         };
         wrong.push(Violation::new(format!("origins[{i}]"), rule));
+    }
+}
+
+fn check_sources(document: &Document, wrong: &mut Vec<Violation>) {
+    if document.sources.len() > MAX_SOURCES {
+        wrong.push(Violation::new(
+            "sources",
+            format!("must be at most {MAX_SOURCES} sources"),
+        ));
+    }
+    for (id, source) in &document.sources {
+        let field = format!("sources.{id}.keys");
+        let Some(keys) = &source.keys else {
+            if source.draw == DrawnBy::External {
+                let rule = "is required for an external source: name the keys of the game that draws";
+                wrong.push(Violation::new(field, rule));
+            }
+            continue;
+        };
+        if !(1..=MAX_SOURCE_KEYS).contains(&keys.len()) {
+            let rule = format!("must be null or 1 to {MAX_SOURCE_KEYS} names of keys");
+            wrong.push(Violation::new(field, rule));
+            continue;
+        }
+        for (i, key) in keys.iter().enumerate() {
+            let rule = match Id::check(key) {
+                Err(error) => error.to_string(),
+                Ok(()) if keys[..i].contains(key) => format!("'{key}' is there twice"),
+                Ok(()) => continue,
+            };
+            wrong.push(Violation::new(format!("{field}[{i}]"), rule));
+        }
+    }
+}
+
+/// A rule that is read but not played yet.
+fn check_supported(document: &Document, wrong: &mut Vec<Violation>) {
+    for (i, tier) in document.tiers.iter().enumerate() {
+        if tier.must_hit_by.is_some() {
+            let rule = "must be null: reserved, not supported yet";
+            wrong.push(Violation::new(format!("tiers[{i}].must_hit_by"), rule));
+        }
     }
 }
 
@@ -483,9 +621,10 @@ mod tests {
         assert_eq!(broken(|v| v["name"] = json!("")), ["name"]);
         assert_eq!(broken(|v| v["currency"] = json!("krw")), ["currency"]);
         assert_eq!(broken(|v| v["max_redraws"] = json!(101)), ["max_redraws"]);
+        let amount = |low: u64, high: u64| json!({"amount": {"low": low, "high": high}});
         assert_eq!(
-            broken(|v| v["tiers"][0]["must_hit_by"] = json!({"low": 1})),
-            ["tiers[0].must_hit_by"]
+            broken(|v| v["tiers"][0]["must_hit_by"] = amount(99, 200)),
+            ["tiers[0].must_hit_by.amount.low", "tiers[0].must_hit_by"]
         );
         assert_eq!(broken(|v| v["tiers"][0]["cap"] = json!(0)), ["tiers[0].cap"]);
         assert_eq!(
@@ -547,12 +686,102 @@ mod tests {
         let mut value = good();
         scaled(10, json!(1119))(&mut value);
         let definition = Definition::check(serde_json::from_value(value).expect("well formed")).expect("valid");
-        let stake = |stake| definition.refuses_stake(Minor::try_from(stake).expect("in range"));
+        let stake = |stake| definition.refuses_stake(Minor::try_from(stake).expect("in range"), false);
         assert_eq!(
             stake(9).as_deref(),
             Some("must be at least 10, the jackpot's odds.per_stake")
         );
         assert_eq!(stake(10), None);
+    }
+
+    #[test]
+    fn sources_are_checked_one_by_one() {
+        let of = |source: Value| broken(|v| v["sources"] = json!({"s": source}));
+        assert_eq!(
+            of(json!({"contribution": {"fixed": 0}})),
+            ["sources.s.contribution.fixed"]
+        );
+        assert_eq!(of(json!({"draw": "external"})), ["sources.s.keys"]);
+        assert_eq!(of(json!({"keys": []})), ["sources.s.keys"]);
+        assert_eq!(
+            of(json!({"keys": ["a", "a:b", "a"]})),
+            ["sources.s.keys[1]", "sources.s.keys[2]"]
+        );
+        let keys = (0..=MAX_SOURCE_KEYS).map(|i| format!("k{i}")).collect::<Vec<_>>();
+        assert_eq!(of(json!({"keys": keys})), ["sources.s.keys"]);
+        let many = (0..=MAX_SOURCES)
+            .map(|i| (format!("s{i}"), json!({})))
+            .collect::<serde_json::Map<_, _>>();
+        assert_eq!(broken(|v| v["sources"] = Value::Object(many)), ["sources"]);
+        let rate = json!({"lobby": {}, "slot": {"contribution": {"rate_ppm": 5}}});
+        assert_eq!(
+            broken(|v| {
+                v["sources"] = rate.clone();
+                v["min_stake"] = json!(0);
+            }),
+            ["min_stake"]
+        );
+        for wrong in [
+            json!({"a:b": {}}),
+            json!({"s": {"draw": "coin"}}),
+            json!({"s": {"more": 1}}),
+        ] {
+            let mut value = good();
+            value["sources"] = wrong;
+            assert!(serde_json::from_value::<Document>(value).is_err());
+        }
+    }
+
+    #[test]
+    fn the_smallest_stake_is_1_where_a_contribution_that_can_be_used_is_a_rate() {
+        let least = |own: Value, sources: Value| {
+            let mut value = good();
+            (value["contribution"], value["sources"]) = (own, sources);
+            serde_json::from_value::<Document>(value)
+                .expect("well formed")
+                .min_stake()
+                .get()
+        };
+        let (fixed, rate) = (json!({"fixed": 1}), json!({"rate_ppm": 5}));
+        let own = |contribution: &Value| json!({"s": {"contribution": contribution}});
+        assert_eq!(least(fixed.clone(), json!({})), 0);
+        assert_eq!(least(fixed.clone(), json!({"s": {}})), 0);
+        assert_eq!(least(fixed.clone(), own(&rate)), 1);
+        assert_eq!(least(rate.clone(), json!({"s": {}})), 1);
+        assert_eq!(least(rate.clone(), own(&fixed)), 0, "nobody uses the jackpot's");
+        assert_eq!(least(rate, json!({"s": {"contribution": {"fixed": 2}}, "t": {}})), 1);
+    }
+
+    #[test]
+    fn an_entry_names_a_source_and_only_an_external_one_brings_ranks() {
+        let mut value = good();
+        value["sources"] = json!({"lobby": {}, "slot": {"draw": "external", "keys": ["game-1"]}});
+        value["max_redraws"] = json!(1);
+        let checked = |value: &Value| Definition::check(serde_json::from_value(value.clone()).expect("well formed"));
+        let definition = checked(&value).expect("valid");
+        let refused = |source: Option<&str>, ranks: Option<&[u32]>| {
+            let ranks = ranks.map(|ranks| Ranks::new(ranks.to_vec()).expect("ranks"));
+            definition
+                .refuses(Minor::ONE, source, ranks.as_ref())
+                .map(|broken| broken.field)
+        };
+        assert_eq!(refused(None, None).as_deref(), Some("source_id"));
+        assert_eq!(refused(Some("attic"), None).as_deref(), Some("source_id"));
+        assert_eq!(refused(Some("lobby"), None), None);
+        assert_eq!(refused(Some("lobby"), Some(&[1])).as_deref(), Some("ranks"));
+        for wrong in [None, Some(&[99][..]), Some(&[1, 3, 0])] {
+            assert_eq!(refused(Some("slot"), wrong).as_deref(), Some("ranks"), "{wrong:?}");
+        }
+        for right in [&[0][..], &[1], &[3, 0], &[3, 1]] {
+            assert_eq!(refused(Some("slot"), Some(right)), None, "{right:?}");
+        }
+        assert!(definition.forbids(Some("slot"), "game-2") && !definition.forbids(Some("slot"), "game-1"));
+        assert!(!definition.forbids(Some("lobby"), "game-2"));
+        value["sources"] = json!({});
+        let none = checked(&value).expect("valid");
+        assert_eq!(none.refuses(Minor::ONE, Some("anything"), None), None);
+        let ranks = Ranks::new(vec![1]).expect("ranks");
+        assert!(none.refuses(Minor::ONE, None, Some(&ranks)).is_some());
     }
 
     #[test]
@@ -578,6 +807,7 @@ mod tests {
         };
         let by_default = stored(&|v| {
             v["odds"]["per_stake"] = Value::Null;
+            v["sources"] = json!({});
             v["origins"] = json!([]);
             v["winners"] = json!("masked");
         });
@@ -609,8 +839,8 @@ mod tests {
         ];
         assert_eq!(fields, expected);
         let stored = Definition::stored(document).expect("readable");
-        assert_eq!(stored.refuses_stake(Minor::ONE), None);
-        let rule = stored.refuses_stake(Minor::ZERO).expect("refused");
+        assert_eq!(stored.refuses_stake(Minor::ONE, false), None);
+        let rule = stored.refuses_stake(Minor::ZERO, false).expect("refused");
         assert_eq!(rule, "must be at least 1, the jackpot's min_stake");
     }
 
@@ -628,6 +858,15 @@ mod tests {
         assert_eq!(as_is, digest(&|v| v["public_meter"] = json!(true)));
         assert_eq!(as_is, digest(&|v| v["room"] = json!("lobby")));
         assert_eq!(as_is, digest(&|v| v["min_stake"] = json!(7)));
+        assert_eq!(as_is, digest(&|v| v["sources"] = json!({"lobby": {"keys": ["a"]}})));
+        let source = |source: Value| digest(&|v| v["sources"] = json!({"slot": source}));
+        let (fixed, external) = (
+            json!({"contribution": {"fixed": 2}}),
+            json!({"draw": "external", "keys": ["a"]}),
+        );
+        let digests = BTreeSet::from([as_is.clone(), source(fixed), source(external.clone())]);
+        assert_eq!(digests.len(), 3);
+        assert_eq!(source(external), source(json!({"draw": "external", "keys": ["b"]})));
         assert_eq!(as_is, digest(&|v| v["winners"] = json!("off")));
         assert_eq!(as_is, digest(&|v| v["origins"] = json!(["https://games.example"])));
         assert_ne!(as_is, digest(&|v| v["max_redraws"] = json!(3)));

@@ -1,9 +1,12 @@
 //! A jackpot's definition as JSON, as operators put it and Redis keeps it.
 
+use std::collections::BTreeMap;
+
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
+use super::must_hit::MustHitBy;
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
 
@@ -41,8 +44,8 @@ pub struct Document {
     #[serde(default = "default_max_redraws")]
     #[schema(default = 16, maximum = 100)]
     pub max_redraws: u32,
-    /// Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the contribution is a rate, else
-    /// 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
+    /// Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a contribution that an entry can use
+    /// is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u64, nullable = false, example = 0)]
     pub min_stake: Option<Minor>,
@@ -64,22 +67,41 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Winners::is_default")]
     #[schema(default = "masked")]
     pub winners: Winners,
+    /// For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
+    #[serde(default = "default_reverse_within_s", skip_serializing_if = "is_default_reverse")]
+    #[schema(default = 300, minimum = 0, example = 300)]
+    pub reverse_within_s: u64,
     /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
     /// none.
     #[serde(default)]
     #[schema(value_type = Option<String>, example = json!(null))]
     pub room: Option<Id>,
+    /// The games, sites or channels that feed the jackpot, by id, at most 100. With any, each entry must name one as its
+    /// `source_id`. The public form of the definition leaves them out.
+    // Stored only where it says something, as `origins`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(value_type = std::collections::HashMap<String, Source>, default = json!({}),
+        example = json!({"lobby": {}, "slot-9": {"contribution": {"fixed": 2}, "draw": "external", "keys": ["slot-9"]}}))]
+    pub sources: BTreeMap<Id, Source>,
 }
 
 impl Document {
     /// Smallest stake of an entry: the definition's, or the default.
     #[must_use]
     pub fn min_stake(&self) -> Minor {
-        let default = match self.contribution {
-            Contribution::Fixed(_) => Minor::ZERO,
-            Contribution::RatePpm(_) => Minor::ONE,
-        };
+        let default = if self.uses_a_rate() { Minor::ONE } else { Minor::ZERO };
         self.min_stake.unwrap_or(default)
+    }
+
+    /// Whether any contribution that an entry can use is a rate.
+    pub(super) fn uses_a_rate(&self) -> bool {
+        let is_rate = |contribution| matches!(contribution, Contribution::RatePpm(_));
+        let of_source = |source: &Source| is_rate(source.contribution.unwrap_or(self.contribution));
+        if self.sources.is_empty() {
+            is_rate(self.contribution)
+        } else {
+            self.sources.values().any(of_source)
+        }
     }
 
     /// Largest stake of an entry.
@@ -135,6 +157,50 @@ impl Winners {
     }
 }
 
+/// A game, site or channel that feeds a jackpot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// What each of its entries adds. null: what the jackpot says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contribution: Option<Contribution>,
+    /// Who draws its entries.
+    #[serde(default, skip_serializing_if = "DrawnBy::is_default")]
+    #[schema(default = "service")]
+    pub draw: DrawnBy,
+    /// Names of the keys that may send its entries, 1 to 16. null: every key that may play. An external source needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 16, example = json!(["slot-9"]))]
+    pub keys: Option<Vec<String>>,
+}
+
+/// Who draws the entries of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DrawnBy {
+    /// The service.
+    #[default]
+    Service,
+    /// The game itself: its entries bring their `ranks`.
+    External,
+}
+
+impl DrawnBy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::External => "external",
+        }
+    }
+}
+
 /// What an entry adds to the tiers, before their shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -172,10 +238,9 @@ pub struct Tier {
     #[serde(default)]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
     pub cap: Option<Minor>,
-    /// Reserved: null.
+    /// By when the pool must be hit; null: it need not be.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    pub must_hit_by: Option<serde_json::Value>,
+    pub must_hit_by: Option<MustHitBy>,
 }
 
 /// The odds table.
@@ -279,4 +344,16 @@ pub struct CouponPrize {
 
 fn default_max_redraws() -> u32 {
     DEFAULT_MAX_REDRAWS
+}
+
+/// Default of `reverse_within_s`.
+const REVERSE_WITHIN_S: u64 = 300;
+
+fn default_reverse_within_s() -> u64 {
+    REVERSE_WITHIN_S
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_default_reverse(seconds: &u64) -> bool {
+    *seconds == REVERSE_WITHIN_S
 }

@@ -63,7 +63,7 @@ impl EpochSeed {
     /// The number `t` that an attempt (from 0) draws, below `odds.total()`.
     #[must_use]
     pub fn ticket(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: OddsAt<'_>) -> u64 {
-        self.uniform(odds.total(), |block| match client_seed {
+        uniform(&self.keyed, odds.total(), |block| match client_seed {
             None => format!("draw\n{}\n{entry_id}\n{attempt}\n{block}", self.jackpot),
             Some(seed) => format!(
                 "draw\n{}\n{entry_id}\n{attempt}\n{block}\n{}",
@@ -78,29 +78,34 @@ impl EpochSeed {
     pub fn rank(&self, entry_id: &str, client_seed: Option<&ClientSeed>, attempt: u32, odds: OddsAt<'_>) -> u32 {
         odds.rank_of(self.ticket(entry_id, client_seed, attempt, odds))
     }
+}
 
-    /// The first accepted word below `total`. It rejects words in the last, incomplete run of `total` values, which
-    /// would make small results likelier. That happens less than once in 2^32 words.
-    fn uniform(&self, total: u64, message: impl Fn(u32) -> String) -> u64 {
-        let last_accepted = last_accepted(total);
-        for block in 0.. {
-            if let Some(word) = self.accepted(message(block).as_bytes(), last_accepted) {
-                return word % total;
-            }
+/// The first accepted word below `total`. It rejects words in the last, incomplete run of `total` values, which would make
+/// small results likelier. That happens less than once in 2^32 words of a draw.
+pub(super) fn uniform(keyed: &Hmac<Sha256>, total: u64, message: impl Fn(u32) -> String) -> u64 {
+    let last_accepted = last_accepted(total);
+    for block in 0.. {
+        if let Some(word) = accepted(keyed, message(block).as_bytes(), last_accepted) {
+            return word % total;
         }
-        unreachable!("2^32 blocks of rejected words")
     }
+    unreachable!("2^32 blocks of rejected words")
+}
 
-    /// The first accepted word of the block with this message.
-    fn accepted(&self, message: &[u8], last_accepted: u64) -> Option<u64> {
-        let mut mac = self.keyed.clone();
-        mac.update(message);
-        let digest = mac.finalize().into_bytes();
-        digest
-            .chunks_exact(8)
-            .filter_map(|word| word.try_into().ok().map(u64::from_be_bytes))
-            .find(|&word| word <= last_accepted)
-    }
+/// The words of the block with this message.
+pub(super) fn words(keyed: &Hmac<Sha256>, message: &[u8]) -> [u64; 4] {
+    let mut mac = keyed.clone();
+    mac.update(message);
+    let digest = mac.finalize().into_bytes();
+    let mut words = digest
+        .chunks_exact(8)
+        .filter_map(|word| word.try_into().ok().map(u64::from_be_bytes));
+    std::array::from_fn(|_| words.next().expect("a digest has four words"))
+}
+
+/// The first accepted word of the block with this message.
+fn accepted(keyed: &Hmac<Sha256>, message: &[u8], last_accepted: u64) -> Option<u64> {
+    words(keyed, message).into_iter().find(|&word| word <= last_accepted)
 }
 
 /// `floor(2^64 / total) * total`, minus one: the largest word that is not rejected.
@@ -144,7 +149,7 @@ impl<'a> BatchDraw<'a> {
                 self.message.push(b'\n');
                 self.message.extend_from_slice(seed.as_bytes());
             }
-            if let Some(word) = self.seed.accepted(&self.message, self.last_accepted) {
+            if let Some(word) = accepted(&self.seed.keyed, &self.message, self.last_accepted) {
                 return self.odds.at(stake).rank_of(word % self.odds.total());
             }
         }
@@ -158,7 +163,7 @@ impl std::fmt::Debug for EpochSeed {
     }
 }
 
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+pub(super) fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
 }
 

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::added::{Added, AmountRow, Amounts, Run};
+use super::added::{Added, Adds, AmountRow, Amounts, OfStake, Run};
+use super::ranks::Ranks;
 use crate::ids::{ClientSeed, Id};
 use crate::money::Minor;
 pub use crate::unreadable::Unreadable;
@@ -19,7 +20,7 @@ record! {
         pub epoch: u64,
         /// Version of the definition under which it was drawn.
         pub version: u64,
-        /// Fingerprint of player, stake and client seed.
+        /// Fingerprint of what was sent: player, stake, client seed, source and ranks.
         pub fingerprint: String,
         /// One for each tier, in that definition's order.
         pub contributions: Vec<Contributed>,
@@ -151,8 +152,8 @@ words! {
         pub version: u64,
         /// Places that the call did not take, ascending.
         pub skip: Vec<u64>,
-        /// The stakes of all entries; none when every stake adds the same.
-        pub stakes: Vec<Minor>,
+        /// What each entry adds: the `stake` of its row in `amounts`. None when all add the same.
+        pub stakes: Vec<OfStake>,
         /// What an entry adds, by stake.
         pub amounts: Vec<AmountRow>,
         /// Where runs begin.
@@ -262,19 +263,38 @@ pub struct Sent {
     pub stake: Minor,
     /// The player's own input of the draw.
     pub client_seed: Option<ClientSeed>,
+    /// The game, site or channel that it came from.
+    pub source: Option<Id>,
+    /// What the game of an external source drew; the service draws the others.
+    pub ranks: Option<Ranks>,
 }
+
+/// The form of a request in records and event blocks.
+pub(super) const SENT_TYPE: &str =
+    "`player stake client_seed`, `*` for no seed; with a source ` source` after it; with an external draw ` ranks` too";
 
 /// The last field of a record.
 impl WordPart for Sent {
     fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
         vec![FieldShape {
             pattern: ".+",
-            ..FieldShape::text(name, doc, "`player stake client_seed`, `*` for no seed")
+            ..FieldShape::text(name, doc, SENT_TYPE)
         }]
     }
 
     fn take(words: &mut Words<'_>) -> Option<Self> {
         let (player, stake, seed) = (words.word()?, words.word()?, words.word()?);
+        // Nothing stands for no source and no ranks: the text is then what it was before there were any.
+        let source = if words.is_empty() {
+            None
+        } else {
+            Some(words.take::<Id>()?)
+        };
+        let ranks = if words.is_empty() {
+            None
+        } else {
+            Some(words.take::<Ranks>()?)
+        };
         if !words.is_empty() {
             return None;
         }
@@ -286,6 +306,8 @@ impl WordPart for Sent {
             player: Id::parse(player).ok()?,
             stake: Minor::read(stake)?,
             client_seed,
+            source,
+            ranks,
         })
     }
 
@@ -296,7 +318,8 @@ impl WordPart for Sent {
 }
 
 impl Sent {
-    /// `player stake client_seed`, `*` for no seed: the form in records and event blocks.
+    /// `player stake client_seed`, `*` for no seed, then source and ranks where there are any: the form in records and
+    /// event blocks.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();
@@ -308,6 +331,18 @@ impl Sent {
     pub fn write_text(&self, text: &mut String) {
         let seed = self.client_seed.as_ref().map_or("*", ClientSeed::as_str);
         write!(text, "{} {} {seed}", self.player, self.stake).expect("a string takes all that is written");
+        if let Some(source) = &self.source {
+            source.put(text, ' ');
+        }
+        if let Some(ranks) = &self.ranks {
+            ranks.put(text, ' ');
+        }
+    }
+
+    /// The id of its source.
+    #[must_use]
+    pub fn source_text(&self) -> Option<&str> {
+        self.source.as_ref().map(Id::as_str)
     }
 
     /// The inverse of [`Sent::to_text`].
@@ -372,13 +407,14 @@ impl CallRecord {
         let last = taken.len() as u64;
         let runs = self.runs.into_iter().take_while(|run| run.index <= last);
         let added = Added::new(vec![Amounts::of_rows(self.amounts)?], None, runs.collect());
-        let (added, stakes_taken) = if self.stakes.is_empty() {
-            (added.for_every_stake()?, vec![Minor::ZERO; taken.len()])
-        } else {
-            let stake = |place: &u64| self.stakes.get(usize::try_from(*place).ok()? - 1).copied();
-            (added, taken.iter().map(stake).collect::<Option<_>>()?)
+        let adds = |place: &u64| {
+            if self.stakes.is_empty() {
+                return Some(Adds::Same);
+            }
+            Some(Adds::Row(self.stakes.get(usize::try_from(*place).ok()? - 1)?))
         };
-        let mut contributions = added.contributions(stakes_taken.into_iter()).ok()?;
+        let adds = taken.iter().map(adds).collect::<Option<Vec<_>>>()?;
+        let mut contributions = added.contributions(adds.into_iter()).ok()?;
         Some(Record {
             sequence: self.first.checked_add(last - 1)?,
             epoch: self.epoch,

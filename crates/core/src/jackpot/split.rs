@@ -70,10 +70,16 @@ impl Field for Micro {
 }
 
 impl TierAmount {
+    /// Pool and reserve together, in millionths.
+    #[must_use]
+    pub fn in_micro(&self) -> u128 {
+        self.pool.in_micro() + self.reserve.in_micro()
+    }
+
     /// Whether it is 0, to the millionth.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
-        self.pool.in_micro() + self.reserve.in_micro() == 0
+        self.in_micro() == 0
     }
 }
 
@@ -116,14 +122,14 @@ impl Sum {
     }
 }
 
-/// Splits the contribution of an entry with this stake, one amount for each tier, in the definition's order.
+/// Splits the contribution of an entry with this stake, one amount for each tier, in the definition's order. The
+/// contribution is the jackpot's or that of the entry's source ([`Definition::contribution_of`]).
 ///
 /// Each share is rounded down to a millionth of a minor unit. If the shares are complete, the last tier gets what
 /// rounding leaves; otherwise it is not contributed. Within a tier the pool gets it.
 #[must_use]
-pub fn split(definition: &Definition, stake: Minor) -> Vec<TierAmount> {
-    let document = definition.document();
-    split_of(document.contribution, &document.tiers, stake)
+pub fn split(definition: &Definition, contribution: Contribution, stake: Minor) -> Vec<TierAmount> {
+    split_of(contribution, &definition.document().tiers, stake)
 }
 
 /// [`split`] among tiers with checked shares.
@@ -174,7 +180,11 @@ mod tests {
             &json!({"rate_ppm": 15_001}),
             &[(333_333, 333_333), (333_333, 333_333), (333_334, 333_333)],
         );
-        let amounts = split(&third, Minor::try_from(37).expect("in range"));
+        let amounts = split(
+            &third,
+            third.document().contribution,
+            Minor::try_from(37).expect("in range"),
+        );
         let total = amounts.iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
         assert_eq!(total, 37 * 15_001);
         assert_eq!(
@@ -189,14 +199,14 @@ mod tests {
                                         first in 0..=1_000_000_u32, reserve in 0..=1_000_000_u32) {
             let d = definition(&json!({"rate_ppm": rate}), &[(first, reserve), (1_000_000 - first, reserve)]);
             let stake = Minor::try_from(stake).expect("in range");
-            let total = split(&d, stake).iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
+            let total = split(&d, d.document().contribution, stake).iter().map(|a| micro(a.pool) + micro(a.reserve)).sum::<u128>();
             prop_assert_eq!(total, u128::from(stake.get()) * u128::from(rate));
         }
 
         #[test]
         fn incomplete_shares_give_each_tier_its_share_rounded_down(amount in 0..=crate::money::MAX_MINOR, share in 0..1_000_000_u32) {
             let d = definition(&json!({"fixed": amount}), &[(share, 0)]);
-            let got = split(&d, Minor::ZERO)[0];
+            let got = split(&d, d.document().contribution, Minor::ZERO)[0];
             prop_assert_eq!(micro(got.pool), u128::from(amount) * u128::from(share));
             prop_assert_eq!(micro(got.reserve), 0);
         }

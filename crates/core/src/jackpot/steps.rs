@@ -7,6 +7,7 @@ use crate::ids::Id;
 
 use super::definition::Definition;
 use super::draw::EpochSeed;
+use super::ranks::Ranks;
 use super::record::{Record, Sent, State};
 
 /// One attempt of an entry.
@@ -52,8 +53,25 @@ pub fn next_step(
     definition: &Definition,
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
-    let first = seed.rank(entry_id, sent.client_seed.as_ref(), 0, definition.odds().at(sent.stake));
+    let first = first_rank(entry_id, sent, definition, seed);
     next_step_after(first, entry_id, sent, record, definition, seed)
+}
+
+/// The rank of attempt 0 of an entry: drawn here, or by the game of its source.
+#[must_use]
+pub fn first_rank(entry_id: &str, sent: &Sent, definition: &Definition, seed: &EpochSeed) -> u32 {
+    match &sent.ranks {
+        Some(ranks) => ranks.first(),
+        None => seed.rank(entry_id, sent.client_seed.as_ref(), 0, definition.odds().at(sent.stake)),
+    }
+}
+
+/// The last attempt of an entry, from 0.
+#[must_use]
+pub fn last_attempt(sent: &Sent, definition: &Definition) -> u32 {
+    sent.ranks
+        .as_ref()
+        .map_or(definition.last_attempt(), Ranks::last_attempt)
 }
 
 /// [`next_step`] of an entry whose attempt 0 drew `first`.
@@ -66,11 +84,13 @@ pub fn next_step_after(
     seed: &EpochSeed,
 ) -> Result<Step, Contradiction> {
     let odds = definition.odds().at(sent.stake);
+    let last = last_attempt(sent, definition);
     let mut attempts = Vec::new();
-    for attempt in 0..=definition.last_attempt() {
-        let rank = match attempt {
-            0 => first,
-            _ => seed.rank(entry_id, sent.client_seed.as_ref(), attempt, odds),
+    for attempt in 0..=last {
+        let rank = match (attempt, &sent.ranks) {
+            (0, _) => first,
+            (_, Some(ranks)) => ranks.of(attempt).unwrap_or_default(),
+            (_, None) => seed.rank(entry_id, sent.client_seed.as_ref(), attempt, odds),
         };
         let refused = record.refusals().iter().find(|r| r.rank == rank);
         if let Some(refusal) = refused {
@@ -102,14 +122,9 @@ pub fn next_step_after(
         return Ok(Step::Answer(attempts));
     }
     match record.state {
-        State::Pending { .. } => Ok(Step::Finish {
-            attempt: definition.last_attempt(),
-        }),
+        State::Pending { .. } => Ok(Step::Finish { attempt: last }),
         State::Ended { .. } => Ok(Step::Answer(attempts)),
-        State::Lost | State::Paid { .. } | State::Issued { .. } => Err(Contradiction {
-            attempt: definition.last_attempt(),
-            rank: 0,
-        }),
+        State::Lost | State::Paid { .. } | State::Issued { .. } => Err(Contradiction { attempt: last, rank: 0 }),
     }
 }
 
@@ -155,6 +170,41 @@ mod tests {
             result: "retry",
         };
         assert_eq!(attempts, [retry(0), retry(1), retry(2)]);
+    }
+
+    #[test]
+    fn what_an_external_source_drew_is_tried_in_order_and_nothing_else() {
+        let definition = always(9);
+        let step = |record: &str, ranks: &str| {
+            let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
+            let sent = Sent::parse(&format!("p 1 * slot {ranks}")).expect("readable");
+            next_step(
+                "e",
+                &sent,
+                &Record::parse(record).expect("readable"),
+                &definition,
+                &seed,
+            )
+        };
+        let attempt = |attempt, rank, result| Attempt { attempt, rank, result };
+        assert_eq!(step("1 1 1 f 1+1", "0"), Ok(Step::Answer(vec![attempt(0, 0, "none")])));
+        assert_eq!(
+            step("1 1 1 f 1+1 p 1r 5 p 1 * slot 1,2", "1,2"),
+            Ok(Step::Claim { attempt: 1, rank: 2 })
+        );
+        for (ranks, last) in [("1,0", 1), ("1", 0)] {
+            let pending = format!("1 1 1 f 1+1 p 1r 5 p 1 * slot {ranks}");
+            assert_eq!(step(&pending, ranks), Ok(Step::Finish { attempt: last }));
+        }
+        assert_eq!(
+            step("1 1 1 f 1+1 n 1r", "1"),
+            Ok(Step::Answer(vec![attempt(0, 1, "retry")]))
+        );
+        assert_eq!(
+            step("1 1 1 f 1+1 n 1r", "1,0"),
+            Ok(Step::Answer(vec![attempt(0, 1, "retry"), attempt(1, 0, "none")]))
+        );
+        assert!(step("1 1 1 f 1+1 w - 3 t 5 1 00aa", "1,2").is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The entries of a player.
+//! The entries of a player or of a source.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::auth;
-use crate::http::problem::Problem;
+use crate::http::problem::{FieldError, Problem};
 use crate::http::query::QueryOf;
 use crate::jackpot::ledger::queries::entries::{EntryFilters, EntryRow};
 use crate::ledger::api::Api;
@@ -22,12 +22,15 @@ use crate::subject::kinds::JACKPOT;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EntryQuery {
-    /// Of this player.
-    #[param(value_type = String)]
-    player_id: Id,
+    /// Of this player. Required, unless `jackpot_id` and `source_id` are given.
+    #[param(value_type = Option<String>)]
+    player_id: Option<Id>,
     /// Of this jackpot.
     #[param(value_type = Option<String>)]
     jackpot_id: Option<Id>,
+    /// Of this source.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
     /// Taken then or later, RFC 3339.
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Time>,
@@ -41,7 +44,7 @@ pub(crate) struct EntryQuery {
     cursor: Option<String>,
 }
 
-/// Entries of a player, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
+/// Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed (setting `ledger.entry_index_days`). Entries
 /// of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an empty list. A bound key
 /// sees the entries of its own jackpots.
 #[utoipa::path(get, path = "/v1/entries", operation_id = "list_entries", tag = "ledger", security(("bearer" = [])), params(EntryQuery),
@@ -56,9 +59,14 @@ pub async fn list(
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     caller.check(JACKPOT, query.jackpot_id.as_ref())?;
+    if query.player_id.is_none() && (query.jackpot_id.is_none() || query.source_id.is_none()) {
+        let rule = "is required, unless jackpot_id and source_id are given";
+        return Err(Problem::invalid_request(vec![FieldError::new("player_id", rule)]));
+    }
     let filters = EntryFilters {
         player_id: query.player_id,
         jackpot_id: query.jackpot_id,
+        source_id: query.source_id,
         only: caller.own(JACKPOT),
         between: Between {
             from: query.from.map(|Time(ms)| ms),
@@ -89,6 +97,7 @@ impl Record for EntryRow {
         "sequence",
         "stake",
         "client_seed",
+        "source_id",
         "entered_at",
         "event_id",
         "epoch",
@@ -111,6 +120,7 @@ impl Record for EntryRow {
             self.sequence.to_string(),
             self.stake.to_string(),
             or_empty(self.client_seed.as_ref()),
+            or_empty(self.source_id.as_ref()),
             self.entered_at.clone(),
             self.event_id.clone(),
             self.epoch.to_string(),

@@ -10,10 +10,10 @@ use utoipa::IntoParams;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::jackpot::ledger::queries::payouts::{PayoutFilters, PayoutRow};
+use crate::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutRow};
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
-use crate::ledger::api::csv::Record;
+use crate::ledger::api::csv::{Record, or_empty};
 use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::ledger::queries::{Between, LedgerError};
 use crate::subject::kinds::JACKPOT;
@@ -35,6 +35,9 @@ pub(crate) struct PayoutQuery {
     /// Out of this tier.
     #[param(value_type = Option<String>)]
     tier: Option<Id>,
+    /// Of entries of this source.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
     /// Paid then or later, RFC 3339.
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Time>,
@@ -51,10 +54,10 @@ pub(crate) struct PayoutQuery {
     cursor: Option<String>,
 }
 
-/// Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+/// Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
 #[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
-            content((PageBody<PayoutRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+            content((PageBody<ListedPayout> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub async fn list(
     auth::ReadFiltered(caller): auth::ReadFiltered,
@@ -68,6 +71,7 @@ pub async fn list(
         only: caller.own(JACKPOT),
         player_id: query.player_id,
         tier: query.tier,
+        source_id: query.source_id,
         between: Between {
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),
@@ -101,7 +105,7 @@ pub async fn get(
     Ok(HttpResponse::Ok().json(payout))
 }
 
-impl Record for PayoutRow {
+impl Record for ListedPayout {
     const HEADER: &'static [&'static str] = &[
         "payout_id",
         "jackpot_id",
@@ -118,25 +122,28 @@ impl Record for PayoutRow {
         "event_id",
         "key_id",
         "signature",
+        "source_id",
     ];
 
     fn cells(&self) -> Vec<String> {
+        let receipt = &self.receipt;
         vec![
-            self.payout_id.clone(),
-            self.jackpot_id.clone(),
-            self.entry_id.clone(),
-            self.player_id.clone(),
-            self.tier.clone(),
-            self.amount.to_string(),
-            self.currency.clone(),
-            self.claim_order.to_string(),
-            self.pool_before.to_string(),
-            self.pool_after.to_string(),
-            self.paid_at.clone(),
-            self.history.clone(),
-            self.event_id.clone(),
-            self.key_id.clone(),
-            self.signature.clone(),
+            receipt.payout_id.clone(),
+            receipt.jackpot_id.clone(),
+            receipt.entry_id.clone(),
+            receipt.player_id.clone(),
+            receipt.tier.clone(),
+            receipt.amount.to_string(),
+            receipt.currency.clone(),
+            receipt.claim_order.to_string(),
+            receipt.pool_before.to_string(),
+            receipt.pool_after.to_string(),
+            receipt.paid_at.clone(),
+            receipt.history.clone(),
+            receipt.event_id.clone(),
+            receipt.key_id.clone(),
+            receipt.signature.clone(),
+            or_empty(self.source_id.as_ref()),
         ]
     }
 }

@@ -21,6 +21,9 @@ use crate::ledger::queries::Between;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PostingQuery {
+    /// Only what entries of this source brought and won: the accounts contributions and payouts, which do not sum to zero.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
     /// Booked then or later, RFC 3339.
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Time>,
@@ -34,7 +37,8 @@ pub(crate) struct PostingQuery {
     cursor: Option<String>,
 }
 
-/// Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+/// Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only those of a source are
+/// asked for.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/ledger", operation_id = "list_postings", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), PostingQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
@@ -50,6 +54,7 @@ pub async fn list(
     api.queries.expect_jackpot(&id).await?;
     let filters = PostingFilters {
         jackpot_id: id,
+        source_id: query.source_id,
         between: Between {
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),

@@ -51,6 +51,7 @@ impl Books {
             player_id: entry.sent.player.clone(),
             epoch: self.epoch,
             entered_ms: at_ms,
+            source_id: entry.sent.source.clone(),
         };
         self.pending.insert(first.sequence, pending);
         let is_retry = |claim: &Claim| matches!(claim.result, ClaimResult::Retry { .. });

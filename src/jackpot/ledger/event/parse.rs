@@ -48,8 +48,9 @@ pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
     for row in text.split_terminator(';') {
         let (tier, values) = row.split_once(' ')?;
         let values = values.split(' ').collect::<Vec<_>>();
-        let names = Meters::NAMES.into_iter().chain(["pool_written"]);
-        if values.len() != Meters::NAMES.len() + 1 {
+        let names = Meters::NAMES.into_iter().chain(["pool_written"]).chain(Meters::MOVED);
+        let usual = Meters::NAMES.len() + 1;
+        if values.len() != usual && values.len() != usual + Meters::MOVED.len() {
             return None;
         }
         for (name, value) in names.zip(values) {

@@ -1,7 +1,10 @@
 //! Makes the rows of a jackpot's events. Pure but for the signatures.
 
+use std::collections::BTreeMap;
+
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::UnsignedReceipt;
 
@@ -15,6 +18,7 @@ use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
+use crate::jackpot::ledger::sources::{self, BySource};
 use crate::jackpot::ledger::steps;
 use crate::ledger::events::FoldError;
 use crate::ledger::projector::batch::{self, Raw, Stop};
@@ -40,7 +44,7 @@ impl Batch {
             self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
         }
         self.moved = moved(&event);
-        self.details(start, before.pending, event)
+        self.details(start, before, event)
     }
 
     /// The last event in the index of entries after the commit. If nothing waits for the index, its cursor moves with
@@ -54,8 +58,9 @@ impl Batch {
         }
     }
 
-    fn details(&mut self, start: &Start<'_>, pending: Option<Pending>, event: Event) -> Result<(), Stop> {
+    fn details(&mut self, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
         let (n, at_ms) = (event.n, event.at_ms);
+        let pending = before.pending;
         match event.kind {
             Kind::Define(define) => {
                 if let Some(created) = define.created.0 {
@@ -64,10 +69,21 @@ impl Batch {
                 self.rows.dropped_versions.extend(define.superseded);
                 self.define(define.put.version, (n, at_ms), define.put.json);
             }
-            Kind::Enter(enter) => self.entered(start, (n, at_ms), enter)?,
+            Kind::Enter(enter) => {
+                if let Some(tiers) = before.tiers {
+                    self.moved_for_sources((n, at_ms), &enter, &tiers)?;
+                }
+                self.entered(start, (n, at_ms), enter)?;
+            }
             Kind::Claim { entry_id, claim } => {
                 if let Some(pending) = pending {
-                    self.paid(start, (n, at_ms), &entry_id, &pending.player_id, &claim)?;
+                    let by = (&pending.player_id, pending.source_id.as_ref());
+                    self.paid(start, (n, at_ms), &entry_id, by, &claim)?;
+                    if let Some(source) = &pending.source_id {
+                        let mut all = BySource::new();
+                        sources::paid(&mut all, source, &claim);
+                        self.source_rows((n, at_ms), all);
+                    }
                     self.issued(at_ms, n, entry_id, &pending.player_id, &claim);
                     if claim.result.is_won() {
                         self.settle(start, pending, claim.sequence, claim.rank);
@@ -95,23 +111,37 @@ impl Batch {
                 let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&self.books));
                 self.report = Some((n, at_ms, report));
             }
-            Kind::Skipped(skipped) => self.carried(start, (n, at_ms), skipped.carried)?,
+            Kind::Skipped(skipped) => {
+                let pending = before.books.map(|books| books.pending).unwrap_or_default();
+                self.carried(start, (n, at_ms), skipped.carried, &pending)?;
+            }
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_) | Kind::Emergency(_) | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Retention { .. } => {}
         }
         Ok(())
     }
 
     /// Adds the rows of a skipped event.
-    fn carried(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), carried: Carried) -> Result<(), Stop> {
+    fn carried(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        carried: Carried,
+        pending: &BTreeMap<u64, Pending>,
+    ) -> Result<(), Stop> {
+        let mut all = BySource::new();
         for paid in carried.paid {
-            self.carried_payout(start, (n, at_ms), paid)?;
+            let sent = carried.entries.iter().find(|entry| entry.sequence == paid.sequence);
+            let sent = sent.and_then(|entry| Sent::parse(&entry.sent)?.source);
+            let source = sent.or_else(|| pending.get(&paid.sequence)?.source_id.clone());
+            self.carried_payout(start, (n, at_ms), (paid, source), &mut all)?;
         }
+        self.source_rows((n, at_ms), all);
         self.rows
             .coupons
             .extend(carried.units.into_iter().map(|unit| CouponRow {
@@ -147,7 +177,13 @@ impl Batch {
         Ok(())
     }
 
-    fn carried_payout(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), paid: CarriedPayout) -> Result<(), Stop> {
+    fn carried_payout(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        (paid, source): (CarriedPayout, Option<Id>),
+        all: &mut BySource,
+    ) -> Result<(), Stop> {
         let (Some(player_id), Some(pool_before)) = (paid.player_id, paid.pool_before) else {
             return Ok(());
         };
@@ -162,13 +198,31 @@ impl Batch {
                 pool_before,
             },
         };
-        self.paid(start, (n, at_ms), &paid.entry_id, &player_id, &claim)
+        if let Some(source) = &source {
+            sources::paid(all, source, &claim);
+        }
+        self.paid(start, (n, at_ms), &paid.entry_id, (&player_id, source.as_ref()), &claim)
+    }
+
+    /// Adds what a call moved for sources. `before`: the tiers of the definition in force before it.
+    fn moved_for_sources(&mut self, (n, at_ms): (u64, i64), enter: &Enter, before: &[Id]) -> Result<(), Stop> {
+        let after = sources::tiers(&self.books.terms);
+        let moved = sources::of_call(enter, before, &after);
+        let moved = moved.ok_or_else(|| wrong(n, "amounts of other tiers than its definition has"))?;
+        self.source_rows((n, at_ms), moved);
+        Ok(())
+    }
+
+    fn source_rows(&mut self, (n, at_ms): (u64, i64), all: BySource) {
+        let rows = all.into_iter().map(|(source, moved)| (n, at_ms, source, moved));
+        self.rows.sources.extend(rows);
     }
 
     fn entered(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), enter: Enter) -> Result<(), Stop> {
         for claim in &enter.claims {
             if let Some((_, entry)) = enter.call.entry(claim.sequence) {
-                self.paid(start, (n, at_ms), &entry.entry_id, &entry.sent.player, claim)?;
+                let by = (&entry.sent.player, entry.sent.source.as_ref());
+                self.paid(start, (n, at_ms), &entry.entry_id, by, claim)?;
             }
         }
         if start.with.index_entries {
@@ -182,7 +236,7 @@ impl Batch {
         start: &Start<'_>,
         (n, at_ms): (u64, i64),
         entry_id: &str,
-        player_id: &Id,
+        (player_id, source_id): (&Id, Option<&Id>),
         claim: &Claim,
     ) -> Result<(), Stop> {
         let ClaimResult::Paid {
@@ -224,6 +278,7 @@ impl Batch {
             sequence: claim.sequence,
             rank: claim.rank,
             paid_at_ms: at_ms,
+            source_id: source_id.cloned(),
         });
         Ok(())
     }
@@ -267,6 +322,8 @@ struct Before {
     books: Option<Books>,
     /// The entry that a redraw settles.
     pending: Option<Pending>,
+    /// The tiers of the definition in force, for a call whose entries name sources.
+    tiers: Option<Vec<Id>>,
 }
 
 impl Before {
@@ -280,6 +337,10 @@ impl Before {
         Self {
             books: operated.then(|| books.clone()),
             pending: sequence.and_then(|sequence| books.pending.get(&sequence).cloned()),
+            tiers: match &event.kind {
+                Kind::Enter(enter) if sources::names_any(enter) => Some(sources::tiers(&books.terms)),
+                _ => None,
+            },
         }
     }
 }

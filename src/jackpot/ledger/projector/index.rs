@@ -136,6 +136,7 @@ async fn write_all(sql: &Sql, parts: &[Part<'_>]) -> Result<(), WriteError> {
     // Neighbouring rows are on one page of the database.
     rows.sort_unstable_by_key(|row| row.key);
     entry_index::insert(&mut tx, &rows).await?;
+    entry_index::insert_sources(&mut tx, &rows).await?;
     for part in parts {
         for row in &part.rows.settled {
             let key = RowKey {
@@ -181,6 +182,7 @@ fn index_row<'a>(jackpot: &'a Id, row: &'a EntryRow) -> IndexRow<'a> {
         entry_id: &row.entered.entry_id,
         stake: int(sent.stake.get()),
         client_seed: sent.client_seed.as_ref().map_or("", |seed| seed.as_str()),
+        source: sent.source_text(),
         n: int(row.n),
         epoch: int(row.epoch),
         version: int(row.version),

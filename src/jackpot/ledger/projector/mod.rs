@@ -5,8 +5,11 @@ pub mod index;
 mod many;
 pub mod rows;
 mod seeds;
+mod sources;
 mod steps;
 mod write;
+
+pub use sources::ALL_TIERS;
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -5,6 +5,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
 use crate::jackpot::ledger::event::Entered;
+use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
 
 /// A unit of a coupon that an entry won.
@@ -39,6 +40,8 @@ pub struct PayoutRow {
     pub sequence: u64,
     pub rank: u32,
     pub paid_at_ms: i64,
+    /// The source of the entry, if it named one.
+    pub source_id: Option<Id>,
 }
 
 /// An entry for the index by player.
@@ -119,6 +122,8 @@ pub struct Rows {
     pub adjustments: Vec<(String, u64, i64, String)>,
     /// Whether the history of the meter has all events before the batch. Otherwise it gets no rows now.
     pub in_step: bool,
+    /// What its events moved for sources: number and time of the event, the source, what moved.
+    pub sources: Vec<(u64, i64, Id, Moved)>,
     /// Steps of the meter's history that its events ended.
     pub steps: steps::Rows,
     /// Rows for the index of entries, which is written later.

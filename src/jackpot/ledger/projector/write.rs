@@ -2,7 +2,7 @@
 
 use super::Jackpots;
 use super::rows::Rows;
-use super::steps;
+use super::{sources, steps};
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
@@ -13,6 +13,7 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     coupons(tx, batches).await?;
     epochs(tx, batches).await?;
     adjustments(tx, batches).await?;
+    sources::write(tx, batches).await?;
     let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
     steps::write(tx, ended).await?;
     changes(tx, batches).await
@@ -54,7 +55,7 @@ async fn adjustments(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<()
 }
 
 /// The rows of one table in all batches, each with its jackpot.
-fn all<'a, R: 'a>(
+pub(super) fn all<'a, R: 'a>(
     batches: &'a [&'a Batch<Jackpots>],
     of: impl Fn(&'a Rows) -> &'a [R],
 ) -> impl Iterator<Item = (Value<'a>, &'a R)> {

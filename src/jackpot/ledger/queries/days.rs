@@ -6,6 +6,8 @@ use jiff::tz::TimeZone;
 use crate::ledger::queries::{LedgerError, Queries};
 use crate::sql::entry_days;
 
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
 /// A day in UTC, `YYYYMMDD`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Day(String);
@@ -25,6 +27,11 @@ impl Day {
     /// The table with its entries.
     pub(super) fn table(&self) -> String {
         entry_days::table(&self.0)
+    }
+
+    /// The first ms of the next day.
+    pub(super) fn end_ms(&self) -> i64 {
+        self.start_ms() + DAY_MS
     }
 
     /// Its first ms.
@@ -64,6 +71,7 @@ mod tests {
         let day = Day::of(1_763_700_000_000);
         assert_eq!(day.table(), "entries_20251121");
         assert_eq!(day.start_ms(), 1_763_683_200_000);
+        assert_eq!(Day::of(day.end_ms()).table(), "entries_20251122");
         assert_eq!(Day::of(day.start_ms()), day);
         assert_eq!(Day::of(day.start_ms() - 1).table(), "entries_20251120");
         assert_eq!(Day::of(i64::MIN).table(), "entries_19700101");

@@ -1,4 +1,4 @@
-//! The entries of a player, newest first, from the daily index tables.
+//! The entries of a player or of a source, newest first, from the daily index tables.
 
 use std::collections::HashMap;
 
@@ -40,6 +40,9 @@ pub struct EntryRow {
     pub stake: i64,
     /// The player's own part of the draw.
     pub client_seed: Option<String>,
+    /// The game, site or channel that it came from; null if it named none.
+    #[schema(example = "slot-9")]
+    pub source_id: Option<String>,
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub entered_at: String,
@@ -100,11 +103,13 @@ pub struct EntryCoupon {
     pub code: Option<String>,
 }
 
-/// The filters of a list of entries.
+/// The filters of a list of entries. They name a player, or a jackpot and a source.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntryFilters {
-    pub player_id: Id,
+    pub player_id: Option<Id>,
     pub jackpot_id: Option<Id>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
     /// Only these jackpots, when `jackpot_id` is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<Id>>,
@@ -131,23 +136,48 @@ impl EntryFilters {
         Listing::new("entries", self, Key::before_id(0))
     }
 
-    /// The range of a daily table that a page reads, by its primary key.
+    /// The range that a page reads of a daily table, or of the entries of a source. `None` if neither is named.
     #[must_use]
-    pub fn scan(&self, table: String) -> Scan {
-        let jackpot = self.jackpot_id.as_ref();
+    pub fn scan(&self, table: String) -> Option<Scan> {
+        let named = (&self.player_id, &self.jackpot_id, &self.source_id);
+        match named {
+            (Some(player), ..) => Some(self.scan_of_player(table, player)),
+            (None, Some(jackpot), Some(source)) => Some(self.scan_of_source(jackpot, source)),
+            (None, ..) => None,
+        }
+    }
+
+    fn scan_of_source(&self, jackpot: &Id, source: &Id) -> Scan {
         Scan {
-            table,
-            select: "player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, epoch, version, rank, settled",
-            index: &["player_id", "at_ms", "jackpot_id", "sequence"],
-            fixed: vec![("player_id", (&self.player_id).into())],
+            table: "source_entries".to_owned(),
+            select: "jackpot_id, source_id, at_ms, sequence, player_id",
+            index: &["jackpot_id", "source_id", "at_ms", "sequence"],
+            fixed: vec![("jackpot_id", jackpot.into()), ("source_id", source.into())],
             key: ["at_ms", "jackpot_id", "sequence"],
             order: Order::NewestFirst,
             low: Key::before_id(self.between.from_ms()),
             high: Key::before_id(self.between.to_ms()),
-            filters: jackpot
-                .map(|id| ("jackpot_id =", Value::from(id)))
-                .into_iter()
-                .collect(),
+            filters: Vec::new(),
+            within: None,
+            scanned: MAX_SCANNED,
+        }
+    }
+
+    fn scan_of_player(&self, table: String, player: &Id) -> Scan {
+        const SOURCE: &str = "(SELECT s.source_id FROM source_entries AS s \
+                              WHERE s.jackpot_id = looked_at.jackpot_id AND s.sequence = looked_at.sequence) =";
+        let of_jackpot = self.jackpot_id.as_ref().map(|id| ("jackpot_id =", Value::from(id)));
+        let of_source = self.source_id.as_ref().map(|id| (SOURCE, Value::from(id)));
+        Scan {
+            table,
+            select: "player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, epoch, version, rank, settled",
+            index: &["player_id", "at_ms", "jackpot_id", "sequence"],
+            fixed: vec![("player_id", player.into())],
+            key: ["at_ms", "jackpot_id", "sequence"],
+            order: Order::NewestFirst,
+            low: Key::before_id(self.between.from_ms()),
+            high: Key::before_id(self.between.to_ms()),
+            filters: of_jackpot.into_iter().chain(of_source).collect(),
             within: within(self.jackpot_id.as_ref(), self.only.as_deref()),
             scanned: MAX_SCANNED,
         }
@@ -171,7 +201,7 @@ impl Queries {
         Ok(found.is_some())
     }
 
-    /// A page of a player's entries, newest first. Entries stay listed for `ledger.entry_index_days`.
+    /// A page of the entries of a player or a source, newest first. Entries stay listed for `ledger.entry_index_days`.
     pub async fn entries(
         &self,
         filters: &EntryFilters,
@@ -205,8 +235,21 @@ impl Queries {
                 let next = Some(Key::before_id(days[searched - 1].start_ms()));
                 return Ok(Page { items, next });
             }
-            let mut scan = filters.scan(day.table());
-            scan.go_on(after.clone());
+            let Some(mut scan) = filters.scan(day.table()) else {
+                break;
+            };
+            if filters.player_id.is_none() {
+                // The entries of a source are in one table: this page looks for those of this day.
+                let (begin, end) = (Key::before_id(day.start_ms()), Key::before_id(day.end_ms()));
+                if scan.low.0 < begin.0 {
+                    scan.low = begin;
+                }
+                if scan.high.0 > end.0 {
+                    scan.high = end;
+                }
+            }
+            let high = scan.high.0.clone();
+            scan.go_on(after.clone().filter(|after| after.0 < high));
             let page = self.entries_of_day(day, scan, left, &mut definitions).await?;
             items.extend(page.items);
             if page.next.is_some() {
@@ -225,7 +268,7 @@ impl Queries {
     ) -> Result<Page<EntryRow>, LedgerError> {
         let rows = async {
             let boundary = scan.bound(self.sql.reader()).await?;
-            let rows = with_prizes(&scan, limit + 1)
+            let rows = with_prizes(&scan, &day.table(), limit + 1)
                 .query()
                 .fetch_all(self.sql.reader())
                 .await?;
@@ -263,13 +306,21 @@ impl Queries {
 }
 
 /// The rows of a page, each with what it won. The page is cut first, so that prizes are looked up only for its rows.
-fn with_prizes(scan: &Scan, limit: u32) -> crate::ledger::queries::scan::Statement {
+fn with_prizes(scan: &Scan, day: &str, limit: u32) -> crate::ledger::queries::scan::Statement {
     let mut page = scan.rows(limit);
+    if scan.table != day {
+        page.text = format!(
+            "SELECT d.* FROM ({}) AS s JOIN {day} AS d ON d.player_id = s.player_id AND d.at_ms = s.at_ms \
+             AND d.jackpot_id = s.jackpot_id AND d.sequence = s.sequence",
+            page.text
+        );
+    }
     page.text = format!(
         "SELECT e.*, COALESCE(p.payout_id, '') AS payout_id, COALESCE(p.tier, '') AS tier, \
          COALESCE(p.amount, 0) AS amount, COALESCE(p.claim_order, 0) AS claim_order, \
          COALESCE(c.coupon_id, '') AS coupon_id, COALESCE(c.coupon_sequence, 0) AS coupon_sequence, \
-         COALESCE(c.code, '') AS code FROM ({}) AS e \
+         COALESCE(c.code, '') AS code, COALESCE(q.source_id, '') AS source_id FROM ({}) AS e \
+         LEFT JOIN source_entries AS q ON q.jackpot_id = e.jackpot_id AND q.sequence = e.sequence \
          LEFT JOIN payouts AS p ON e.rank > 0 AND p.jackpot_id = e.jackpot_id AND p.sequence = e.sequence \
          LEFT JOIN coupon_prizes AS c ON e.rank > 0 AND c.jackpot_id = e.jackpot_id AND c.sequence = e.sequence \
          ORDER BY e.at_ms DESC, e.jackpot_id DESC, e.sequence DESC",
@@ -282,7 +333,7 @@ fn read(row: &AnyRow, definitions: &Definitions) -> Result<EntryRow, LedgerError
     let (jackpot_id, n): (String, i64) = (row.try_get("jackpot_id")?, row.try_get("n")?);
     let definition_version = row.try_get("version")?;
     let settled = row.try_get::<i64, _>("settled")? == 1;
-    let seed: String = row.try_get("client_seed")?;
+    let (seed, source): (String, String) = (row.try_get("client_seed")?, row.try_get("source_id")?);
     let definition = definitions.get(&(jackpot_id.clone(), definition_version));
     Ok(EntryRow {
         entry_id: row.try_get("entry_id")?,
@@ -290,6 +341,7 @@ fn read(row: &AnyRow, definitions: &Definitions) -> Result<EntryRow, LedgerError
         sequence: row.try_get("sequence")?,
         stake: row.try_get("stake")?,
         client_seed: (!seed.is_empty()).then_some(seed),
+        source_id: (!source.is_empty()).then_some(source),
         entered_at: rfc3339(row.try_get("at_ms")?),
         event_id: format!("{jackpot_id}:{n}"),
         jackpot_id,

@@ -6,4 +6,5 @@ pub mod head;
 pub mod history;
 pub mod payouts;
 pub mod postings;
+pub mod sources;
 pub mod winners;

@@ -9,6 +9,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
+use super::sources::{Listed, matching};
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::scans::Scans;
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
@@ -61,6 +62,16 @@ pub struct PayoutRow {
     pub signature: String,
 }
 
+/// A payout in a list: its receipt, and what is beside it. The signature is of the receipt alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ListedPayout {
+    #[serde(flatten)]
+    pub receipt: PayoutRow,
+    /// The source of the entry; null if it named none.
+    #[schema(example = "slot-9")]
+    pub source_id: Option<String>,
+}
+
 /// The filters of a list of payouts.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct PayoutFilters {
@@ -70,6 +81,9 @@ pub struct PayoutFilters {
     pub only: Option<Vec<Id>>,
     pub player_id: Option<Id>,
     pub tier: Option<Id>,
+    /// Of entries of this source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
     /// When the payouts were paid.
     pub between: Between,
     /// Smallest amount.
@@ -78,6 +92,8 @@ pub struct PayoutFilters {
 
 const SELECT: &str = "payout_id, jackpot_id, entry_id, player_id, tier, amount, currency, claim_order, pool_before, \
                       pool_after, paid_at_ms, history, event_id, key_id, signature";
+
+const SELECT_OF_SOURCE: &str = "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount";
 
 impl PayoutFilters {
     /// The list, for its cursors.
@@ -91,7 +107,7 @@ impl PayoutFilters {
     pub fn scans(&self) -> Scans {
         match &self.only {
             Some(only) if only.is_empty() => Scans::of(Vec::new()),
-            Some(only) if self.player_id.is_none() && self.jackpot_id.is_none() => {
+            Some(only) if self.jackpot_id.is_none() && (self.player_id.is_none() || self.source_id.is_some()) => {
                 let of = |id: &Id| Self {
                     jackpot_id: Some(id.clone()),
                     ..self.clone()
@@ -113,7 +129,17 @@ impl PayoutFilters {
         let mut fixed = Vec::new();
         let mut filters = Vec::new();
         let (mut jackpot, mut tier) = (self.jackpot_id.as_ref(), self.tier.as_ref());
-        if let Some(player) = &self.player_id {
+        let (mut player, mut table, mut select) = (self.player_id.as_ref(), "payouts", SELECT);
+        if let Some(source) = &self.source_id {
+            (table, select) = ("source_payouts", SELECT_OF_SOURCE);
+            if let Some(id) = jackpot.take() {
+                index = &["jackpot_id", "source_id", "paid_at_ms", "claim_order"];
+                fixed.push(("jackpot_id", id.into()));
+            } else {
+                index = &["source_id", "paid_at_ms", "jackpot_id", "claim_order"];
+            }
+            fixed.push(("source_id", source.into()));
+        } else if let Some(player) = player.take() {
             index = &["player_id", "paid_at_ms", "jackpot_id", "claim_order"];
             fixed.push(("player_id", player.into()));
         } else if let Some(id) = jackpot.take() {
@@ -127,13 +153,14 @@ impl PayoutFilters {
         }
         filters.extend(jackpot.map(|id| ("jackpot_id =", Value::from(id))));
         filters.extend(tier.map(|id| ("tier =", Value::from(id))));
+        filters.extend(player.map(|id| ("player_id =", Value::from(id))));
         if let Some(least) = self.min_amount {
             let least = i64::try_from(least.get()).expect("an amount has 53 bits");
             filters.push(("amount >=", least.into()));
         }
         Scan {
-            table: "payouts".to_owned(),
-            select: SELECT,
+            table: table.to_owned(),
+            select,
             index,
             fixed,
             key: ["paid_at_ms", "jackpot_id", "claim_order"],
@@ -160,9 +187,54 @@ impl Queries {
         filters: &PayoutFilters,
         after: Option<Key>,
         limit: u32,
-    ) -> Result<Page<PayoutRow>, LedgerError> {
+    ) -> Result<Page<ListedPayout>, LedgerError> {
         let scans = filters.scans().after(after.as_ref());
-        self.sql.reading(scans.page(self.sql.reader(), limit, read)).await
+        self.sql.reading(self.payouts_of(filters, scans, limit)).await
+    }
+
+    /// The rows of a source name their payouts; other payouts are asked for their source.
+    async fn payouts_of(
+        &self,
+        filters: &PayoutFilters,
+        scans: Scans,
+        limit: u32,
+    ) -> Result<Page<ListedPayout>, LedgerError> {
+        let reader = self.sql.reader();
+        if let Some(source) = &filters.source_id {
+            let page = scans.page(reader, limit, |row| Ok(row.try_get("payout_id")?)).await?;
+            let mut found = Listed::new();
+            for row in matching(reader, ("payouts", SELECT), ("payout_id", &page.items)).await? {
+                found.insert(row.try_get("payout_id")?, read(&row)?);
+            }
+            let missing = |id: &String| LedgerError::Missing(format!("payout '{id}' of source '{source}'"));
+            let listed = page.items.iter().map(|id| {
+                Ok(ListedPayout {
+                    receipt: found.remove(id).ok_or_else(|| missing(id))?,
+                    source_id: Some(source.to_string()),
+                })
+            });
+            let items = listed.collect::<Result<_, LedgerError>>()?;
+            return Ok(Page { items, next: page.next });
+        }
+        let page = scans.page(reader, limit, read).await?;
+        // Most ledgers have no payouts of sources, and long exports need not ask for each.
+        let first = sqlx::query("SELECT payout_id FROM source_payouts LIMIT 1");
+        let ids = match first.fetch_optional(reader).await? {
+            Some(_) => page.items.iter().map(|row| row.payout_id.clone()).collect(),
+            None => Vec::new(),
+        };
+        let mut sources = Listed::new();
+        for row in matching(reader, ("source_payouts", "payout_id, source_id"), ("payout_id", &ids)).await? {
+            sources.insert(row.try_get("payout_id")?, row.try_get("source_id")?);
+        }
+        let listed = page.items.into_iter().map(|receipt| ListedPayout {
+            source_id: sources.remove(&receipt.payout_id),
+            receipt,
+        });
+        Ok(Page {
+            items: listed.collect(),
+            next: page.next,
+        })
     }
 
     /// One payout.

@@ -43,6 +43,9 @@ pub struct PostingRow {
 #[derive(Debug, Clone, Serialize)]
 pub struct PostingFilters {
     pub jackpot_id: Id,
+    /// Only what this source brought and won.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
     /// When the postings were booked.
     pub between: Between,
 }
@@ -59,6 +62,16 @@ impl PostingFilters {
     pub fn events(&self, after: Option<&Key>, limit: u32) -> Statement {
         let [at_ms, n, _] = after.map_or_else(|| Key::before_number(self.between.from_ms()).0, |key| key.0.clone());
         let id = Value::from(&self.jackpot_id);
+        if let Some(source) = &self.source_id {
+            let text = format!(
+                "SELECT at_ms, n, moved FROM source_postings WHERE (jackpot_id, source_id, at_ms, n) >= ($1, $2, $3, $4) \
+                 AND (jackpot_id, source_id, at_ms, n) < ($5, $6, $7, $8) ORDER BY jackpot_id, source_id, at_ms, n LIMIT {limit}"
+            );
+            let source = Value::from(source);
+            let to = [id.clone(), source.clone(), self.between.to_ms().into(), 0.into()];
+            let values = [[id, source, at_ms, n], to].concat();
+            return Statement { text, values };
+        }
         // The event of the cursor is read again: the page may go on within it.
         let text = format!(
             "SELECT at_ms, n, moved FROM events WHERE moved <> '' AND (id, at_ms, n) >= ($1, $2, $3) \

@@ -128,7 +128,7 @@ impl Evidence {
             }
             Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
-            Kind::Emergency(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
+            Kind::Emergency(_) | Kind::Reverse(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
             if !self.defined.contains(&version) {
@@ -149,6 +149,7 @@ impl Evidence {
         match kind {
             Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
             Kind::Adjust { .. } => counted.adjustments += 1,
+            Kind::Reverse(_) => counted.records = counted.records.map(|before| before + 1),
             Kind::Rotate { dropped, pruned, .. } => {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();
                 counted.records = counted.records.filter(|_| !dropped);

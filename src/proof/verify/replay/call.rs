@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::added::Amounts;
+use jackpot_core::jackpot::added::{Amounts, OfStake};
 use jackpot_core::jackpot::batch_record::fingerprint;
 use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::definition::Definition;
@@ -15,7 +15,7 @@ use jackpot_core::jackpot::split::split;
 use jackpot_core::money::Minor;
 
 use super::field;
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered};
 use crate::proof::verify::report::{Place, Report};
 use crate::proof::verify::tiers::Tiers;
 
@@ -83,8 +83,12 @@ impl OpenCall {
             let wrong = format!("the runs of {what} are '{}'; the event says '{stated}'", self.runs);
             report.wrong(Place::Event(n), shortened(wrong));
         }
-        for ((stakes, amounts), definition) in stakes(call, fields).iter().zip(&call.added.amounts).zip(definitions) {
-            if let Some(wrong) = wrong_amounts(&what, stakes, amounts, definition) {
+        for ((sent, amounts), definition) in sent_under(call, fields)
+            .iter()
+            .zip(&call.added.amounts)
+            .zip(definitions)
+        {
+            if let Some(wrong) = wrong_amounts(&what, sent, amounts, definition) {
                 report.wrong(Place::Event(n), wrong);
             }
         }
@@ -112,9 +116,12 @@ impl OpenCall {
     }
 }
 
-/// The stakes that were sent under each definition, including those of entries that the call did not take.
-fn stakes(call: &Call, fields: &EventFields) -> Vec<BTreeSet<Minor>> {
-    let taken = |entries: &[_]| entries.iter().map(stake_of).collect::<BTreeSet<_>>();
+/// Stake and source of an entry: what decides what it adds.
+type Adds = (Minor, Option<Id>);
+
+/// What was sent under each definition, including entries that the call did not take.
+fn sent_under(call: &Call, fields: &EventFields) -> Vec<BTreeSet<Adds>> {
+    let taken = |entries: &[Entered]| entries.iter().map(|entry| adds(&entry.sent)).collect::<BTreeSet<_>>();
     if let Some((before, after)) = call.split.and_then(|split| call.entries.split_at_checked(split.place)) {
         return vec![taken(before), taken(after)];
     }
@@ -122,31 +129,33 @@ fn stakes(call: &Call, fields: &EventFields) -> Vec<BTreeSet<Minor>> {
     if call.batch.is_none() {
         let lines = field(fields, "block").unwrap_or_default().split('\n');
         let sent = lines.filter_map(|line| Sent::parse(line.split_once(' ')?.1));
-        all.extend(sent.map(|sent| sent.stake));
+        all.extend(sent.map(|sent| adds(&sent)));
     }
     vec![all]
 }
 
-fn stake_of(entry: &crate::jackpot::ledger::event::Entered) -> Minor {
-    entry.sent.stake
+fn adds(sent: &Sent) -> Adds {
+    (sent.stake, sent.source.clone())
 }
 
-/// The event must state the amounts of each stake that was sent, and of no other stake.
-fn wrong_amounts(what: &str, stakes: &BTreeSet<Minor>, amounts: &Amounts, definition: &Definition) -> Option<String> {
-    let wrong = stakes
-        .iter()
-        .find(|stake| amounts.of(**stake) != Some(&split(definition, **stake)));
-    if let Some(stake) = wrong {
-        return Some(format!("the amounts of stake {stake} in {what} are others"));
-    }
-    match (amounts, definition.document().contribution) {
-        (Amounts::Fixed(_), Contribution::Fixed(_)) => None,
-        (Amounts::ByStake(by_stake), Contribution::RatePpm(_)) => {
-            let more = by_stake.len() != stakes.len();
-            more.then(|| format!("{what} has amounts of a stake that nobody sent"))
+/// The event must state the amounts of all that was sent, in rows as its contributions have them, and no others.
+fn wrong_amounts(what: &str, sent: &BTreeSet<Adds>, amounts: &Amounts, definition: &Definition) -> Option<String> {
+    let mut rows = BTreeSet::new();
+    for (stake, source) in sent {
+        let text = source.as_ref().map(Id::as_str);
+        let contribution = definition.contribution_of(text);
+        if amounts.of(*stake, source.as_ref()) != Some(&split(definition, contribution, *stake)) {
+            return Some(format!("the amounts of stake {stake} in {what} are others"));
         }
-        _ => Some(format!("the amounts of {what} are not of the form of its contribution")),
+        rows.insert(OfStake {
+            stake: matches!(contribution, Contribution::RatePpm(_)).then_some(*stake),
+            source: source
+                .clone()
+                .filter(|id| definition.own_contribution(id.as_str()).is_some()),
+        });
     }
+    (amounts.rows() != rows)
+        .then(|| format!("{what} has amounts that nobody sent, or not in the rows of its contributions"))
 }
 
 /// A record of thousands of winners is shortened for the message.

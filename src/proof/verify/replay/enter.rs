@@ -8,6 +8,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::split::split;
 
 use super::call::OpenCall;
+use super::seen::{Seen, Terms};
 use super::{Broken, Replay};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Entered, Event};
 use crate::proof::verify::receipts::Paid;
@@ -38,7 +39,7 @@ impl Replay {
             )));
         }
         if let Some(batch) = &call.batch
-            && !self.seen.insert(&batch_record::field(batch))
+            && !self.seen.insert(&batch_record::field(batch), Seen::Other)
         {
             report.wrong(Place::Event(event.n), format!("batch id '{batch}' was taken before"));
         }
@@ -83,6 +84,9 @@ impl Replay {
             if i > 0 {
                 self.draws.goes_on(event.n, &entry.entry_id, claim, report);
             }
+            if claim.result.is_won() {
+                self.seen.won(&entry.entry_id);
+            }
             if claim.result != ClaimResult::Ended {
                 let who = (entry.entry_id.as_str(), &entry.sent.player);
                 paid.extend(self.money(event, who, claim, definition, report)?);
@@ -91,19 +95,22 @@ impl Replay {
         Ok(paid)
     }
 
-    /// Recomputes what an entry added from its stake.
+    /// Recomputes what an entry added from its stake and source.
     fn contribute(&mut self, n: u64, entry: &Entered, definition: &Definition, report: &mut Report) {
         let id = &entry.entry_id;
-        if !self.seen.insert(id) {
+        let source = entry.sent.source.as_ref();
+        let terms = Terms::of(self.sequence, self.version, entry.sent.stake, source);
+        if !self.seen.insert(id, Seen::Entry(terms)) {
             report.wrong(Place::Event(n), format!("entry id '{id}' was taken before"));
         }
+        let contribution = definition.contribution_of(entry.sent.source_text());
         if self.splits.len() >= MAX_SPLITS {
             self.splits.clear();
         }
         let amounts = self
             .splits
-            .entry(entry.sent.stake)
-            .or_insert_with(|| split(definition, entry.sent.stake));
+            .entry((entry.sent.stake, entry.sent.source.clone()))
+            .or_insert_with(|| split(definition, contribution, entry.sent.stake));
         let computed = definition
             .tiers()
             .iter()

@@ -6,6 +6,7 @@ use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::record::Record;
 use jackpot_core::text::printable;
 
+use super::seen::Seen;
 use super::{Broken, Replay, broken};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
@@ -59,10 +60,10 @@ impl Replay {
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
         for record in &carried.records {
-            self.seen.insert(record.id.trim_end_matches(':'));
+            self.seen.insert(record.id.trim_end_matches(':'), Seen::Skipped);
         }
         for entry in &carried.entries {
-            self.seen.insert(&entry.entry_id);
+            self.seen.insert(&entry.entry_id, Seen::Skipped);
         }
         self.carry_pending(carried);
         let paid = carried.paid.iter();

@@ -292,5 +292,8 @@ async fn the_description_has_the_endpoint_with_its_limits() {
     let entry = &document["components"]["schemas"]["BatchEntry"]["properties"];
     let fields = entry.as_object().expect("fields").keys().map(String::as_str);
     let fields = fields.collect::<std::collections::BTreeSet<_>>();
-    assert_eq!(fields, ["client_seed", "player_id", "stake"].into());
+    assert_eq!(
+        fields,
+        ["client_seed", "player_id", "ranks", "source_id", "stake"].into()
+    );
 }

@@ -27,7 +27,7 @@ async fn enter(fixture: &JackpotFixture) -> Vec<Arc<Batch>> {
     fixture.define(&eventful(60)).await;
     let batches: Vec<_> = ["b1", "b2", "b3"].map(|id| batch(id, &entries(COUNT))).into();
     for batch in &batches {
-        let played = play(fixture, u64::MAX).enter_batch(&fixture.id, batch).await;
+        let played = play(fixture, u64::MAX).enter_batch(&fixture.id, batch, "").await;
         assert!(!played.expect("taken").replayed);
     }
     let own = fixture
@@ -123,7 +123,7 @@ async fn answers(fixture: &JackpotLedger, batches: &[Arc<Batch>]) -> Vec<String>
     );
     let mut answers = Vec::new();
     for batch in batches {
-        let played = play.enter_batch(&fixture.id, batch).await.expect("answered");
+        let played = play.enter_batch(&fixture.id, batch, "").await.expect("answered");
         assert!(played.replayed);
         let winners = played
             .winners

@@ -15,6 +15,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::{Contribution, Document};
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::split::{Part, split};
+use jackpot_core::jackpot::steps::first_rank;
 use sha2::{Digest, Sha256};
 
 use crate::jackpot::fixture::JackpotFixture;
@@ -29,8 +30,7 @@ pub async fn play_singly(fixture: &JackpotFixture, batch_id: &str, sent: &[Sent]
     for (index, sent) in (1..).zip(sent) {
         let (_, view) = fixture.fresh().await;
         let entry_id = format!("{batch_id}:{index}");
-        let odds = view.definition.odds().at(sent.stake);
-        let drawn = view.seed.rank(&entry_id, sent.client_seed.as_ref(), 0, odds);
+        let drawn = first_rank(&entry_id, sent, &view.definition, &view.seed);
         let entry = EnterEntry {
             entry_id: entry_id.clone(),
             sent: sent.clone(),
@@ -79,7 +79,8 @@ struct Whole {
     winners: Vec<String>,
     /// Amounts under the definitions before that one.
     amounts_before: String,
-    amounts: BTreeMap<u64, String>,
+    /// By what entries they are for, as an event has it.
+    amounts: BTreeMap<String, String>,
     split: String,
     runs: String,
     claims: String,
@@ -185,21 +186,27 @@ impl Whole {
 
     fn take_amounts(&mut self) -> String {
         let amounts = std::mem::take(&mut self.amounts);
-        if matches!(self.definition.document().contribution, Contribution::Fixed(_)) {
-            return format!("*={};", amounts.into_values().next().expect("an entry"));
-        }
-        let one = |(stake, row): (u64, String)| format!("{stake}={row};");
+        let one = |(of, row): (String, String)| format!("{of}={row};");
         amounts.into_iter().map(one).collect::<Vec<_>>().concat()
     }
 
     fn entry(&mut self, sent: &Sent, meters: &BTreeMap<Id, Meters>) {
         self.block.push(sent.to_text());
         let part = |part: Part| format!("{},{}", part.units, part.micro);
-        let row = split(&self.definition, sent.stake);
+        let source = sent.source_text();
+        let contribution = self.definition.contribution_of(source);
+        let mut of = match contribution {
+            Contribution::Fixed(_) => "*".to_owned(),
+            Contribution::RatePpm(_) => sent.stake.to_string(),
+        };
+        if let Some((own, _)) = source.and_then(|source| self.definition.own_contribution(source)) {
+            of = format!("{of}@{own}");
+        }
+        let row = split(&self.definition, contribution, sent.stake);
         let row = row
             .iter()
             .map(|amount| format!("{},{}", part(amount.pool), part(amount.reserve)));
-        self.amounts.insert(sent.stake.get(), row.collect::<Vec<_>>().join("/"));
+        self.amounts.insert(of, row.collect::<Vec<_>>().join("/"));
         if std::mem::take(&mut self.begins_run) {
             let place = |tier: &jackpot_core::jackpot::document::Tier| {
                 let held = meters.get(&tier.tier).copied().unwrap_or_default();

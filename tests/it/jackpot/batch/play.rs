@@ -17,7 +17,7 @@ use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, SECRET, rank, sent, tier};
 
 async fn enter(fixture: &JackpotFixture, batch: &Arc<Batch>) -> Result<BatchPlayed, PlayError> {
-    play(fixture, u64::MAX).enter_batch(&fixture.id, batch).await
+    play(fixture, u64::MAX).enter_batch(&fixture.id, batch, "").await
 }
 
 fn stakes(batch_id: &str, stakes: &[u64]) -> Arc<Batch> {
@@ -62,7 +62,7 @@ async fn a_stake_beyond_the_limit_refuses_the_batch_and_names_the_entry() {
     let late = play_apart(&fixture).await;
     fixture.define(&json!({"max_stake": 500})).await;
     assert!(
-        late.enter_batch(&fixture.id, &stakes("b", &[100, 101, 1, 500]))
+        late.enter_batch(&fixture.id, &stakes("b", &[100, 101, 1, 500]), "")
             .await
             .is_ok()
     );
@@ -78,17 +78,17 @@ async fn new_batches_wait_for_the_ledger_and_repeats_do_not() {
     known.set_ledger_n(Some(0));
     let play = play(&fixture, 1);
     let before = fixture.dump().await;
-    let refused = play.enter_batch(&fixture.id, &new).await;
+    let refused = play.enter_batch(&fixture.id, &new, "").await;
     assert!(matches!(refused, Err(PlayError::Backlog { waiting: 3 })), "{refused:?}");
     assert!(
-        play.enter_batch(&fixture.id, &old)
+        play.enter_batch(&fixture.id, &old, "")
             .await
             .expect("answered as before")
             .replayed
     );
     assert_eq!(fixture.dump().await, before);
     known.set_ledger_n(Some(2));
-    assert!(!play.enter_batch(&fixture.id, &new).await.expect("taken").replayed);
+    assert!(!play.enter_batch(&fixture.id, &new, "").await.expect("taken").replayed);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn an_instance_that_is_behind_the_definition_draws_again() {
         .define(&json!({"contribution": {"fixed": 5}, "odds": no_prizes()}))
         .await;
     let played = behind
-        .enter_batch(&fixture.id, &stakes("b", &[1, 1]))
+        .enter_batch(&fixture.id, &stakes("b", &[1, 1]), "")
         .await
         .expect("taken");
     assert_eq!(played.record.totals[0].amount, 10);

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jackpot_core::ids::ClientSeed;
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::Sent;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -51,26 +52,42 @@ fn odds() -> impl Strategy<Value = Value> {
     })
 }
 
-fn definition() -> impl Strategy<Value = Value> {
-    let contribution = prop_oneof![
+fn contribution() -> impl Strategy<Value = Value> {
+    prop_oneof![
         (0..1_000_000_u32).prop_map(|rate| json!({"rate_ppm": rate})),
         (0..30_u64).prop_map(|amount| json!({"fixed": amount})),
-    ];
+    ]
+}
+
+/// Sources with contributions of their own and without; the last one draws for itself.
+fn sources() -> impl Strategy<Value = Value> {
+    let own = || prop::option::of(contribution());
+    (own(), own()).prop_map(|(vip, slot)| {
+        json!({"lobby": {}, "vip": {"contribution": vip}, "slot": {"contribution": slot, "draw": "external", "keys": ["game"]}})
+    })
+}
+
+fn definition() -> impl Strategy<Value = Value> {
     (
         one_tier("grand"),
         one_tier("mini"),
         any::<bool>(),
-        contribution,
+        contribution(),
         odds(),
         0..6_u32,
+        prop::option::of(sources()),
     )
-        .prop_map(|(grand, mut mini, complete, contribution, odds, max_redraws)| {
-            if complete {
-                let share = grand["share_ppm"].as_u64().expect("a share");
-                mini["share_ppm"] = json!(1_000_000 - share);
-            }
-            json!({"tiers": [grand, mini], "contribution": contribution, "odds": odds, "max_redraws": max_redraws, "min_stake": 0})
-        })
+        .prop_map(
+            |(grand, mut mini, complete, contribution, odds, max_redraws, sources)| {
+                let sources = sources.unwrap_or_else(|| json!({}));
+                if complete {
+                    let share = grand["share_ppm"].as_u64().expect("a share");
+                    mini["share_ppm"] = json!(1_000_000 - share);
+                }
+                json!({"tiers": [grand, mini], "contribution": contribution, "odds": odds, "max_redraws": max_redraws,
+                "min_stake": 0, "sources": sources})
+            },
+        )
 }
 
 /// The same tiers in another order, and one more.
@@ -92,20 +109,50 @@ fn waiting() -> impl Strategy<Value = Value> {
 
 fn entry() -> impl Strategy<Value = Sent> {
     let stake = prop_oneof![4 => Just(100_u64), 4 => 0..50_u64, 1 => 0..5_000_u64];
-    (0..5_u8, stake, prop::option::weighted(0.2, "[a-z]{1,8}")).prop_map(|(player, stake, seed)| Sent {
-        client_seed: seed.map(|seed| ClientSeed::parse(&seed).expect("a seed")),
-        ..sent(&format!("p{player}"), stake)
+    let ranks = Just(vec![1, 2, 3, 5])
+        .prop_shuffle()
+        .prop_flat_map(|ranks| (Just(ranks), 0..5_usize, any::<bool>()));
+    let seed = prop::option::weighted(0.2, "[a-z]{1,8}");
+    (0..5_u8, stake, seed, 0..3_usize, ranks).prop_map(|(player, stake, seed, source, (mut ranks, count, ends))| {
+        ranks.truncate(count);
+        if ends || ranks.is_empty() {
+            ranks.push(0);
+        }
+        let source = ["lobby", "vip", "slot"][source];
+        Sent {
+            client_seed: seed.map(|seed| ClientSeed::parse(&seed).expect("a seed")),
+            source: Some(Id::parse(source).expect("an id")),
+            ranks: (source == "slot").then(|| Ranks::new(ranks).expect("ranks")),
+            ..sent(&format!("p{player}"), stake)
+        }
     })
 }
 
 fn case() -> impl Strategy<Value = Case> {
     let batches = prop::collection::vec(prop::collection::vec(entry(), 1..ENTRIES), 1..3);
     (definition(), prop::option::of(waiting()), 0..300_u64, batches).prop_map(
-        |(definition, waiting, funding, batches)| Case {
-            definition,
-            waiting,
-            funding,
-            batches,
+        |(definition, mut waiting, funding, mut batches)| {
+            // Both definitions take what was sent.
+            if let Some(waiting) = &mut waiting {
+                waiting["sources"] = definition["sources"].clone();
+            }
+            let redraws = |of: &Value| of["max_redraws"].as_u64().expect("a number");
+            let last = waiting.iter().map(redraws).chain([redraws(&definition)]).min();
+            let most = usize::try_from(last.unwrap_or_default()).expect("small") + 1;
+            let has_sources = definition["sources"].as_object().is_some_and(|all| !all.is_empty());
+            for sent in batches.iter_mut().flatten() {
+                let ranks = sent.ranks.take().filter(|_| has_sources);
+                sent.ranks = ranks.map(|ranks| {
+                    let some = ranks.all().iter().copied().take(most);
+                    Ranks::new(some.collect()).expect("ranks")
+                });
+            }
+            Case {
+                definition,
+                waiting,
+                funding,
+                batches,
+            }
         },
     )
 }
@@ -168,9 +215,9 @@ async fn compare(redis: &[Arc<TestRedis>; 2], case: &Case) {
     for (batch_id, sent) in named(case) {
         play_singly(&single, &batch_id, sent, &BTreeMap::new()).await;
         let batch = batch(&batch_id, sent);
-        let played = play(&whole, u64::MAX).enter_batch(&whole.id, &batch).await;
+        let played = play(&whole, u64::MAX).enter_batch(&whole.id, &batch, "game").await;
         let played = played.expect("taken");
-        let again = play(&whole, u64::MAX).enter_batch(&whole.id, &batch).await;
+        let again = play(&whole, u64::MAX).enter_batch(&whole.id, &batch, "game").await;
         let again = again.expect("answered");
         assert!(!played.replayed && again.replayed);
         assert_eq!(

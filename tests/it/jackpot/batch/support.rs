@@ -52,7 +52,7 @@ pub fn drawn(
     let mut splits = Splits::new(definition);
     for i in positions {
         let stake = batch.entries.stake(i);
-        let row = splits.of(stake);
+        let row = splits.of(stake, batch.entries.source(i));
         let sent = batch.entries.sent(i);
         segment.rows.push(splits.rows()[row].clone());
         segment.steps.push(Step {

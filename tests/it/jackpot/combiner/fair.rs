@@ -1,5 +1,6 @@
 //! A jackpot with thousands of entries waiting takes turns with one that has a single one.
 
+use jackpot::jackpot::play::By;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
@@ -23,7 +24,7 @@ async fn a_quiet_jackpot_is_answered_beside_a_hot_one() {
             let id = Id::parse(&format!("q{n}")).expect("an id");
             instance
                 .play
-                .enter(&quiet, &id, sent("p", 100), None)
+                .enter(&quiet, &id, sent("p", 100), By::default())
                 .await
                 .expect("taken");
         }

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
-use jackpot::jackpot::play::{Play, Played};
+use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::jackpot::scripts::ScriptError;
 use jackpot::jackpot::view::Views;
 use jackpot::settings;
@@ -101,7 +101,7 @@ impl Instance {
         let other = self.another(&nobody_wins()).await;
         for id in ["one", "two"] {
             let id = Id::parse(id).expect("an id");
-            let entering = self.play.enter(&other, &id, sent("p", 100), None);
+            let entering = self.play.enter(&other, &id, sent("p", 100), By::default());
             entering.await.expect("taken");
         }
         assert_eq!(self.entering(), 2, "by each of the two functions");
@@ -142,7 +142,7 @@ impl Instance {
     pub async fn enter_as(&self, entry_id: &str, player: &str, stake: u64) -> Result<Played, PlayError> {
         let entry_id = Id::parse(entry_id).expect("an id");
         self.play
-            .enter(&self.fixture.id, &entry_id, sent(player, stake), None)
+            .enter(&self.fixture.id, &entry_id, sent(player, stake), By::default())
             .await
     }
 

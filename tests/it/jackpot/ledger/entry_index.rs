@@ -1,6 +1,6 @@
 //! The index of entries by player: a table per day that expires whole.
 
-use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, settle};
+use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey, expire, insert, insert_sources, settle};
 use jackpot::sql::Sql;
 use jackpot::sql::entry_days::{day_of, days, ensure, table};
 use sqlx::AssertSqlSafe;
@@ -15,6 +15,7 @@ on_both_databases!(
     rows_go_to_the_table_of_their_day,
     a_row_is_settled_once_and_only_where_it_is,
     days_expire_whole,
+    entries_of_sources_expire_with_their_days,
 );
 
 fn row(at_ms: i64, sequence: i64) -> IndexRow<'static> {
@@ -28,6 +29,7 @@ fn row(at_ms: i64, sequence: i64) -> IndexRow<'static> {
         entry_id: "e1",
         stake: 100,
         client_seed: "",
+        source: None,
         n: 1,
         epoch: 1,
         version: 1,
@@ -138,4 +140,32 @@ async fn two_projectors_make_the_table_of_a_day_at_once_on_postgres() {
         first.and(second).expect("both have it");
     }
     assert_eq!(days(one.reader()).await.expect("days").len(), 10);
+}
+
+async fn entries_of_sources_expire_with_their_days(db: LedgerDb) {
+    let sql = db.open().await;
+    // More than one statement deletes, of two sources, and entries without one.
+    let all = (0..12_000_i64).map(|i| IndexRow {
+        source: [Some("lobby"), Some("vip"), None][usize::try_from(i % 3).expect("small")],
+        ..row(MIDNIGHT - (i % 10) * DAY_MS, i)
+    });
+    let rows: Vec<_> = all.collect();
+    add(&sql, &rows).await.expect("new rows");
+    let mut tx = sql.begin().await.expect("a transaction");
+    insert_sources(&mut tx, &rows).await.expect("new rows");
+    tx.commit().await.expect("committed");
+    let counted = async || -> (i64, i64) {
+        let text = "SELECT COUNT(*), MIN(at_ms) FROM source_entries";
+        sqlx::query_as(text).fetch_one(sql.reader()).await.expect("counted")
+    };
+    assert_eq!(counted().await, (8_000, MIDNIGHT - 9 * DAY_MS));
+    let noon = MIDNIGHT + DAY_MS / 2;
+    expire(&sql, 7, noon).await.expect("two are older");
+    assert_eq!(counted().await, (6_400, MIDNIGHT - 7 * DAY_MS));
+    expire(&sql, 0, noon).await.expect("all of them");
+    let left: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM source_entries")
+        .fetch_one(sql.reader())
+        .await
+        .expect("counted");
+    assert_eq!(left, 0);
 }

@@ -42,6 +42,16 @@ impl InLedger for Jackpot {
             "audit",
             "subject n at_ms who action target before after reason request_id",
         ),
+        (
+            "source_meters",
+            "jackpot_id source_id tier entries contributed contributed_micro paid payouts",
+        ),
+        ("source_postings", "jackpot_id source_id at_ms n moved"),
+        (
+            "source_payouts",
+            "payout_id source_id jackpot_id paid_at_ms claim_order player_id tier amount",
+        ),
+        ("source_entries", "jackpot_id source_id at_ms sequence player_id"),
         ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
     ];
     const RECONCILE_INTERVAL_S: u64 = 30;

@@ -1,7 +1,7 @@
 //! Coupons as prizes in the ledger: rows, look-up by player, and a Redis rebuilt from it, on both databases.
 
 use jackpot::jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
-use jackpot::jackpot::play::Played;
+use jackpot::jackpot::play::{By, Played};
 use jackpot::ledger::queries::Between;
 use jackpot::ledger::queries::Queries;
 use jackpot_core::ids::Id;
@@ -37,7 +37,11 @@ async fn played(fixture: &JackpotLedger) -> Vec<Played> {
     for i in 1..=ENTRIES {
         let entry = Id::parse(&format!("e{i}")).expect("an id");
         let sent = sent(&format!("p{i}"), 1);
-        all.push(play.enter(&fixture.id, &entry, sent, None).await.expect("played"));
+        all.push(
+            play.enter(&fixture.id, &entry, sent, By::default())
+                .await
+                .expect("played"),
+        );
     }
     all
 }
@@ -70,8 +74,9 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
     let queries = Queries::new(fixture.ledger.sql.clone(), 30);
     for (player, sequence) in [("p2", Some(2)), ("p5", None)] {
         let filters = EntryFilters {
-            player_id: Id::parse(player).expect("an id"),
+            player_id: Some(Id::parse(player).expect("an id")),
             jackpot_id: None,
+            source_id: None,
             only: None,
             between: Between::default(),
         };

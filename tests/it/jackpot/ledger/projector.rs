@@ -41,6 +41,7 @@ pub async fn live(fixture: &JackpotFixture) {
     fixture
         .enter(&[entry("a", 0), entry("refused", 1), entry("b", 0), entry("ended", 1)])
         .await;
+    fixture.reverse("a", "cancelled").await.expect("reversed");
     fixture.claim("refused", 1, 2).await;
     fixture.fund("more", 300).await;
     fixture.claim("refused", 2, 3).await;
@@ -85,6 +86,7 @@ async fn every_kind_of_event_reaches_its_tables(db: LedgerDb) {
         "finish",
         "status",
         "adjust",
+        "reverse",
         "rotate",
         "checkpoint",
     ] {
@@ -175,8 +177,8 @@ async fn assert_payouts(fixture: &JackpotLedger) {
         short,
         [
             ("1", "win", "501", "KRW", "501"),
-            ("2", "refused", "7", "KRW", "304"),
-            ("3", "under-another-definition", "297", "KRW", "297")
+            ("2", "refused", "7", "KRW", "303"),
+            ("3", "under-another-definition", "296", "KRW", "296")
         ]
     );
     let keys = published(&fixture.ledger.sql).await.expect("keys");

@@ -1,5 +1,6 @@
 //! Redis rebuilt from the ledger, after it lost all or some of a jackpot.
 
+use jackpot::jackpot::play::By;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot::jackpot::error::PlayError;
@@ -307,7 +308,7 @@ async fn an_instance_that_slept_through_a_restore_pays_what_is_defined_now() {
     );
     let id = Id::parse("e").expect("an id");
     let played = play
-        .enter(&fixture.id, &id, entry("e", 1).sent, None)
+        .enter(&fixture.id, &id, entry("e", 1).sent, By::default())
         .await
         .expect("paid");
     let State::Paid { payout, .. } = &played.record.state else {

@@ -80,6 +80,7 @@ async fn an_entry_hides_the_code_that_it_won(db: LedgerDb) {
         entry_id: "e",
         stake: 100,
         client_seed: "",
+        source: None,
         n: 2,
         epoch: 1,
         version: 3,

@@ -53,6 +53,7 @@ pub fn entry(player_id: &'static str, at_ms: i64, jackpot_id: &'static str, sequ
         entry_id: "e",
         stake: 100,
         client_seed: "",
+        source: None,
         n: sequence + 1,
         epoch: 1,
         version: 3,

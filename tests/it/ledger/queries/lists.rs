@@ -106,7 +106,7 @@ async fn an_entry_shows_its_outcome_once_it_is_final(db: LedgerDb) {
         rows[2],
         json!({
             "entry_id": "e", "jackpot_id": "spring", "player_id": "p1", "sequence": 2, "stake": 100,
-            "client_seed": "lucky", "entered_at": "2025-11-21T00:00:00.002Z", "event_id": "spring:3", "epoch": 1,
+            "client_seed": "lucky", "source_id": null, "entered_at": "2025-11-21T00:00:00.002Z", "event_id": "spring:3", "epoch": 1,
             "definition_version": 3, "settled": true,
             "outcome": {"rank": 1, "prize": "pool", "tier": "grand", "amount": 2, "payout_id": "spring-2",
                         "claim_order": 2, "coupon": null},

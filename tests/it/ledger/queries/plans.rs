@@ -14,7 +14,10 @@ use sqlx::Row;
 use super::fixture::{Books, T0, books};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
-on_both_databases!(every_page_is_a_range_of_the_intended_index);
+on_both_databases!(
+    every_page_is_a_range_of_the_intended_index,
+    every_page_of_a_source_is_a_range_of_the_intended_index,
+);
 
 async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
     let books = books(db).await;
@@ -70,13 +73,14 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         uses(&books, &filters.scan(), index, index).await;
     }
     let entries = EntryFilters {
-        player_id: id("p3").unwrap(),
+        player_id: id("p3"),
         jackpot_id: id("spring"),
+        source_id: None,
         only: None,
         between,
     };
     let table = "entries_20251121";
-    let scan = entries.scan(table.to_owned());
+    let scan = entries.scan(table.to_owned()).unwrap();
     uses(
         &books,
         &scan,
@@ -86,6 +90,7 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
     .await;
     let postings = PostingFilters {
         jackpot_id: id("spring").unwrap(),
+        source_id: None,
         between,
     };
     let after = Key([(T0 + 7).into(), 7.into(), 1.into()]);
@@ -110,6 +115,49 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
     uses(&books, &of_coupon.scan(), "audit_by_subject", "audit_by_subject").await;
 }
 
+async fn every_page_of_a_source_is_a_range_of_the_intended_index(db: LedgerDb) {
+    let books = books(db).await;
+    fill(&books).await;
+    let id = |text: &str| Some(Id::parse(text).unwrap());
+    let between = Between {
+        from: Some(T0),
+        to: Some(T0 + 9_000_000),
+    };
+    let of_player = PayoutFilters {
+        source_id: id("s3"),
+        player_id: id("p3"),
+        ..PayoutFilters::default()
+    };
+    let of_jackpot = PayoutFilters {
+        jackpot_id: id("spring"),
+        ..of_player.clone()
+    };
+    for (filters, index) in [
+        (of_player, "source_payouts_by_source"),
+        (of_jackpot, "source_payouts_by_jackpot"),
+    ] {
+        uses(&books, &filters.scan(), index, index).await;
+    }
+    let entries = EntryFilters {
+        player_id: None,
+        jackpot_id: id("spring"),
+        source_id: id("s3"),
+        only: None,
+        between,
+    };
+    let scan = entries.scan("entries_20251121".to_owned()).unwrap();
+    let (sqlite, postgres) = ("sqlite_autoindex_source_entries_1", "source_entries_pkey");
+    uses(&books, &scan, sqlite, postgres).await;
+    let postings = PostingFilters {
+        jackpot_id: id("spring").unwrap(),
+        source_id: id("s3"),
+        between,
+    };
+    let (sqlite, postgres) = ("sqlite_autoindex_source_postings_1", "source_postings_pkey");
+    let said = is_range(&books, postings.events(None, 101), sqlite, postgres).await;
+    assert!(!said.contains("TEMP B-TREE") && !said.contains("SCAN"), "{said}");
+}
+
 /// Thousands of rows in each table, so that a database has a reason to choose.
 async fn fill(books: &Books) {
     let numbers = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)";
@@ -119,6 +167,18 @@ async fn fill(books: &Books) {
     jackpot::sql::entry_days::ensure(&mut tx, "20251121").await.unwrap();
     tx.commit().await.unwrap();
     for insert in [
+        format!(
+            "INSERT INTO source_entries (jackpot_id, source_id, at_ms, sequence, player_id) {numbers} \
+             SELECT 'spring', 's' || (i % 5), {T0} + i, i, 'p' || (i % 7) FROM c"
+        ),
+        format!(
+            "INSERT INTO source_postings (jackpot_id, source_id, at_ms, n, moved) {numbers} \
+             SELECT 'spring', 's' || (i % 5), {T0} + i, i, 'grand c-1' FROM c"
+        ),
+        format!(
+            "INSERT INTO source_payouts (payout_id, source_id, jackpot_id, paid_at_ms, claim_order, player_id, tier, amount) \
+             {numbers} SELECT 'x' || i, 's' || (i % 5), 'spring', {T0} + i, i, 'p' || (i % 7), 'grand', i FROM c"
+        ),
         format!(
             "INSERT INTO entries_20251121 (player_id, at_ms, jackpot_id, sequence, entry_id, stake, client_seed, n, \
              epoch, version, rank, settled) {numbers} \

@@ -69,6 +69,8 @@ fn the_fingerprint_tells_every_part() {
             player: Id::parse(player).expect("an id"),
             stake: Minor::try_from(stake).expect("in range"),
             client_seed,
+            source: None,
+            ranks: None,
         }
         .fingerprint()
     };
@@ -81,6 +83,47 @@ fn the_fingerprint_tells_every_part() {
     ];
     assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
     assert_eq!(all[0].len(), 10);
+}
+
+#[test]
+fn source_and_ranks_stand_after_what_was_there_before_them() {
+    for text in ["p7 100 *", "p7 100 s vip", "p7 100 * slot-9 1,2,0", "p7 0 - a 0"] {
+        let sent = Sent::parse(text).expect("readable");
+        assert_eq!(sent.to_text(), text);
+    }
+    let sent = Sent::parse("p7 100 * slot-9 1,2,0").expect("readable");
+    assert_eq!(sent.source.as_ref().map(Id::as_str), Some("slot-9"));
+    assert_eq!(sent.ranks.as_ref().map(Ranks::all), Some(&[1, 2, 0][..]));
+    let pending = "1 1 1 f 1+1 p 1r 1795232140598 p7 100 * slot-9 1,2,0";
+    assert_eq!(Record::parse(pending).expect("readable").to_string(), pending);
+    for wrong in [
+        "p7 100",
+        "p7 100 * a:b",
+        "p7 100 * vip x",
+        "p7 100 * vip 1,",
+        "p7 100 * vip 1 2",
+        "p7 100 * vip -",
+    ] {
+        assert_eq!(Sent::parse(wrong), None, "{wrong}");
+    }
+    let prints = ["p7 100 *", "p7 100 * vip", "p7 100 * vip 1", "p7 100 * vip 1,0"].map(fingerprint);
+    assert_eq!(
+        prints.iter().collect::<std::collections::BTreeSet<_>>().len(),
+        prints.len()
+    );
+}
+
+#[test]
+fn entries_of_sources_in_a_run_name_their_rows() {
+    let call = "40|2|3|-|100,100@vip,*@slot,100@vip|100=1,0,0,0;100@vip=5,0,0,0;*@slot=2,0,0,0;|1:10,0,0,-;";
+    let pool = |place| {
+        let record = Record::parse_whole(&format!(":c {place} fp {call}")).expect("readable");
+        record.contributions[0]
+    };
+    assert_eq!([1, 2, 3, 4].map(|place| pool(place).amount), [1, 5, 2, 5]);
+    assert_eq!(pool(4).pool, 23);
+    let other = call.replace("100@vip,*@slot", "100@vap,*@slot");
+    assert!(Record::parse_whole(&format!(":c 2 fp {other}")).is_err());
 }
 
 const CALL: &str = "40|2|3|2,5|10,20,10,10,20,20|10=1,500000,0,0/0,0,2,0;20=3,0,0,0/0,0,0,0;|\

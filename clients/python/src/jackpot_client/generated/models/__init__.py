@@ -14,6 +14,9 @@ from .batch_body import BatchBody
 from .batch_entry import BatchEntry
 from .bulk_line import BulkLine
 from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
+from .by_amount import ByAmount
+from .by_day import ByDay
+from .by_time import ByTime
 from .contribution_body import ContributionBody
 from .contribution_fixed import ContributionFixed
 from .contribution_rate_ppm import ContributionRatePpm
@@ -31,6 +34,7 @@ from .difference import Difference
 from .document_json_response_200 import DocumentJsonResponse200
 from .draw import Draw
 from .draw_draw_by_value import DrawDrawByValue
+from .drawn_by import DrawnBy
 from .emergency_reason import EmergencyReason
 from .emergency_state import EmergencyState
 from .emergency_stop import EmergencyStop
@@ -55,8 +59,10 @@ from .issue_row import IssueRow
 from .issue_wish import IssueWish
 from .jackpot import Jackpot
 from .jackpot_definition import JackpotDefinition
+from .jackpot_definition_sources import JackpotDefinitionSources
 from .jackpot_jackpot_status_value import JackpotJackpotStatusValue
 from .jackpot_page import JackpotPage
+from .jackpot_sources import JackpotSources
 from .join_token import JoinToken
 from .join_token_wish import JoinTokenWish
 from .join_wish import JoinWish
@@ -69,6 +75,7 @@ from .meter_name import MeterName
 from .meter_now import MeterNow
 from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
 from .mismatch_reconciliations import MismatchReconciliations
+from .must_hit_by import MustHitBy
 from .not_ready import NotReady
 from .odds_table import OddsTable
 from .outcome import Outcome
@@ -76,7 +83,8 @@ from .outcome_outcome_prize_value import OutcomeOutcomePrizeValue
 from .page_body_audit_row import PageBodyAuditRow
 from .page_body_entry_row import PageBodyEntryRow
 from .page_body_issue_row import PageBodyIssueRow
-from .page_body_payout_row import PageBodyPayoutRow
+from .page_body_listed_payout import PageBodyListedPayout
+from .page_body_listed_payout_items_item import PageBodyListedPayoutItemsItem
 from .page_body_posting_row import PageBodyPostingRow
 from .payout_row import PayoutRow
 from .play_answer import PlayAnswer
@@ -107,6 +115,10 @@ from .refused_subject_refused_subject_kind_value import (
 from .refused_subject_refused_subject_reason_value import (
     RefusedSubjectRefusedSubjectReasonValue,
 )
+from .reversal import Reversal
+from .reversal_body import ReversalBody
+from .reversed_body import ReversedBody
+from .reversed_part import ReversedPart
 from .room import Room
 from .room_definition import RoomDefinition
 from .room_page import RoomPage
@@ -116,7 +128,9 @@ from .room_status import RoomStatus
 from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
-from .rules_tier_must_hit_by_type_0 import RulesTierMustHitByType0
+from .source import Source
+from .source_meter import SourceMeter
+from .source_meters import SourceMeters
 from .state_row import StateRow
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
@@ -124,7 +138,6 @@ from .term import Term
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
-from .tier_must_hit_by_type_0 import TierMustHitByType0
 from .tier_pool import TierPool
 from .tier_report import TierReport
 from .winner_body import WinnerBody
@@ -147,6 +160,9 @@ __all__ = (
     "BatchEntry",
     "BulkLine",
     "BulkLineBulkLineResultValue",
+    "ByAmount",
+    "ByDay",
+    "ByTime",
     "ContributionBody",
     "ContributionFixed",
     "ContributionRatePpm",
@@ -164,6 +180,7 @@ __all__ = (
     "DocumentJsonResponse200",
     "Draw",
     "DrawDrawByValue",
+    "DrawnBy",
     "EmergencyReason",
     "EmergencyState",
     "EmergencyStop",
@@ -188,8 +205,10 @@ __all__ = (
     "IssueWish",
     "Jackpot",
     "JackpotDefinition",
+    "JackpotDefinitionSources",
     "JackpotJackpotStatusValue",
     "JackpotPage",
+    "JackpotSources",
     "JoinToken",
     "JoinTokenWish",
     "JoinWish",
@@ -202,6 +221,7 @@ __all__ = (
     "MeterNow",
     "MeterNowMeterNowStatusValue",
     "MismatchReconciliations",
+    "MustHitBy",
     "NotReady",
     "OddsTable",
     "Outcome",
@@ -209,7 +229,8 @@ __all__ = (
     "PageBodyAuditRow",
     "PageBodyEntryRow",
     "PageBodyIssueRow",
-    "PageBodyPayoutRow",
+    "PageBodyListedPayout",
+    "PageBodyListedPayoutItemsItem",
     "PageBodyPostingRow",
     "PayoutRow",
     "PlayAnswer",
@@ -236,6 +257,10 @@ __all__ = (
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",
     "RefusedSubjectRefusedSubjectReasonValue",
+    "Reversal",
+    "ReversalBody",
+    "ReversedBody",
+    "ReversedPart",
     "Room",
     "RoomDefinition",
     "RoomPage",
@@ -245,7 +270,9 @@ __all__ = (
     "RoomStatusRoomStatusStatusValue",
     "RulesBody",
     "RulesTier",
-    "RulesTierMustHitByType0",
+    "Source",
+    "SourceMeter",
+    "SourceMeters",
     "StateRow",
     "TakeAll",
     "TakeSharePpm",
@@ -253,7 +280,6 @@ __all__ = (
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",
-    "TierMustHitByType0",
     "TierPool",
     "TierReport",
     "WinnerBody",

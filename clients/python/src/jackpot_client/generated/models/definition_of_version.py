@@ -33,6 +33,7 @@ class DefinitionOfVersion:
         odds (OddsTable): The odds table.
         origins (list[str]):
         public_meter (bool):
+        reverse_within_s (int):  Example: 300.
         tiers (list[Tier]):
         version (int):  Example: 3.
         winners (Winners): What the public list of winners shows of a player.
@@ -48,6 +49,7 @@ class DefinitionOfVersion:
     odds: OddsTable
     origins: list[str]
     public_meter: bool
+    reverse_within_s: int
     tiers: list[Tier]
     version: int
     winners: Winners
@@ -79,6 +81,8 @@ class DefinitionOfVersion:
 
         public_meter = self.public_meter
 
+        reverse_within_s = self.reverse_within_s
+
         tiers = []
         for tiers_item_data in self.tiers:
             tiers_item = tiers_item_data.to_dict()
@@ -107,6 +111,7 @@ class DefinitionOfVersion:
                 "odds": odds,
                 "origins": origins,
                 "public_meter": public_meter,
+                "reverse_within_s": reverse_within_s,
                 "tiers": tiers,
                 "version": version,
                 "winners": winners,
@@ -165,6 +170,8 @@ class DefinitionOfVersion:
 
         public_meter = d.pop("public_meter")
 
+        reverse_within_s = d.pop("reverse_within_s")
+
         tiers = []
         _tiers = d.pop("tiers")
         for tiers_item_data in _tiers:
@@ -195,6 +202,7 @@ class DefinitionOfVersion:
             odds=odds,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
             tiers=tiers,
             version=version,
             winners=winners,

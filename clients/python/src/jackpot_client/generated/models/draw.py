@@ -21,7 +21,8 @@ class Draw:
 
     Attributes:
         attempts (list[AttemptBody]):
-        by (DrawDrawByValue): `service`. Example: service.
+        by (DrawDrawByValue): service, or external: the game of its source drew, and no seed of the service explains its
+            ranks. Example: service.
         commitment (str):
         definition_version (int):  Example: 3.
         epoch (int):  Example: 1.

@@ -1,8 +1,9 @@
 from typing import Literal
 
-DrawDrawByValue = Literal["service"]
+DrawDrawByValue = Literal["external", "service"]
 
 DRAW_DRAW_BY_VALUE_VALUES: set[DrawDrawByValue] = {
+    "external",
     "service",
 }
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.contribution_body import ContributionBody
     from ..models.draw import Draw
     from ..models.outcome import Outcome
+    from ..models.reversed_body import ReversedBody
 
 
 T = TypeVar("T", bound="Entry")
@@ -27,6 +30,7 @@ class Entry:
         outcome (Outcome): The prize of the entry. With rank 0 and prize `none`, all other fields are null.
         player_id (str):  Example: p7.
         sequence (int): Number of the entry within the jackpot, from 1. Example: 8812.
+        reversed_ (ReversedBody | Unset): That an entry was reversed.
     """
 
     contributions: list[ContributionBody]
@@ -36,6 +40,7 @@ class Entry:
     outcome: Outcome
     player_id: str
     sequence: int
+    reversed_: ReversedBody | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +61,10 @@ class Entry:
 
         sequence = self.sequence
 
+        reversed_: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.reversed_, Unset):
+            reversed_ = self.reversed_.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -69,6 +78,8 @@ class Entry:
                 "sequence": sequence,
             }
         )
+        if reversed_ is not UNSET:
+            field_dict["reversed"] = reversed_
 
         return field_dict
 
@@ -77,6 +88,7 @@ class Entry:
         from ..models.contribution_body import ContributionBody
         from ..models.draw import Draw
         from ..models.outcome import Outcome
+        from ..models.reversed_body import ReversedBody
 
         d = dict(src_dict)
         contributions = []
@@ -98,6 +110,13 @@ class Entry:
 
         sequence = d.pop("sequence")
 
+        _reversed_ = d.pop("reversed", UNSET)
+        reversed_: ReversedBody | Unset
+        if isinstance(_reversed_, Unset):
+            reversed_ = UNSET
+        else:
+            reversed_ = ReversedBody.from_dict(_reversed_)
+
         entry = cls(
             contributions=contributions,
             draw=draw,
@@ -106,6 +125,7 @@ class Entry:
             outcome=outcome,
             player_id=player_id,
             sequence=sequence,
+            reversed_=reversed_,
         )
 
         entry.additional_properties = d

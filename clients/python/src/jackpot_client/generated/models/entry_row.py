@@ -33,6 +33,8 @@ class EntryRow:
         stake (int): Minor units. Example: 100.
         client_seed (None | str | Unset): The player's own part of the draw.
         outcome (EntryOutcome | None | Unset):
+        source_id (None | str | Unset): The game, site or channel that it came from; null if it named none. Example:
+            slot-9.
     """
 
     definition_version: int
@@ -47,6 +49,7 @@ class EntryRow:
     stake: int
     client_seed: None | str | Unset = UNSET
     outcome: EntryOutcome | None | Unset = UNSET
+    source_id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +89,12 @@ class EntryRow:
         else:
             outcome = self.outcome
 
+        source_id: None | str | Unset
+        if isinstance(self.source_id, Unset):
+            source_id = UNSET
+        else:
+            source_id = self.source_id
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -106,6 +115,8 @@ class EntryRow:
             field_dict["client_seed"] = client_seed
         if outcome is not UNSET:
             field_dict["outcome"] = outcome
+        if source_id is not UNSET:
+            field_dict["source_id"] = source_id
 
         return field_dict
 
@@ -160,6 +171,15 @@ class EntryRow:
 
         outcome = _parse_outcome(d.pop("outcome", UNSET))
 
+        def _parse_source_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        source_id = _parse_source_id(d.pop("source_id", UNSET))
+
         entry_row = cls(
             definition_version=definition_version,
             entered_at=entered_at,
@@ -173,6 +193,7 @@ class EntryRow:
             stake=stake,
             client_seed=client_seed,
             outcome=outcome,
+            source_id=source_id,
         )
 
         entry_row.additional_properties = d

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from ..models.contribution_fixed import ContributionFixed
     from ..models.contribution_rate_ppm import ContributionRatePpm
     from ..models.jackpot_definition import JackpotDefinition
+    from ..models.jackpot_sources import JackpotSources
     from ..models.meter_body import MeterBody
     from ..models.odds_table import OddsTable
+    from ..models.source_meters import SourceMeters
     from ..models.tier import Tier
 
 
@@ -41,6 +43,8 @@ class Jackpot:
             odds (OddsTable): The odds table.
             origins (list[str]):
             public_meter (bool):
+            reverse_within_s (int):  Example: 300.
+            sources (JackpotSources): The games, sites or channels that feed it.
             status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
             tiers (list[Tier]):
             version (int): Version of the definition in force. Example: 3.
@@ -48,6 +52,7 @@ class Jackpot:
             max_stake (int | None | Unset):
             pending (JackpotDefinition | None | Unset):
             room (None | str | Unset):
+            source (SourceMeters | Unset): What a source has brought and won.
     """
 
     contribution: ContributionFixed | ContributionRatePpm
@@ -60,6 +65,8 @@ class Jackpot:
     odds: OddsTable
     origins: list[str]
     public_meter: bool
+    reverse_within_s: int
+    sources: JackpotSources
     status: JackpotJackpotStatusValue
     tiers: list[Tier]
     version: int
@@ -67,6 +74,7 @@ class Jackpot:
     max_stake: int | None | Unset = UNSET
     pending: JackpotDefinition | None | Unset = UNSET
     room: None | str | Unset = UNSET
+    source: SourceMeters | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +108,10 @@ class Jackpot:
 
         public_meter = self.public_meter
 
+        reverse_within_s = self.reverse_within_s
+
+        sources = self.sources.to_dict()
+
         status: str = self.status
 
         tiers = []
@@ -131,6 +143,10 @@ class Jackpot:
         else:
             room = self.room
 
+        source: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.source, Unset):
+            source = self.source.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -145,6 +161,8 @@ class Jackpot:
                 "odds": odds,
                 "origins": origins,
                 "public_meter": public_meter,
+                "reverse_within_s": reverse_within_s,
+                "sources": sources,
                 "status": status,
                 "tiers": tiers,
                 "version": version,
@@ -157,6 +175,8 @@ class Jackpot:
             field_dict["pending"] = pending
         if room is not UNSET:
             field_dict["room"] = room
+        if source is not UNSET:
+            field_dict["source"] = source
 
         return field_dict
 
@@ -165,8 +185,10 @@ class Jackpot:
         from ..models.contribution_fixed import ContributionFixed
         from ..models.contribution_rate_ppm import ContributionRatePpm
         from ..models.jackpot_definition import JackpotDefinition
+        from ..models.jackpot_sources import JackpotSources
         from ..models.meter_body import MeterBody
         from ..models.odds_table import OddsTable
+        from ..models.source_meters import SourceMeters
         from ..models.tier import Tier
 
         d = dict(src_dict)
@@ -217,6 +239,10 @@ class Jackpot:
 
         public_meter = d.pop("public_meter")
 
+        reverse_within_s = d.pop("reverse_within_s")
+
+        sources = JackpotSources.from_dict(d.pop("sources"))
+
         status = check_jackpot_jackpot_status_value(d.pop("status"))
 
         tiers = []
@@ -265,6 +291,13 @@ class Jackpot:
 
         room = _parse_room(d.pop("room", UNSET))
 
+        _source = d.pop("source", UNSET)
+        source: SourceMeters | Unset
+        if isinstance(_source, Unset):
+            source = UNSET
+        else:
+            source = SourceMeters.from_dict(_source)
+
         jackpot = cls(
             contribution=contribution,
             currency=currency,
@@ -276,6 +309,8 @@ class Jackpot:
             odds=odds,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
+            sources=sources,
             status=status,
             tiers=tiers,
             version=version,
@@ -283,6 +318,7 @@ class Jackpot:
             max_stake=max_stake,
             pending=pending,
             room=room,
+            source=source,
         )
 
         jackpot.additional_properties = d

@@ -12,6 +12,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.contribution_fixed import ContributionFixed
     from ..models.contribution_rate_ppm import ContributionRatePpm
+    from ..models.jackpot_definition_sources import JackpotDefinitionSources
     from ..models.odds_table import OddsTable
     from ..models.tier import Tier
 
@@ -34,17 +35,23 @@ class JackpotDefinition:
         tiers (list[Tier]): The progressive pools, 1 to 8. A tier stays once it is defined.
         max_redraws (int | Unset): Redraws of one entry after refused prizes, 0 to 100. Default: 16.
         max_stake (int | None | Unset): Largest stake of an entry in minor units; null: 2^53-1. Example: 1000000000.
-        min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if the
-            contribution is a rate, else
-            0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
+        min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a
+            contribution that an entry can use
+            is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win. Example: 0.
         origins (list[str] | Unset): Web origins whose pages may read what is public (CORS), at most 32, each once:
             `scheme://host[:port]` as a browser
             sends it, with `http` or `https`, small letters, and no port that is the scheme's own. Example:
             ['https://games.example'].
         public_meter (bool | Unset): Whether anyone may read the meter without a key. Default: False.
+        reverse_within_s (int | Unset): For how long after an entry its round can be cancelled (`reverse`), in seconds;
+            at most the retention of ids. Default: 300. Example: 300.
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
             room must exist. null:
             none.
+        sources (JackpotDefinitionSources | Unset): The games, sites or channels that feed the jackpot, by id, at most
+            100. With any, each entry must name one as its
+            `source_id`. The public form of the definition leaves them out. Example: {'lobby': {}, 'slot-9':
+            {'contribution': {'fixed': 2}, 'draw': 'external', 'keys': ['slot-9']}}.
         status (PutStatus | Unset): A status in a definition.
         winners (Winners | Unset): What the public list of winners shows of a player.
     """
@@ -60,7 +67,9 @@ class JackpotDefinition:
     min_stake: int | Unset = UNSET
     origins: list[str] | Unset = UNSET
     public_meter: bool | Unset = False
+    reverse_within_s: int | Unset = 300
     room: None | str | Unset = UNSET
+    sources: JackpotDefinitionSources | Unset = UNSET
     status: PutStatus | Unset = UNSET
     winners: Winners | Unset = UNSET
 
@@ -102,11 +111,17 @@ class JackpotDefinition:
 
         public_meter = self.public_meter
 
+        reverse_within_s = self.reverse_within_s
+
         room: None | str | Unset
         if isinstance(self.room, Unset):
             room = UNSET
         else:
             room = self.room
+
+        sources: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.sources, Unset):
+            sources = self.sources.to_dict()
 
         status: str | Unset = UNSET
         if not isinstance(self.status, Unset):
@@ -138,8 +153,12 @@ class JackpotDefinition:
             field_dict["origins"] = origins
         if public_meter is not UNSET:
             field_dict["public_meter"] = public_meter
+        if reverse_within_s is not UNSET:
+            field_dict["reverse_within_s"] = reverse_within_s
         if room is not UNSET:
             field_dict["room"] = room
+        if sources is not UNSET:
+            field_dict["sources"] = sources
         if status is not UNSET:
             field_dict["status"] = status
         if winners is not UNSET:
@@ -151,6 +170,7 @@ class JackpotDefinition:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.contribution_fixed import ContributionFixed
         from ..models.contribution_rate_ppm import ContributionRatePpm
+        from ..models.jackpot_definition_sources import JackpotDefinitionSources
         from ..models.odds_table import OddsTable
         from ..models.tier import Tier
 
@@ -211,6 +231,8 @@ class JackpotDefinition:
 
         public_meter = d.pop("public_meter", UNSET)
 
+        reverse_within_s = d.pop("reverse_within_s", UNSET)
+
         def _parse_room(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -219,6 +241,13 @@ class JackpotDefinition:
             return cast(None | str | Unset, data)
 
         room = _parse_room(d.pop("room", UNSET))
+
+        _sources = d.pop("sources", UNSET)
+        sources: JackpotDefinitionSources | Unset
+        if isinstance(_sources, Unset):
+            sources = UNSET
+        else:
+            sources = JackpotDefinitionSources.from_dict(_sources)
 
         _status = d.pop("status", UNSET)
         status: PutStatus | Unset
@@ -246,7 +275,9 @@ class JackpotDefinition:
             min_stake=min_stake,
             origins=origins,
             public_meter=public_meter,
+            reverse_within_s=reverse_within_s,
             room=room,
+            sources=sources,
             status=status,
             winners=winners,
         )

@@ -21,7 +21,10 @@ class MeterBody:
         pool (int): The pool from which winners are paid.
         remainder_micro (int): Millionths carried, of pool and reserve together.
         reserve (int): Pays for the next seed.
+        reversed_ (int): Given back for cancelled rounds: whole units of the exact sum.
         tier (str):  Example: grand.
+        transferred_in (int): Came from other jackpots. Always 0: transfers are not built yet.
+        transferred_out (int): Went to other jackpots. Always 0 too.
         wins (int): Takes of all.
     """
 
@@ -32,7 +35,10 @@ class MeterBody:
     pool: int
     remainder_micro: int
     reserve: int
+    reversed_: int
     tier: str
+    transferred_in: int
+    transferred_out: int
     wins: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -51,7 +57,13 @@ class MeterBody:
 
         reserve = self.reserve
 
+        reversed_ = self.reversed_
+
         tier = self.tier
+
+        transferred_in = self.transferred_in
+
+        transferred_out = self.transferred_out
 
         wins = self.wins
 
@@ -66,7 +78,10 @@ class MeterBody:
                 "pool": pool,
                 "remainder_micro": remainder_micro,
                 "reserve": reserve,
+                "reversed": reversed_,
                 "tier": tier,
+                "transferred_in": transferred_in,
+                "transferred_out": transferred_out,
                 "wins": wins,
             }
         )
@@ -90,7 +105,13 @@ class MeterBody:
 
         reserve = d.pop("reserve")
 
+        reversed_ = d.pop("reversed")
+
         tier = d.pop("tier")
+
+        transferred_in = d.pop("transferred_in")
+
+        transferred_out = d.pop("transferred_out")
 
         wins = d.pop("wins")
 
@@ -102,7 +123,10 @@ class MeterBody:
             pool=pool,
             remainder_micro=remainder_micro,
             reserve=reserve,
+            reversed_=reversed_,
             tier=tier,
+            transferred_in=transferred_in,
+            transferred_out=transferred_out,
             wins=wins,
         )
 

@@ -22,6 +22,7 @@ class PlayBody:
         player_id (str):  Example: p7.
         stake (int): Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot. Example: 100.
         client_seed (None | str | Unset): The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`.
+        source_id (None | str | Unset): The game, site or channel, as in an entry of each jackpot.
     """
 
     currency: str
@@ -30,6 +31,7 @@ class PlayBody:
     player_id: str
     stake: int
     client_seed: None | str | Unset = UNSET
+    source_id: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         currency = self.currency
@@ -48,6 +50,12 @@ class PlayBody:
         else:
             client_seed = self.client_seed
 
+        source_id: None | str | Unset
+        if isinstance(self.source_id, Unset):
+            source_id = UNSET
+        else:
+            source_id = self.source_id
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -61,6 +69,8 @@ class PlayBody:
         )
         if client_seed is not UNSET:
             field_dict["client_seed"] = client_seed
+        if source_id is not UNSET:
+            field_dict["source_id"] = source_id
 
         return field_dict
 
@@ -86,6 +96,15 @@ class PlayBody:
 
         client_seed = _parse_client_seed(d.pop("client_seed", UNSET))
 
+        def _parse_source_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        source_id = _parse_source_id(d.pop("source_id", UNSET))
+
         play_body = cls(
             currency=currency,
             entry_id=entry_id,
@@ -93,6 +112,7 @@ class PlayBody:
             player_id=player_id,
             stake=stake,
             client_seed=client_seed,
+            source_id=source_id,
         )
 
         return play_body

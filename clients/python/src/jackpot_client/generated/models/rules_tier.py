@@ -9,7 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.rules_tier_must_hit_by_type_0 import RulesTierMustHitByType0
+    from ..models.must_hit_by import MustHitBy
 
 
 T = TypeVar("T", bound="RulesTier")
@@ -25,18 +25,18 @@ class RulesTier:
             Example: 0.
         tier (str):  Example: grand.
         cap (int | None | Unset): The most that the pool can reach; null: no limit.
-        must_hit_by (None | RulesTierMustHitByType0 | Unset): Reserved: null.
+        must_hit_by (MustHitBy | None | Unset):
     """
 
     min_payout: int
     seed: int
     tier: str
     cap: int | None | Unset = UNSET
-    must_hit_by: None | RulesTierMustHitByType0 | Unset = UNSET
+    must_hit_by: MustHitBy | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.rules_tier_must_hit_by_type_0 import RulesTierMustHitByType0
+        from ..models.must_hit_by import MustHitBy
 
         min_payout = self.min_payout
 
@@ -53,7 +53,7 @@ class RulesTier:
         must_hit_by: dict[str, Any] | None | Unset
         if isinstance(self.must_hit_by, Unset):
             must_hit_by = UNSET
-        elif isinstance(self.must_hit_by, RulesTierMustHitByType0):
+        elif isinstance(self.must_hit_by, MustHitBy):
             must_hit_by = self.must_hit_by.to_dict()
         else:
             must_hit_by = self.must_hit_by
@@ -76,7 +76,7 @@ class RulesTier:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.rules_tier_must_hit_by_type_0 import RulesTierMustHitByType0
+        from ..models.must_hit_by import MustHitBy
 
         d = dict(src_dict)
         min_payout = d.pop("min_payout")
@@ -94,7 +94,7 @@ class RulesTier:
 
         cap = _parse_cap(d.pop("cap", UNSET))
 
-        def _parse_must_hit_by(data: object) -> None | RulesTierMustHitByType0 | Unset:
+        def _parse_must_hit_by(data: object) -> MustHitBy | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -102,12 +102,12 @@ class RulesTier:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                must_hit_by_type_0 = RulesTierMustHitByType0.from_dict(data)
+                must_hit_by_type_0 = MustHitBy.from_dict(data)
 
                 return must_hit_by_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | RulesTierMustHitByType0 | Unset, data)
+            return cast(MustHitBy | None | Unset, data)
 
         must_hit_by = _parse_must_hit_by(d.pop("must_hit_by", UNSET))
 

@@ -8,7 +8,7 @@ from attrs import define as _attrs_define
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.tier_must_hit_by_type_0 import TierMustHitByType0
+    from ..models.must_hit_by import MustHitBy
 
 
 T = TypeVar("T", bound="Tier")
@@ -25,7 +25,7 @@ class Tier:
             Example: 1000000.
         tier (str): Its name within the jackpot. Example: grand.
         cap (int | None | Unset): Ceiling of the pool, from 1; contributions beyond it go to the overflow. null: none.
-        must_hit_by (None | TierMustHitByType0 | Unset): Reserved: null.
+        must_hit_by (MustHitBy | None | Unset):
         reserve_ppm (int | Unset): Part of the tier's share that goes to its reserve, parts per million. Default: 0.
         seed (int | Unset): Amount with which the pool restarts after a take of all, as far as reserve and overflow
             reach. At most the cap. Default: 0.
@@ -35,12 +35,12 @@ class Tier:
     share_ppm: int
     tier: str
     cap: int | None | Unset = UNSET
-    must_hit_by: None | TierMustHitByType0 | Unset = UNSET
+    must_hit_by: MustHitBy | None | Unset = UNSET
     reserve_ppm: int | Unset = 0
     seed: int | Unset = 0
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.tier_must_hit_by_type_0 import TierMustHitByType0
+        from ..models.must_hit_by import MustHitBy
 
         min_payout = self.min_payout
 
@@ -57,7 +57,7 @@ class Tier:
         must_hit_by: dict[str, Any] | None | Unset
         if isinstance(self.must_hit_by, Unset):
             must_hit_by = UNSET
-        elif isinstance(self.must_hit_by, TierMustHitByType0):
+        elif isinstance(self.must_hit_by, MustHitBy):
             must_hit_by = self.must_hit_by.to_dict()
         else:
             must_hit_by = self.must_hit_by
@@ -88,7 +88,7 @@ class Tier:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.tier_must_hit_by_type_0 import TierMustHitByType0
+        from ..models.must_hit_by import MustHitBy
 
         d = dict(src_dict)
         min_payout = d.pop("min_payout")
@@ -106,7 +106,7 @@ class Tier:
 
         cap = _parse_cap(d.pop("cap", UNSET))
 
-        def _parse_must_hit_by(data: object) -> None | TierMustHitByType0 | Unset:
+        def _parse_must_hit_by(data: object) -> MustHitBy | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -114,12 +114,12 @@ class Tier:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                must_hit_by_type_0 = TierMustHitByType0.from_dict(data)
+                must_hit_by_type_0 = MustHitBy.from_dict(data)
 
                 return must_hit_by_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | TierMustHitByType0 | Unset, data)
+            return cast(MustHitBy | None | Unset, data)
 
         must_hit_by = _parse_must_hit_by(d.pop("must_hit_by", UNSET))
 

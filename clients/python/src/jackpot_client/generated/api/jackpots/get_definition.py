@@ -119,7 +119,7 @@ def sync_detailed(
 ) -> Response[Any | DefinitionOfVersion | Problem]:
     """A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 
-     Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+     Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
 
     Role of the key: `read`.
 
@@ -155,7 +155,7 @@ def sync(
 ) -> Any | DefinitionOfVersion | Problem | None:
     """A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 
-     Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+     Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
 
     Role of the key: `read`.
 
@@ -186,7 +186,7 @@ async def asyncio_detailed(
 ) -> Response[Any | DefinitionOfVersion | Problem]:
     """A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 
-     Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+     Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
 
     Role of the key: `read`.
 
@@ -220,7 +220,7 @@ async def asyncio(
 ) -> Any | DefinitionOfVersion | Problem | None:
     """A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
 
-     Needs no key if the jackpot's `public_meter` is set. The room is not in it.
+     Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
 
     Role of the key: `read`.
 

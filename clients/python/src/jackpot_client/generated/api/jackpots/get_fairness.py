@@ -117,8 +117,9 @@ def sync_detailed(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
+    game of its source:
+    no seed here explains it.
 
     Args:
         id (str):
@@ -153,8 +154,9 @@ def sync(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
+    game of its source:
+    no seed here explains it.
 
     Args:
         id (str):
@@ -184,8 +186,9 @@ async def asyncio_detailed(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
+    game of its source:
+    no seed here explains it.
 
     Args:
         id (str):
@@ -218,8 +221,9 @@ async def asyncio(
     """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
     old.
 
-     The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+     The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
+    game of its source:
+    no seed here explains it.
 
     Args:
         id (str):

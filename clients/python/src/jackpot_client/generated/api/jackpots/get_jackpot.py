@@ -8,18 +8,27 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.jackpot import Jackpot
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     id: str,
+    *,
+    source_id: str | Unset = UNSET,
 ) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["source_id"] = source_id
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/v1/jackpots/{id}".format(
             id=quote(str(id), safe=""),
         ),
+        "params": params,
     }
 
     return _kwargs
@@ -109,6 +118,7 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
 ) -> Response[Jackpot | Problem]:
     """A jackpot, with the `ETag` of its definition.
 
@@ -118,6 +128,7 @@ def sync_detailed(
 
     Args:
         id (str):
+        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -129,6 +140,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        source_id=source_id,
     )
 
     response = client.get_httpx_client().request(
@@ -142,6 +154,7 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
 ) -> Jackpot | Problem | None:
     """A jackpot, with the `ETag` of its definition.
 
@@ -151,6 +164,7 @@ def sync(
 
     Args:
         id (str):
+        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -163,6 +177,7 @@ def sync(
     return sync_detailed(
         id=id,
         client=client,
+        source_id=source_id,
     ).parsed
 
 
@@ -170,6 +185,7 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
 ) -> Response[Jackpot | Problem]:
     """A jackpot, with the `ETag` of its definition.
 
@@ -179,6 +195,7 @@ async def asyncio_detailed(
 
     Args:
         id (str):
+        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,6 +207,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        source_id=source_id,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -201,6 +219,7 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
 ) -> Jackpot | Problem | None:
     """A jackpot, with the `ETag` of its definition.
 
@@ -210,6 +229,7 @@ async def asyncio(
 
     Args:
         id (str):
+        source_id (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -223,5 +243,6 @@ async def asyncio(
         await asyncio_detailed(
             id=id,
             client=client,
+            source_id=source_id,
         )
     ).parsed

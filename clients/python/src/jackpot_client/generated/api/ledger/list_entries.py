@@ -13,8 +13,9 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
-    player_id: str,
+    player_id: str | Unset = UNSET,
     jackpot_id: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
@@ -26,6 +27,8 @@ def _get_kwargs(
     params["player_id"] = player_id
 
     params["jackpot_id"] = jackpot_id
+
+    params["source_id"] = source_id
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -125,21 +128,22 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
-    player_id: str,
+    player_id: str | Unset = UNSET,
     jackpot_id: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[PageBodyEntryRow | Problem]:
-    """Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+    """Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
 
-     Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+     Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
@@ -147,8 +151,9 @@ def sync_detailed(
     Role of the key: `read`.
 
     Args:
-        player_id (str):
+        player_id (str | Unset):
         jackpot_id (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -165,6 +170,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         player_id=player_id,
         jackpot_id=jackpot_id,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -181,21 +187,22 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
-    player_id: str,
+    player_id: str | Unset = UNSET,
     jackpot_id: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> PageBodyEntryRow | Problem | None:
-    """Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+    """Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
 
-     Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+     Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
@@ -203,8 +210,9 @@ def sync(
     Role of the key: `read`.
 
     Args:
-        player_id (str):
+        player_id (str | Unset):
         jackpot_id (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -222,6 +230,7 @@ def sync(
         client=client,
         player_id=player_id,
         jackpot_id=jackpot_id,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -232,21 +241,22 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
-    player_id: str,
+    player_id: str | Unset = UNSET,
     jackpot_id: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[PageBodyEntryRow | Problem]:
-    """Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+    """Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
 
-     Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+     Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
@@ -254,8 +264,9 @@ async def asyncio_detailed(
     Role of the key: `read`.
 
     Args:
-        player_id (str):
+        player_id (str | Unset):
         jackpot_id (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -272,6 +283,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         player_id=player_id,
         jackpot_id=jackpot_id,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -286,21 +298,22 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
-    player_id: str,
+    player_id: str | Unset = UNSET,
     jackpot_id: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> PageBodyEntryRow | Problem | None:
-    """Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+    """Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
 
-     Entries of a player, the newest first, for as long as they are indexed (setting
-    `ledger.entry_index_days`). Entries
+     Entries of a player, or of a source of a jackpot, the newest first, for as long as they are indexed
+    (setting `ledger.entry_index_days`). Entries
     of the last second may be missing. Without an index the answer is 422 `entry-index-off`, not an
     empty list. A bound key
     sees the entries of its own jackpots.
@@ -308,8 +321,9 @@ async def asyncio(
     Role of the key: `read`.
 
     Args:
-        player_id (str):
+        player_id (str | Unset):
         jackpot_id (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -328,6 +342,7 @@ async def asyncio(
             client=client,
             player_id=player_id,
             jackpot_id=jackpot_id,
+            source_id=source_id,
             from_=from_,
             to=to,
             limit=limit,

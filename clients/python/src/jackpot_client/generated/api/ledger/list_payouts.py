@@ -6,7 +6,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.page_body_payout_row import PageBodyPayoutRow
+from ...models.page_body_listed_payout import PageBodyListedPayout
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -16,6 +16,7 @@ def _get_kwargs(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -30,6 +31,8 @@ def _get_kwargs(
     params["player_id"] = player_id
 
     params["tier"] = tier
+
+    params["source_id"] = source_id
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -60,9 +63,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PageBodyPayoutRow | Problem | None:
+) -> PageBodyListedPayout | Problem | None:
     if response.status_code == 200:
-        response_200 = PageBodyPayoutRow.from_dict(response.json())
+        response_200 = PageBodyListedPayout.from_dict(response.json())
 
         return response_200
 
@@ -119,7 +122,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PageBodyPayoutRow | Problem]:
+) -> Response[PageBodyListedPayout | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -134,15 +137,18 @@ def sync_detailed(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[PageBodyPayoutRow | Problem]:
-    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+) -> Response[PageBodyListedPayout | Problem]:
+    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -150,6 +156,7 @@ def sync_detailed(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -161,13 +168,14 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PageBodyPayoutRow | Problem]
+        Response[PageBodyListedPayout | Problem]
     """
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
+        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -188,15 +196,18 @@ def sync(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> PageBodyPayoutRow | Problem | None:
-    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+) -> PageBodyListedPayout | Problem | None:
+    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -204,6 +215,7 @@ def sync(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -215,7 +227,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PageBodyPayoutRow | Problem
+        PageBodyListedPayout | Problem
     """
 
     return sync_detailed(
@@ -223,6 +235,7 @@ def sync(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
+        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -237,15 +250,18 @@ async def asyncio_detailed(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> Response[PageBodyPayoutRow | Problem]:
-    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+) -> Response[PageBodyListedPayout | Problem]:
+    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -253,6 +269,7 @@ async def asyncio_detailed(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -264,13 +281,14 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PageBodyPayoutRow | Problem]
+        Response[PageBodyListedPayout | Problem]
     """
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
         player_id=player_id,
         tier=tier,
+        source_id=source_id,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -289,15 +307,18 @@ async def asyncio(
     jackpot_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
-) -> PageBodyPayoutRow | Problem | None:
-    """Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+) -> PageBodyListedPayout | Problem | None:
+    """Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
-     Payouts, the newest first: whole receipts. A bound key sees the payouts of its own jackpots.
+     Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
+    key sees the payouts of its own jackpots.
 
     Role of the key: `read`.
 
@@ -305,6 +326,7 @@ async def asyncio(
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -316,7 +338,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PageBodyPayoutRow | Problem
+        PageBodyListedPayout | Problem
     """
 
     return (
@@ -325,6 +347,7 @@ async def asyncio(
             jackpot_id=jackpot_id,
             player_id=player_id,
             tier=tier,
+            source_id=source_id,
             from_=from_,
             to=to,
             min_amount=min_amount,

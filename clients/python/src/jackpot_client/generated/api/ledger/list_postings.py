@@ -15,6 +15,7 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     id: str,
     *,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
@@ -22,6 +23,8 @@ def _get_kwargs(
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
+
+    params["source_id"] = source_id
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -134,19 +137,25 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[PageBodyPostingRow | Problem]:
-    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
-     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
     Role of the key: `read`.
 
     Args:
         id (str):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -162,6 +171,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -179,19 +189,25 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> PageBodyPostingRow | Problem | None:
-    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
-     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
     Role of the key: `read`.
 
     Args:
         id (str):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -208,6 +224,7 @@ def sync(
     return sync_detailed(
         id=id,
         client=client,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -219,19 +236,25 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[PageBodyPostingRow | Problem]:
-    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
-     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
     Role of the key: `read`.
 
     Args:
         id (str):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -247,6 +270,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        source_id=source_id,
         from_=from_,
         to=to,
         limit=limit,
@@ -262,19 +286,25 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
+    source_id: str | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> PageBodyPostingRow | Problem | None:
-    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+    """Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
-     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero.
+     Postings of a jackpot, the oldest first. The lines of one event and tier sum to zero, unless only
+    those of a source are
+    asked for.
 
     Role of the key: `read`.
 
     Args:
         id (str):
+        source_id (str | Unset):
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         limit (int | Unset):
@@ -292,6 +322,7 @@ async def asyncio(
         await asyncio_detailed(
             id=id,
             client=client,
+            source_id=source_id,
             from_=from_,
             to=to,
             limit=limit,

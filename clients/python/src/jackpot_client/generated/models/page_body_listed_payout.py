@@ -9,24 +9,26 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.payout_row import PayoutRow
+    from ..models.page_body_listed_payout_items_item import (
+        PageBodyListedPayoutItemsItem,
+    )
 
 
-T = TypeVar("T", bound="PageBodyPayoutRow")
+T = TypeVar("T", bound="PageBodyListedPayout")
 
 
 @_attrs_define
-class PageBodyPayoutRow:
+class PageBodyListedPayout:
     """A page of a list.
 
     Attributes:
-        items (list[PayoutRow]):
+        items (list[PageBodyListedPayoutItemsItem]):
         next_cursor (None | str | Unset): Send it as `cursor` for the next page, with the same filters; null at the end.
             A page may have fewer rows than
             `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
     """
 
-    items: list[PayoutRow]
+    items: list[PageBodyListedPayoutItemsItem]
     next_cursor: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -56,13 +58,15 @@ class PageBodyPayoutRow:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.payout_row import PayoutRow
+        from ..models.page_body_listed_payout_items_item import (
+            PageBodyListedPayoutItemsItem,
+        )
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = PayoutRow.from_dict(items_item_data)
+            items_item = PageBodyListedPayoutItemsItem.from_dict(items_item_data)
 
             items.append(items_item)
 
@@ -75,13 +79,13 @@ class PageBodyPayoutRow:
 
         next_cursor = _parse_next_cursor(d.pop("next_cursor", UNSET))
 
-        page_body_payout_row = cls(
+        page_body_listed_payout = cls(
             items=items,
             next_cursor=next_cursor,
         )
 
-        page_body_payout_row.additional_properties = d
-        return page_body_payout_row
+        page_body_listed_payout.additional_properties = d
+        return page_body_listed_payout
 
     @property
     def additional_keys(self) -> list[str]:

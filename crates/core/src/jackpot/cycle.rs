@@ -1,0 +1,454 @@
+//! The cycles of a tier with a must-hit rule: from one take of all to the next, each under a seed of its own. Pure.
+//!
+//! Redis knows of an open cycle all but its seed, and so not its triggers. The caller of a script that may end a cycle
+//! brings them ([`Cycles::prepared`]), for the open cycle and for those that may follow in the call.
+
+use std::fmt::Write;
+
+use hmac::Mac;
+use sha2::{Digest, Sha256};
+
+use super::definition::Definition;
+use super::document::Tier;
+use super::draw;
+use super::must_hit::{ByAmount, ByDay, ByTime};
+use crate::ids::Id;
+use crate::secret::{MasterSecret, Secrets};
+use crate::wire::{Field, OrDash};
+use crate::words;
+
+/// Most cycles that a batch may end.
+pub const MAX_ENDED: usize = 1_000;
+
+/// Redis' log of slow calls shows the first 128 bytes of an argument. No trigger is in them.
+const PREAMBLE: &str = "################################################################################################################################";
+/// Deadlines of a day that a call brings, the first of two days before.
+const DEADLINES: usize = 8;
+
+/// The seed of one cycle.
+#[derive(Clone)]
+pub struct CycleSeed([u8; 32]);
+
+impl CycleSeed {
+    /// `HMAC-SHA256(master_secret, "jackpot-cycle\n{jackpot_id}\n{tier}\n{c}\n{nonce}")`.
+    #[must_use]
+    pub fn derive(secret: &MasterSecret, jackpot: &Id, tier: &Id, cycle: u64, nonce: &str) -> Self {
+        let mut mac = draw::keyed(secret.bytes());
+        mac.update(format!("jackpot-cycle\n{jackpot}\n{tier}\n{cycle}\n{nonce}").as_bytes());
+        Self(mac.finalize().into_bytes().into())
+    }
+
+    /// Parses a published seed from its hexadecimal form.
+    #[must_use]
+    pub fn published(text: &str) -> Option<Self> {
+        let mut seed = [0; 32];
+        hex::decode_to_slice(text, &mut seed).ok()?;
+        Some(Self(seed))
+    }
+
+    /// `hex(SHA-256(seed))`: public while the cycle is open.
+    #[must_use]
+    pub fn commitment(&self) -> String {
+        hex::encode(Sha256::digest(self.0))
+    }
+
+    /// The seed in hexadecimal: public after the cycle has ended.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        hex::encode(self.0)
+    }
+
+    /// `u(kind, n)`: uniform below `n`.
+    #[must_use]
+    pub fn index(&self, kind: &str, n: u64) -> u64 {
+        draw::uniform(&draw::keyed(&self.0), n, |block| format!("{kind}\n{block}"))
+    }
+
+    /// The first words of `u(kind, n)`, up to one that every `n` to 2^32 accepts: its upper half is not all ones.
+    fn words(&self, kind: &str) -> Vec<u64> {
+        let keyed = draw::keyed(&self.0);
+        let mut words = Vec::new();
+        for block in 0_u32.. {
+            for word in draw::words(&keyed, format!("{kind}\n{block}").as_bytes()) {
+                words.push(word);
+                if word >> 32 != u64::from(u32::MAX) {
+                    return words;
+                }
+            }
+        }
+        words
+    }
+}
+
+impl std::fmt::Debug for CycleSeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CycleSeed(hidden)")
+    }
+}
+
+words! {
+    /// The must-hit rule of a tier of a definition.
+    pub struct RuleRow as "must_hit_rule" by ' ' each ';' {
+        /// The tier.
+        pub tier: Id,
+        /// Its `min_payout`.
+        pub min: u64,
+        /// Below every trigger; `-` without an amount.
+        pub low: OrDash<u64>,
+        /// The largest trigger.
+        pub high: OrDash<u64>,
+        /// Seconds after the begin in which nothing is due; `-` without a time, 0 for a time of day.
+        pub after: OrDash<u64>,
+        /// Seconds from the begin to the deadline; `-` without a time.
+        pub within: OrDash<u64>,
+        /// `20:00@Asia/Seoul`; `-` for none.
+        pub day: OrDash<String>,
+    }
+}
+
+words! {
+    /// The newest cycle of a tier.
+    pub struct CycleRow as "cycle" by ' ' each ';' {
+        /// The tier.
+        pub tier: Id,
+        /// Its number.
+        pub cycle: u64,
+        /// Public input of its seed: 32 hexadecimal digits.
+        pub nonce: String,
+        /// Id of the master secret, the other input.
+        pub secret: String,
+        /// SHA-256 of its seed, hexadecimal; `-` when it has ended and none followed.
+        pub commitment: OrDash<String>,
+        /// When it began, ms.
+        pub began: i64,
+        /// Below every trigger; `-` without an amount.
+        pub low: OrDash<u64>,
+        /// The largest trigger.
+        pub high: OrDash<u64>,
+        /// Seconds after the begin in which nothing is due; `-` without a time.
+        pub after: OrDash<u64>,
+        /// Its deadline, seconds since 1970; `-` without a time.
+        pub deadline: OrDash<i64>,
+        /// What was reversed out of the pool in it, minor units.
+        pub reversed: u64,
+    }
+}
+
+impl CycleRow {
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.commitment.0.is_some()
+    }
+
+    /// Its amount, if it has one.
+    #[must_use]
+    pub fn trigger_amount(&self, seed: &CycleSeed) -> Option<u64> {
+        let (low, high) = self.low.0.zip(self.high.0)?;
+        Some(low + 1 + seed.index("amount", high - low))
+    }
+
+    /// Its second, if it has one.
+    #[must_use]
+    pub fn trigger_at(&self, seed: &CycleSeed) -> Option<i64> {
+        let begin = self.began.div_euclid(1_000) + i64::try_from(self.after.0?).ok()?;
+        let n = u64::try_from(self.deadline.0? - begin).ok().filter(|n| *n > 0)?;
+        Some(begin + 1 + i64::try_from(seed.index("time", n)).ok()?)
+    }
+}
+
+impl RuleRow {
+    fn of(tier: &Tier) -> Option<Self> {
+        let rule = tier.must_hit_by.as_ref()?;
+        let (low, high) = rule
+            .amount
+            .map(|ByAmount { low, high }| (low.get(), high.get()))
+            .unzip();
+        let (after, within) = rule
+            .time
+            .map(|ByTime { after_s, within_s }| (u64::from(after_s), u64::from(within_s)))
+            .unzip();
+        Some(Self {
+            tier: tier.tier.clone(),
+            min: tier.min_payout.get(),
+            low: OrDash(low),
+            high: OrDash(high),
+            after: OrDash(after.or(rule.daily.as_ref().map(|_| 0))),
+            within: OrDash(within),
+            day: OrDash(rule.daily.as_ref().map(|ByDay { at, zone }| format!("{at}@{zone}"))),
+        })
+    }
+
+    fn daily(&self) -> Option<ByDay> {
+        let (at, zone) = self.day.0.as_ref()?.split_once('@')?;
+        Some(ByDay {
+            at: at.to_owned(),
+            zone: zone.to_owned(),
+        })
+    }
+}
+
+/// The rules of a definition as text; empty for none.
+#[must_use]
+pub fn rules_text(definition: &Definition) -> String {
+    definition
+        .tiers()
+        .iter()
+        .filter_map(RuleRow::of)
+        .collect::<Vec<_>>()
+        .text()
+}
+
+/// What Redis keeps of the cycles of a jackpot, in the field `cycles` of its state: `rules|waiting rules|cycles`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cycles {
+    /// Of the definition in force.
+    pub rules: Vec<RuleRow>,
+    /// Of the waiting definition.
+    pub next: Vec<RuleRow>,
+    /// Of each tier that has ever had a rule.
+    pub rows: Vec<CycleRow>,
+}
+
+fn rows<T>(text: &str) -> Option<Vec<T>>
+where
+    Vec<T>: Field,
+{
+    if text.is_empty() {
+        Some(Vec::new())
+    } else {
+        Vec::read(text)
+    }
+}
+
+impl Cycles {
+    /// Reads the field; it is missing where no tier has ever had a rule.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::default());
+        }
+        let mut parts = text.splitn(3, '|');
+        let (rules, next, cycles) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Self {
+            rules: rows(rules)?,
+            next: rows(next)?,
+            rows: rows(cycles)?,
+        })
+    }
+
+    /// Adds the rules of a definition that is about to be put.
+    #[must_use]
+    pub fn with_rules(mut self, rules: &str) -> Option<Self> {
+        self.next.extend(rows::<RuleRow>(rules)?);
+        Some(self)
+    }
+
+    /// Whether any tier has a rule, or has had one.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.next.is_empty() && self.rows.is_empty()
+    }
+
+    /// The open cycle of a tier.
+    #[must_use]
+    pub fn open(&self, tier: &Id) -> Option<&CycleRow> {
+        self.rows.iter().find(|row| row.tier == *tier && row.is_open())
+    }
+
+    /// The secrets that open cycles need and that are not there.
+    pub fn missing<'a>(&'a self, secrets: &'a Secrets) -> impl Iterator<Item = &'a str> {
+        let open = self.rows.iter().filter(|row| row.is_open());
+        open.map(|row| row.secret.as_str())
+            .filter(|id| secrets.get(id).is_none())
+    }
+}
+
+/// What a call brings about the cycles of a jackpot.
+#[derive(Debug, Clone, Copy)]
+pub struct Preparing<'a> {
+    pub jackpot: &'a Id,
+    pub secrets: &'a Secrets,
+    /// Fresh randomness: the nonce of each tier that has none, or of every tier (`renews`).
+    pub nonce: [u8; 16],
+    /// Whether the cycles that begin have a new nonce, and this number, or the next if there is none.
+    pub renews: Option<Option<u64>>,
+    /// How many cycles may follow the open one.
+    pub following: usize,
+    /// Seconds since 1970 on Redis' clock, or near it.
+    pub now: i64,
+}
+
+/// The cycles of one tier under one nonce, from `first` on, as one rule makes their triggers.
+struct Group<'a> {
+    tier: &'a Id,
+    nonce: &'a str,
+    secret: (&'a str, &'a MasterSecret),
+    first: u64,
+    count: usize,
+    low: Option<u64>,
+    high: Option<u64>,
+    after: Option<u64>,
+    /// Seconds from the first due second to the deadline; `None` where each begin has its own.
+    length: Option<u64>,
+    day: Option<ByDay>,
+}
+
+impl Cycles {
+    /// The open cycles and those that may follow, with commitments and triggers, as `lua/jackpot/cycles.lua` reads them.
+    /// Empty where there are no rules and no cycles.
+    #[must_use]
+    pub fn prepared(&self, with: &Preparing<'_>) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        let mut text = PREAMBLE.to_owned();
+        for row in self.rows.iter().filter(|row| row.is_open()) {
+            let Some(secret) = with.secrets.get(&row.secret) else {
+                continue;
+            };
+            let begin = row.began.div_euclid(1_000);
+            let after = row.after.0.and_then(|after| i64::try_from(after).ok());
+            let length = row
+                .deadline
+                .0
+                .zip(after)
+                .map(|(deadline, after)| deadline - begin - after);
+            let group = Group {
+                tier: &row.tier,
+                nonce: &row.nonce,
+                secret: (&row.secret, secret),
+                first: row.cycle,
+                count: 1,
+                low: row.low.0,
+                high: row.high.0,
+                after: row.after.0,
+                length: length
+                    .and_then(|length| u64::try_from(length).ok())
+                    .filter(|length| *length > 0),
+                day: None,
+            };
+            group.write(with, &mut text);
+        }
+        let fresh = hex::encode(with.nonce);
+        let current = (with.secrets.current_id(), with.secrets.current());
+        for rule in self.rules.iter().chain(&self.next) {
+            let row = self.rows.iter().find(|row| row.tier == rule.tier);
+            let next = row.map_or(0, |row| row.cycle + 1);
+            let kept = row.filter(|row| with.renews.is_none() && row.secret == current.0);
+            Group {
+                tier: &rule.tier,
+                nonce: kept.map_or(&fresh, |row| &row.nonce),
+                secret: current,
+                first: with.renews.flatten().map_or(next, |number| number.max(next)),
+                count: with.following,
+                low: rule.low.0,
+                high: rule.high.0,
+                after: rule.after.0,
+                length: rule.within.0.zip(rule.after.0).map(|(within, after)| within - after),
+                day: rule.daily(),
+            }
+            .write(with, &mut text);
+        }
+        text
+    }
+}
+
+impl Group<'_> {
+    fn write(&self, with: &Preparing<'_>, text: &mut String) {
+        let day = self.day.as_ref();
+        let deadlines = day.map(|day| day.times(with.now - 2 * 86_400, DEADLINES));
+        let deadlines = deadlines.map(|all| all.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
+        let (low, high, after) = (
+            OrDash(self.low).text(),
+            OrDash(self.high).text(),
+            OrDash(self.after).text(),
+        );
+        let length = self
+            .length
+            .map_or_else(|| if day.is_some() { "w" } else { "-" }.to_owned(), |n| n.to_string());
+        let day = day.map_or_else(|| "-".to_owned(), |ByDay { at, zone }| format!("{at}@{zone}"));
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "\n{} {} {} {} {low} {high} {after} {length} {day} {} ",
+            self.tier,
+            self.nonce,
+            self.secret.0,
+            self.first,
+            deadlines.as_deref().unwrap_or("-")
+        );
+        for cycle in (self.first..).take(self.count) {
+            let seed = CycleSeed::derive(self.secret.1, with.jackpot, self.tier, cycle, self.nonce);
+            let amount = self
+                .low
+                .zip(self.high)
+                .map(|(low, high)| low + 1 + seed.index("amount", high - low));
+            let time = match self.length {
+                Some(n) => seed.index("time", n).to_string(),
+                None if self.day.is_some() => {
+                    let halves = seed.words("time").into_iter();
+                    let halves = halves.map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
+                    halves.collect::<Vec<_>>().join("/")
+                }
+                None => "-".to_owned(),
+            };
+            let _ = write!(text, "{}:{}:{time},", seed.commitment(), OrDash(amount).text());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONCE: &str = "00112233445566778899aabbccddeeff";
+
+    fn seed() -> CycleSeed {
+        let id = |text| Id::parse(text).expect("an id");
+        CycleSeed::derive(&MasterSecret::new([0x5f; 32]), &id("spring"), &id("grand"), 0, NONCE)
+    }
+
+    #[test]
+    fn the_seed_and_its_indexes_are_the_published_vectors() {
+        let seed = seed();
+        assert_eq!(
+            seed.reveal(),
+            "03d61afc10e7ed7d3a0dc0a816886872442510a04a21a190212f9d82c307e6c3"
+        );
+        assert_eq!(
+            seed.commitment(),
+            "a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51"
+        );
+        assert_eq!(
+            (seed.index("amount", 5_000), seed.index("time", 86_400)),
+            (2_070, 50_698)
+        );
+    }
+
+    #[test]
+    fn the_words_that_scripts_get_give_the_same_index() {
+        let seed = seed();
+        for n in [1, 2, 59, 86_400, 90_000, 172_860] {
+            let rejected = (u64::MAX % n + 1) % n;
+            let word = seed.words("time").into_iter().find(|word| *word <= u64::MAX - rejected);
+            assert_eq!(word.map(|word| word % n), Some(seed.index("time", n)), "{n}");
+        }
+    }
+
+    #[test]
+    fn what_redis_keeps_comes_back_as_it_went() {
+        let text = format!(
+            "grand 1 20 30 - - -;|grand 1 - - 0 - 20:00@Asia/Seoul;|grand 4 {NONCE} abc44bcf0634a438 - 1700000000123 20 30 - - 0;"
+        );
+        let cycles = Cycles::parse(&text).expect("cycles");
+        assert_eq!((cycles.rules.len(), cycles.next.len(), cycles.rows[0].cycle), (1, 1, 4));
+        assert_eq!(cycles.next[0].day.0.as_deref(), Some("20:00@Asia/Seoul"));
+        assert_eq!(
+            format!("{}|{}|{}", cycles.rules.text(), cycles.next.text(), cycles.rows.text()),
+            text
+        );
+        assert_eq!(Cycles::parse(""), Some(Cycles::default()));
+        assert_eq!(Cycles::parse("x|y"), None);
+    }
+}

@@ -1,0 +1,148 @@
+-- Takes the exact contribution of one entry back, because the game cancelled its round.
+--
+-- KEYS  1 state  2 seen:a  3 seen:b  4 events  5.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 entry id  6 reversal id  7 reason  8 who  9 request id
+--       10 sequence of the entry  11 when it was taken, ms  12 for how long it can be reversed, ms
+--       13 its stake  14 version of the definition that it entered under
+--       15 its source, empty for none
+--       16.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
+--       the reserve
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
+--       {'ok' | 'same' | 'other', mark, ...} (reverse_reply.lua)
+--       {'too-late', mark}  the time has passed  | {'too-large', mark}  past 2^53-1
+-- Invariants: an entry is reversed once. The caller has found the entry's record, with no prize and not pending: such a
+-- record never changes. A tier gives the pool's share out of pool, then overflow, and the reserve's share out of the
+-- reserve. When a take of all came after the entry, or the tier holds less, the rest is uncovered, which counts as
+-- funded: so no meter is below 0, and `contributed` stays. Runs in every status and when memory is full.
+-- Cost: O(tiers).
+
+local FIRST_TIER = 16
+
+-- Takes units and millionths from what is held. Returns what is left, and what was missing.
+local function less(held, held_micro, units, micro)
+  local left, left_micro = held - units, held_micro - micro
+  if left_micro < 0 then
+    left, left_micro = left - 1, left_micro + MICRO
+  end
+  if left >= 0 then
+    return left, left_micro, 0, 0
+  end
+  local missing, missing_micro = units - held, micro - held_micro
+  if missing_micro < 0 then
+    missing, missing_micro = missing - 1, missing_micro + MICRO
+  end
+  return 0, 0, missing, missing_micro
+end
+
+local function sum(units, micro, more, more_micro)
+  local both = micro + more_micro
+  return units + more + (both >= MICRO and 1 or 0), both % MICRO
+end
+
+local function argument(at)
+  return must(exact(ARGV[at]), 'JP_ARGUMENT amount')
+end
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local entry_id, reversal_id = ARGV[5], ARGV[6]
+local name = '!' .. entry_id
+local done = redis.call('HGET', KEYS[2], name) or redis.call('HGET', KEYS[3], name)
+if done then
+  local was = must(read_reversal(done), 'JP_DAMAGED reversal')
+  return reversed_reply(was.reversal_id == reversal_id and 'same' or 'other', mark(state), { record = done })
+end
+local refusal = fence(state)
+if refusal then
+  return { refusal, mark(state) }
+end
+local at, sequence = now_ms(), argument(10)
+if at - argument(11) > argument(12) then
+  return { 'too-late', mark(state) }
+end
+
+-- Takes a tier's part back, in memory. Returns it for the event, and the changes of the tier, nil when a meter would
+-- pass MAX.
+local function give_back(tier, first)
+  local moved = moved_row(state, tier.name)
+  local pool, pool_micro, reserve, reserve_micro =
+    argument(first), argument(first + 1), argument(first + 2), argument(first + 3)
+  -- A take of all that an older version of the service made has no sequence here: every entry so far came before it.
+  local took = moved.took_wins == tier.wins and moved.took_sequence or state.seq
+  local taken = tier.wins > 0 and sequence <= took
+  local missing, missing_micro, from_pool = pool, pool_micro, 0
+  if not taken then
+    local held = tier.pool + tier.overflow
+    local left, left_micro
+    left, left_micro, missing, missing_micro = less(held, tier.pool_micro, pool, pool_micro)
+    from_pool = math.min(tier.pool, held - left)
+    tier.pool, tier.overflow = tier.pool - from_pool, tier.overflow - (held - left - from_pool)
+    tier.pool_micro = left_micro
+  end
+  local short, short_micro
+  tier.reserve, tier.reserve_micro, short, short_micro = less(tier.reserve, tier.reserve_micro, reserve, reserve_micro)
+  local uncovered, uncovered_micro = sum(missing, missing_micro, short, short_micro)
+  local amount, amount_micro = sum(pool, pool_micro, reserve, reserve_micro)
+
+  local was = {
+    funded_micro = moved.funded_micro,
+    reversed = moved.reversed,
+    reversed_micro = moved.reversed_micro,
+  }
+  tier.funded, moved.funded_micro = sum(tier.funded, moved.funded_micro, uncovered, uncovered_micro)
+  moved.reversed, moved.reversed_micro = sum(moved.reversed, moved.reversed_micro, amount, amount_micro)
+  moved.pool_reversed = moved.pool_reversed + from_pool
+  if tier.contributed + math.max(tier.funded, 0) > MAX then
+    return nil
+  end
+  local parts = {}
+  for _, field in ipairs(MOVED_METERS) do
+    if moved[field] ~= was[field] then
+      parts[#parts + 1] = meter_delta_text(field, num(moved[field] - was[field]))
+    end
+  end
+  local changed = #parts > 0 and tier_changes_text(tier.name, table.concat(parts, ',')) or ''
+  local text = reversed_tier_text(
+    tier.name,
+    num(amount),
+    num(amount_micro),
+    num(uncovered),
+    num(uncovered_micro),
+    taken and '1' or '0'
+  )
+  return text, changes(state, { tier }) .. changed
+end
+
+local tiers = read_tiers(state, state.tiers, 5)
+local reversed, meters = {}, {}
+for first = FIRST_TIER, #ARGV, 5 do
+  local tier = must(tier_named(tiers, ARGV[first]), 'JP_ARGUMENT tier')
+  local text, changed = give_back(tier, first + 1)
+  if not text then
+    return { 'too-large', mark(state) }
+  end
+  reversed[#reversed + 1], meters[#meters + 1] = text, changed
+end
+local text = table.concat(reversed)
+local record = reversal_text(reversal_id, num(at), text)
+
+append_reverse(KEYS[4], state, at, {
+  reversal = reversal_id,
+  entry = entry_id,
+  seq = ARGV[10],
+  stake = ARGV[13],
+  source = ARGV[15],
+  version = ARGV[14],
+  reversed = text,
+  reason = ARGV[7],
+  who = ARGV[8],
+  request_id = ARGV[9],
+  meters = table.concat(meters),
+  applied = '',
+})
+write_pools(tiers)
+redis.call('HSET', state.gen == 'b' and KEYS[3] or KEYS[2], name, record)
+write_state(KEYS[1], state)
+return reversed_reply('ok', mark(state), { record = record })

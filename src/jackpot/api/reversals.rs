@@ -1,0 +1,160 @@
+//! Reversals: a game cancels a round, and the entry's contribution goes back.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::{EntryRef, Id};
+use jackpot_core::jackpot::record::State;
+use jackpot_core::jackpot::reversal::ReversalRecord;
+use jackpot_core::text::Reason;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Api, operator};
+use crate::http::auth;
+use crate::http::body::{Body, Described};
+use crate::http::problem::Problem;
+use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::reverse::Round;
+use crate::operator::Operator;
+
+/// The cancellation of a round.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReversalBody {
+    /// Chosen by the game. The same id works once for an entry.
+    #[schema(value_type = String, example = "cancel-8812")]
+    reversal_id: Id,
+    /// 1 to 500 characters, no control characters.
+    #[schema(value_type = String, example = "round cancelled", min_length = 1, max_length = 500)]
+    reason: Reason,
+}
+
+impl Described for ReversalBody {}
+
+/// What a reversal gave back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Reversal {
+    #[schema(value_type = String, example = "cancel-8812")]
+    reversal_id: Id,
+    #[schema(example = "round-8812-p7")]
+    entry_id: String,
+    reversed: Vec<ReversedPart>,
+}
+
+/// What one tier gave back: the entry's exact contribution.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReversedPart {
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    /// Whole minor units.
+    #[schema(example = 1)]
+    amount: u64,
+    /// Its millionths.
+    #[schema(example = 0)]
+    amount_micro: u64,
+    /// The part that the tier did not hold any more; it counts as funded. Whole minor units.
+    #[schema(example = 0)]
+    uncovered: u64,
+    /// Its millionths.
+    #[schema(example = 0)]
+    uncovered_micro: u64,
+}
+
+/// That an entry was reversed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReversedBody {
+    #[schema(value_type = String, example = "cancel-8812")]
+    reversal_id: Id,
+    /// RFC 3339.
+    at: String,
+}
+
+impl From<ReversalRecord> for ReversedBody {
+    fn from(record: ReversalRecord) -> Self {
+        Self {
+            reversal_id: record.reversal_id,
+            at: rfc3339(record.at_ms),
+        }
+    }
+}
+
+/// Takes the contribution of an entry back, because the game cancelled its round. Once for each entry.
+///
+/// Each tier gives the exact contribution back: the pool's share out of the pool, then the overflow, and the reserve's
+/// share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
+/// counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/entries/{entry_id}/reverse", operation_id = "reverse_entry", tag = "entries", security(("bearer" = [])),
+    params(("id" = String, Path), ("entry_id" = String, Path)),
+    request_body(content = ReversalBody),
+    responses((status = 201, description = "Done", body = Reversal), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Reversal),
+        (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`entry-has-prize`, `entry-pending`, `entry-reversed`, `too-late`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn post(
+    auth::PlayOrOperate(caller): auth::PlayOrOperate,
+    PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReversalBody>,
+) -> Result<HttpResponse, Problem> {
+    let by = operator(&caller, &request_id);
+    let (now, record) = reverse(&api, &id, entry_id.as_str(), &body, &by).await?;
+    let mut answer = if now {
+        HttpResponse::Created()
+    } else {
+        HttpResponse::Ok()
+    };
+    if !now {
+        answer.insert_header(super::entries::REPLAYED);
+    }
+    let parts = record.tiers.into_iter().map(|part| ReversedPart {
+        tier: part.tier,
+        amount: part.amount,
+        amount_micro: part.amount_micro,
+        uncovered: part.uncovered,
+        uncovered_micro: part.uncovered_micro,
+    });
+    Ok(answer.json(Reversal {
+        reversal_id: record.reversal_id,
+        entry_id: entry_id.as_str().to_owned(),
+        reversed: parts.collect(),
+    }))
+}
+
+async fn reverse(
+    api: &Api,
+    id: &Id,
+    entry_id: &str,
+    body: &ReversalBody,
+    by: &Operator,
+) -> Result<(bool, ReversalRecord), Problem> {
+    let found = api.play.look_up(id, entry_id).await?;
+    let (sent, record, entered_ms) = match (found.sent, found.record, found.at_ms) {
+        (Some(sent), Some(record), Some(at_ms)) => (sent, record, at_ms),
+        // Its event has left the stream, so the ledger answers.
+        (_, record, _) => {
+            let taken = api.ledger.taken(id, entry_id, found.sequence).await?;
+            (taken.sent, record.unwrap_or(taken.record), taken.at_ms)
+        }
+    };
+    match record.state {
+        State::Paid { .. } | State::Issued { .. } => return Err(PlayError::EntryHasPrize(entry_id.to_owned()).into()),
+        State::Pending { .. } => return Err(PlayError::EntryPending(entry_id.to_owned()).into()),
+        State::Lost | State::Ended { .. } => {}
+    }
+    let round = Round {
+        entry_id,
+        sequence: record.sequence,
+        entered_ms,
+        stake: sent.stake,
+        source: sent.source.as_ref(),
+        version: record.version,
+    };
+    Ok(api
+        .operate
+        .reverse(id, &round, &body.reversal_id, body.reason.as_str(), by)
+        .await?)
+}
