@@ -9,6 +9,7 @@
 --       with values (adjust_reply.lua): {'ok', mark, ...} done | {'same', mark, ...} done before
 --         {'below-zero', mark, ...} the meter holds less | {'above-cap', mark, ...}
 --       {'reused', mark} the id was used with another content
+--       {'must-hit', mark} it would raise the pool above `low` of an open amount cycle
 --       {'too-large', mark} past 2^53-1 | {'no-tier', mark}
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
 -- enters or leaves the jackpot. A move does not change it.
@@ -56,6 +57,12 @@ if tier.funded > MAX or tier.funded < -MAX or tier.contributed + math.max(tier.f
 end
 if to == 'pool' and tier.cap and tier.pool > tier.cap then
   return above_reply(mark(state), { cap = num(tier.cap) })
+end
+
+local cycles = cycles_of(state)
+local cycle = cycles and cycles.by[tier.name]
+if to == 'pool' and cycle and cycle.commitment and cycle.low and tier.pool > cycle.low then
+  return { 'must-hit', mark(state) }
 end
 
 local at = now_ms()

@@ -2,6 +2,7 @@
 --
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 prize: "tier kind value min", as it was pinned
+--       9 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
 --       {'ok', mark, ...} (settled_reply.lua): done now, paid or still pending with one more refusal; or done before
@@ -30,6 +31,10 @@ end
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 local tiers = read_tiers(state, state.tiers, 6)
 local prize, at = parse_prize(ARGV[8]), now_ms()
+refusal = prepare(state, ARGV[9], at)
+if refusal then
+  return { refusal, mark(state) }
+end
 local amount, before = take(state, tiers, prize)
 local record
 if amount then
@@ -45,6 +50,7 @@ append_claim(KEYS[5], state, at, {
   claims = taken_claim(claim_head(pending.sequence, attempt, rank), state, prize, amount, before),
   meters = changes(state, tiers),
   applied = state.applied or '',
+  cycles = cycle_changes(state),
 })
 write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)

@@ -3,6 +3,7 @@
 -- KEYS  1 state  2 seen:a  3 seen:b  4 pending  5 events  6.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 attempt  7 rank  8 coupon id
 --       9 issued | out-of-stock | already-issued | not-open  10 sequence of the issue, 11 its code; both '' for none
+--       12 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'missing', mark}             no record of this entry
 --       {'ok', mark, ...} (settled_reply.lua): done now, the entry has its coupon or is still pending with one more
@@ -36,6 +37,11 @@ end
 redis.call('ZCARD', KEYS[4]) -- checks the key's type before the first write
 -- Pools decide here only if a definition comes into force. Otherwise a pool changed by hand must not delay an outcome.
 local tiers = read_tiers(state, state.tiers, 6, nil, state.next == '')
+local at = now_ms()
+refusal = prepare(state, ARGV[12], at)
+if refusal then
+  return { refusal, mark(state) }
+end
 local answered = claim_head(pending.sequence, attempt, rank)
 local record
 if issued then
@@ -47,11 +53,12 @@ else
   answered = refused_claim(answered, coupon, answer)
 end
 
-append_claim(KEYS[5], state, now_ms(), {
+append_claim(KEYS[5], state, at, {
   entry = entry_id,
   claims = answered,
   meters = changes(state, tiers),
   applied = state.applied or '',
+  cycles = cycle_changes(state),
 })
 write_pools(tiers)
 redis.call('HSET', seen, entry_id, record)

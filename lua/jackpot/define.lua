@@ -8,6 +8,7 @@
 --       12 tiers of the definition: "name seed cap;" each  13 digest of what touches money or odds  14 currency
 --       for a jackpot that this call creates:  15 status: open | paused  16 nonce  17 secret id of its epoch 1
 --       18 retention, seconds; a change keeps the jackpot's own
+--       19 must-hit rules of its tiers (cycles.lua), '' for none  20 prepared cycles
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
@@ -74,6 +75,9 @@ local function create()
   }
   local fresh = names_of(rows)
   local tiers = read_tiers(state, rows, FIRST_POOL, fresh)
+  put_rules(state, ARGV[19])
+  must(prepare(state, ARGV[20], at) == nil or nil, 'JP_ARGUMENT cycles')
+  apply_cycles(state, tiers)
   local own = {
     tiers = tiers_text,
     money = money,
@@ -86,6 +90,7 @@ local function create()
     retention = num(state.retention),
     meters = '',
     applied = '1',
+    cycles = cycle_changes(state),
   }
   append_define(KEYS[5], state, at, put_values(put, 'created', '1', own))
   make_pools(tiers, fresh)
@@ -148,6 +153,11 @@ state.last_version = state.last_version + 1
 local version = num(state.last_version)
 state.next, state.next_tiers, state.next_money = version, rows, money
 state.currency = currency
+put_rules(state, ARGV[19])
+local lacking = prepare(state, ARGV[20], at)
+if lacking then
+  return { lacking, mark(state) }
+end
 local must_wait = live or not caps_hold(rows, tiers)
 local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
@@ -160,6 +170,7 @@ local own = {
   superseded = superseded,
   meters = changes(state, tiers),
   applied = state.applied or '',
+  cycles = cycle_changes(state),
 }
 append_define(KEYS[5], state, at, put_values(put, mode, version, own))
 make_pools(tiers, fresh)

@@ -14,12 +14,13 @@
 --         amounts (amount_row.lua), for the event and for the record of the call
 --         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
 --         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1
---       6 '1' to be told the state after it
+--       6 '1' to be told the state after it  7 prepared cycles (cycles.lua), '' for none
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
 --       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
 --         code: 'ok' | why the first '' was not taken: 'paused', 'suspended', 'closed', 'stopped', 'stale',
---           'too-large' (a meter would pass 2^53-1). The script does not try the entries after it: send them again.
+--           'too-large' (a meter would pass 2^53-1), 'cycles' (more may end than were prepared). The script does not
+--           try the entries after it: send them again.
 -- Invariants: read, decide, then write. A refused entry leaves no trace. One event for all entries taken.
 -- Cost: two HMGET of the ids and their HSET; O(steps) arithmetic, O(winners) claims; one XADD, one HSET of meters.
 
@@ -74,6 +75,10 @@ local may_run = has_run and not (current[count + 1] or older[count + 1])
 
 -- Tiers and clock are read once there is an entry to take.
 local call, tiers, at = begin_call(state), nil, nil
+local cycles = cycles_of(state)
+if cycles then
+  state.prepared = read_prepared(ARGV[7])
+end
 local missed, run_places, skipped = false, {}, {}
 
 local i = 0
@@ -81,8 +86,10 @@ for s = segment.first_step, first_entry - 1, 3 do
   local entries, row, winner = sent[s], segment.before_row + sent[s + 1] * segment.width, sent[s + 2]
   if not tiers and not refusal and repeats < count then
     tiers, at = kept_tiers(state, FIRST_POOL), now_ms()
+    state.at = at
+    refusal = cycles and not arm(call, state) and 'cycles' or nil
   end
-  local is_run = entries > 1 and may_run and not refusal
+  local is_run = entries > 1 and may_run and not refusal and not may_hit(call, state, tiers, sent, row)
   for j = i + 1, is_run and repeats > 0 and i + entries or i do
     is_run = is_run and not texts[j]
   end
@@ -94,15 +101,26 @@ for s = segment.first_step, first_entry - 1, 3 do
       i = i + 1
       local text = texts[i]
       if not text then
-        local pools
+        local pools, hit
+        if cycles and not refusal and not arm(call, state) then
+          refusal = 'cycles'
+        end
         if not refusal and entries == 1 then
           pools = add_entries(call, state, tiers, 1, sent, row)
         elseif not refusal then
           pools = add_entries(call, state, tiers, 1, row_of_entry(segment, sent[STAKES], sent[AMOUNTS], i), 1)
         end
+        hit = pools and cycles and due(call, state, tiers)
         if not pools then
           refusal, text = refusal or 'too-large', ''
           missed = true
+        elseif hit then
+          local last = sent[first_entry + 2 * i - 1]
+          local fingerprint = entries == 1 and last or string.match(last, '%S+$')
+          text = '+' .. give_hit(call, state, tiers, call.version, ids[i], fingerprint, pools, hit)
+          if state.applied then
+            refusal = 'stale' -- the entries after it were drawn from the odds before this take
+          end
         elseif winner == '' then
           local last = sent[first_entry + 2 * i - 1]
           local fingerprint = entries == 1 and last or string.match(last, '%S+$')
@@ -122,6 +140,7 @@ for s = segment.first_step, first_entry - 1, 3 do
   end
 end
 must(i == count or nil, 'JP_ARGUMENT steps')
+state.prepared = nil -- the state may be kept for the next call: no trigger stays with it
 
 local runs, first = '', nil
 local terms, digest, meters_now = '', '', '' -- to tell

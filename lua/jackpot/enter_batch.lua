@@ -14,10 +14,13 @@
 --         number of segments, 1 or 2
 --         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --           entries, and the segment. Its winners have `who` if they end up pending
+--       6 prepared cycles (cycles.lua), '' for none
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}      refused whole: its entries make more claims than one call may
+--       {'cycles', mark}        refused whole: more cycles may end in it than were prepared
+--       {'too-many-takes', mark}  refused whole: more than 1,000 cycles end in it
 --       {'split', mark, ...} (batch_reply.lua)
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
 -- check. One event for the whole batch.
@@ -41,6 +44,9 @@ end
 local FIRST_POOL = 6
 local MAX_CLAIMS = 100000 -- some 0.2 s of Redis' time; a batch comes near it only if most prizes are refused
 local at, call = now_ms(), begin_call(state)
+local cycles = cycles_of(state)
+state.at, state.prepared = at, cycles and read_prepared(ARGV[6])
+local MAX_ENDED = 1000 -- cycles that one batch may end
 local contributed = {} -- before the call, by tier
 
 local function read_group(rows, first_pool)
@@ -60,13 +66,24 @@ local function enter(segment, last)
   local waiting, version = state.next ~= '', state.version
   for s = segment.first_step, segment.next - 1, 3 do
     local row, winner = segment.before_row + sent[s + 1] * segment.width, sent[s + 2]
+    if cycles and not arm(call, state) then
+      return { 'cycles', mark(state) }
+    end
     local pools = add_entries(call, state, tiers, sent[s], sent, row)
     if not pools then
       return { 'too-large', mark(state) }
     end
-    if winner ~= '' then
+    local id = batch_id .. ':' .. call.count
+    local hit = cycles and due(call, state, tiers)
+    if hit then
       winners[#winners + 1] = call.count
-      settle(call, state, tiers, segment, version, at, batch_id .. ':' .. call.count, winner, pools)
+      give_hit(call, state, tiers, version, id, string.match(winner, '^[^|]+'), pools, hit)
+    elseif string.find(winner, '|', 1, true) then
+      winners[#winners + 1] = call.count
+      settle(call, state, tiers, segment, version, at, id, winner, pools)
+    end
+    if (state.cycles_ended or 0) > MAX_ENDED then
+      return { 'too-many-takes', mark(state) }
     end
     if #call.claims > MAX_CLAIMS then
       return { 'too-many', mark(state) }

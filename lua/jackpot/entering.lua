@@ -95,6 +95,77 @@ local function keep_record(call, id, record)
   records[length + 1], records[length + 2] = id, record
 end
 
+-- Finds the triggers of the open cycles. False when the caller did not bring them, or did not bring the next cycles.
+-- Cheap while no cycle has changed.
+local function arm(call, state)
+  if call.armed ~= state.cycle_changes or not call.triggers then
+    if not are_ready(state, state.at) then
+      return false
+    end
+    call.triggers, call.armed = {}, state.cycle_changes
+    for _, row in ipairs(state.cycles.rows) do
+      if row.commitment then
+        call.triggers[row.tier] = triggers_of(state.prepared, row)
+        if not call.triggers[row.tier] then
+          call.triggers = nil
+          return false
+        end
+      end
+    end
+  end
+  return true
+end
+
+-- Whether a tier may be due within a run that adds the row of amounts at `first` of this list. Without a cycle, false.
+local function may_hit(call, state, tiers, amounts, first)
+  for t = 1, call.triggers and #tiers or 0 do
+    local tier, trigger = tiers[t], call.triggers[tiers[t].name]
+    if trigger then
+      local most = tier.pool + amounts[first + t * 4 - 4] + 1 -- the millionths may make one more
+      local row = state.cycles.by[tier.name]
+      local by_amount = trigger.amount and most + row.reversed >= trigger.amount
+      local by_time = trigger.at and state.at >= trigger.at * 1000
+      if most >= row.min and (by_amount or by_time) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- The first tier in the definition's order that is due after the entry taken last; nil for none.
+local function due(call, state, tiers)
+  for t = 1, #tiers do
+    local tier, trigger = tiers[t], call.triggers[tiers[t].name]
+    local row = state.cycles.by[tier.name]
+    if trigger and tier.pool >= row.min then
+      if trigger.amount and tier.pool + row.reversed >= trigger.amount then
+        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'amount', trigger = trigger.amount }
+      elseif trigger.at and state.at >= trigger.at * 1000 then
+        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'time', trigger = trigger.at }
+      end
+    end
+  end
+  return nil
+end
+
+-- Gives the whole pool of a tier to the entry taken last, and keeps its record. Its odds are not drawn.
+local function give_hit(call, state, tiers, version, id, fingerprint, pools, hit)
+  local prize = { tier = hit.tier, kind = 'all', value = 0, min = hit.min }
+  local amount, before = take(state, tiers, prize, 'must-hit')
+  local seq, claims = seq_text(state.seq), call.claims
+  claims[#claims + 1] = taken_claim(claim_head(seq, '0', '0'), state, prize, amount, before)
+  local hits = ' ' .. num(hit.cycle) .. ' ' .. hit.by .. ' ' .. num(hit.trigger)
+  call.hits = (call.hits or '') .. seq .. ' ' .. hit.tier .. hits .. ';'
+  call.run_begins = true
+  local head = entry_head(seq, state.epoch, version, fingerprint, pools)
+  local order = num(state.order)
+  local cycle, trigger = num(hit.cycle), num(hit.trigger)
+  local record = must_hit_entry(head, hit.tier, num(amount), order, state.history, cycle, hit.by, trigger)
+  keep_record(call, id, record)
+  return record
+end
+
 -- Makes the attempts of the entry taken last, which drew a prize, and keeps its record. Rank 0 ends the entry with no
 -- prize. The entry is pending when a rank is not for money, or when every attempt of the list was refused.
 local function settle(call, state, tiers, segment, version, at, id, winner, pools)
@@ -165,6 +236,8 @@ local function append_entries(call, state, at, meters, block, skip, amounts, of_
     batch = batch,
     split = split,
     record = record,
+    cycles = cycle_changes(state),
+    hits = call.hits,
   })
   return runs, first
 end

@@ -38,6 +38,10 @@ local function held_values(state, pending, seen_a, seen_b, definitions, adjustme
     out[#out + 1] = name
     out[#out + 1] = type(value) == 'number' and num(value) or type(value) == 'table' and tier_text(value) or value
   end
+  if state.cycles_text ~= '' then
+    out[#out + 1] = 'cycles'
+    out[#out + 1] = state.cycles_text
+  end
   local hashes = { seen_a, seen_b, definitions, adjustments }
   for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do
     out[#out + 1] = name

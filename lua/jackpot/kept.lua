@@ -21,6 +21,7 @@ local function kept_state(key)
     and state.terms_text == values[4]
     and state.status == values[3]
     and state.restores_text == values[2]
+    and state.cycles_text == (values[6] or '')
   then
     state.is_kept = false -- a call that fails half-way leaves no state
   else
@@ -52,6 +53,7 @@ end
 
 -- Keeps a state that was written, with its tiers. `meters`: their text.
 local function keep_state(key, state, meters)
+  state.cycle_changes, state.cycles_changed, state.cycles_ended = nil, nil, nil
   if state.applied then
     return -- its terms have another text
   end

@@ -7,6 +7,8 @@
 --   sequence epoch version fingerprint contributions n refusals: Drew nothing in the end, or ran out of redraws.
 --   sequence epoch version fingerprint contributions c refusals rank coupon_id sequence code: Won a unit of a coupon.
 --   sequence epoch version fingerprint contributions w refusals rank tier amount claim_order history: Won money.
+--   sequence epoch version fingerprint contributions h tier amount claim_order history cycle by trigger: Hit a pool by
+--     its rule; its odds were not drawn.
 
 -- Parses it into a table with its fields as text; nil for every other text.
 local function read_pending_entry(text)

@@ -4,10 +4,12 @@
 --       9.. pools
 -- ARGV  1 token of the restore  2 who  3 request id  4 reason
 --       5 new history; of the epoch to open: 6 number  7 commitment  8 nonce  9 secret id
---       10..15 how many members KEYS[3] to KEYS[8] must have
---       16 number of tiers  17.. of each tier its name and values, as a row of the packed meters (values.lua); then the
+--       10 prepared cycles with a new nonce (cycles.lua), '' for none
+--       11..16 how many members KEYS[3] to KEYS[8] must have
+--       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values.lua); then the
 --       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
---       and gen_looked, with tiers as text (tier_rows.lua); all as the ledger has it, its open epoch too
+--       and gen_looked, with tiers as text (tier_rows.lua), and cycles_text (the field cycles); all as the ledger has
+--       it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply.lua) nothing was written
@@ -16,11 +18,12 @@
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
 -- began. That second has passed when play goes on, so a second restore of the same ledger gets another number.
 -- The others are those of lua/subject/restored.lua. The age of the newer generation begins at 0, its smallest possible
--- value. Runs when memory is full, because the large keys are already there.
+-- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. Runs when memory is full,
+-- because the large keys are already there.
 -- Cost: O(tiers + epochs).
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
-local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 10, 17
+local FIRST_COUNTED, COUNTED, FIRST_POOL, FIRST_COUNT, FIRST_ROW = 3, 6, 9, 11, 18
 local NUMBERS = { 'n', 'restores', 'seq', 'order', 'last_version', 'gen_start', 'gen_opened', 'retention' }
 
 local was = read_state(KEYS[1])
@@ -38,7 +41,7 @@ for i = 0, COUNTED - 1 do
   records = records + count
 end
 
-local first_field = FIRST_ROW + tonumber(ARGV[16]) * METERS_WIDTH
+local first_field = FIRST_ROW + tonumber(ARGV[17]) * METERS_WIDTH
 local meters = new_meters()
 for i = FIRST_ROW, first_field - 1 do
   local is_name = (i - FIRST_ROW) % METERS_WIDTH == 0
@@ -61,14 +64,24 @@ for i = 1, #epochs, 2 do
   end
 end
 must(epoch >= last + EPOCH_GAP or nil, 'JP_ARGUMENT epoch')
-local second = math.floor(at / 1000)
-if epoch == second or (epoch > last + EPOCH_GAP and epoch > second) then
-  return begin_later_reply(mark(was), { wait_ms = num((epoch + 1) * 1000 - at) })
+local tiers = {}
+for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
+  tiers[#tiers + 1] = { name = ARGV[i], pool = must(exact(ARGV[i + 1]), 'JP_ARGUMENT pool') }
+end
+must(prepare(state, ARGV[10], at, true) == nil or nil, 'JP_ARGUMENT cycles')
+local second, latest = math.floor(at / 1000), renewed_second(state, EPOCH_GAP)
+if epoch == second or epoch > last + EPOCH_GAP then
+  latest = math.max(latest, epoch)
+end
+if latest >= second then
+  return begin_later_reply(mark(was), { wait_ms = num((latest + 1) * 1000 - at) })
 end
 local closed = state.epoch
 state.epoch, state.commitment, state.nonce, state.secret = num(epoch), ARGV[7], ARGV[8], ARGV[9]
 state.history = ARGV[5]
 
+renew_cycles(state, tiers)
+local cycles = cycle_changes(state)
 local own = {
   closed = closed,
   epoch = state.epoch,
@@ -77,10 +90,14 @@ local own = {
   secret_id = state.secret,
   meters = '',
   applied = '',
+  cycles = cycles,
 }
 -- Packed and read again before the first write: a value that is missing or no number ends the script here.
 local packed = { terms = write_terms(state), meters = write_meters(state, meters) }
 read_terms(packed.terms)
+if state.cycles_text ~= '' then
+  packed.cycles = state.cycles_text
+end
 
 for row in string.gmatch(state.moved, '[^;]+') do
   must(read_moved(row), 'JP_ARGUMENT moved')

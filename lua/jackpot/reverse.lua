@@ -94,6 +94,7 @@ local function give_back(tier, first)
   tier.funded, moved.funded_micro = sum(tier.funded, moved.funded_micro, uncovered, uncovered_micro)
   moved.reversed, moved.reversed_micro = sum(moved.reversed, moved.reversed_micro, amount, amount_micro)
   moved.pool_reversed = moved.pool_reversed + from_pool
+  count_reversed(state, tier.name, from_pool)
   if tier.contributed + math.max(tier.funded, 0) > MAX then
     return nil
   end
@@ -141,6 +142,7 @@ append_reverse(KEYS[4], state, at, {
   request_id = ARGV[9],
   meters = table.concat(meters),
   applied = '',
+  cycles = cycle_changes(state),
 })
 write_pools(tiers)
 redis.call('HSET', state.gen == 'b' and KEYS[3] or KEYS[2], name, record)

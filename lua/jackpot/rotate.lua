@@ -3,9 +3,10 @@
 -- needs a new draw.
 --
 -- KEYS  1 state  2 definitions  3 epochs  4 seen:a  5 seen:b  6 pending  7 events
+--       8.. pool of each tier, in the definition's order (with new cycles)
 -- ARGV  1..4 fence (state.lua)  5 kind: epoch | generation  6 commitment of the next epoch
 --       7 the caller's retention setting, seconds (generation)  8 reason  9 who  10 request id
---       11 nonce  12 secret id: of the next epoch
+--       11 nonce  12 secret id: of the next epoch  13 prepared cycles with a new nonce, '' to keep the open cycles
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply.lua)
 --       {'pending', mark} the older generation holds entries without an outcome
@@ -60,6 +61,16 @@ if kind == 'generation' then
   end
 end
 
+local cycles
+if ARGV[13] ~= '' and cycles_of(state) then
+  local lacking = prepare(state, ARGV[13], at, true)
+  if lacking then
+    return { lacking, mark(state) }
+  end
+  restart_cycles(state, read_tiers(state, state.tiers, 8), true)
+  cycles = cycle_changes(state)
+end
+
 local closed, commitment = state.epoch, state.commitment
 local was_open = must(read_epoch(redis.call('HGET', KEYS[3], closed) or ''), 'JP_DAMAGED epoch')
 opening(ARGV[11], ARGV[12])
@@ -96,6 +107,7 @@ append_rotate(KEYS[7], state, at, {
   request_id = ARGV[10],
   meters = '',
   applied = '',
+  cycles = cycles,
 })
 redis.call(
   'HSET',
@@ -112,4 +124,7 @@ if #unused > 0 then
   redis.call('HDEL', KEYS[2], unpack(unused))
 end
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'terms', write_terms(state))
+if cycles then
+  redis.call('HSET', KEYS[1], 'cycles', state.cycles_text)
+end
 return opened_reply(mark(state), { epoch = state.epoch })

@@ -16,11 +16,12 @@
 --   puts      lua/subject/puts.lua
 --   terms     under what entries are taken, packed (values.lua): rarely written
 --   meters    what entries change, packed (values.lua): written by each of them
+--   cycles    cycles of must-hit rules (cycles.lua); missing while no tier has had one
 -- In memory they are one table, `state`: n, restores, status, the values of terms, seq, order, and `meters`, the list
 -- of the packed meters.
 
 local function state_texts(key)
-  return redis.call('HMGET', key, 'n', 'restores', 'status', 'terms', 'meters')
+  return redis.call('HMGET', key, 'n', 'restores', 'status', 'terms', 'meters', 'cycles')
 end
 
 -- The state of these texts; nil when the jackpot does not exist.
@@ -36,6 +37,7 @@ local function state_of(values)
   state.n, state.restores = n, restores
   state.status, state.is_stopped = status_of(must(values[3] or nil, 'JP_DAMAGED state'))
   state.meters, state.seq, state.order = meters, meters[3], meters[4]
+  state.cycles_text = values[6] or ''
   return state
 end
 

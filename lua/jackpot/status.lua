@@ -5,10 +5,12 @@
 -- ARGV  1..4 fence (state.lua)
 --       5..8 open | paused | suspended (by the service) | closed, reason, who, request id (lua/subject/status.lua)
 --       9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
+--       10 prepared cycles (cycles.lua)
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
--- Invariants: pending entries are finished in every status. Runs when memory is full: stopping must always work.
+-- Invariants: open cycles with a time end without a take when entries are taken again. Pending entries are finished in
+-- every status. Runs when memory is full: stopping must always work.
 -- Cost: O(tiers).
 
 local state, ended = fenced_state(KEYS[1])
@@ -22,6 +24,12 @@ if ended then
   return ended
 end
 
+local at = now_ms()
+local is_resumed = wish.wanted == 'open' and state.status ~= 'open'
+local refusal = (is_resumed or state.next ~= '') and prepare(state, ARGV[10], at)
+if refusal then
+  return { refusal, mark(state) }
+end
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 4 }
 if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[2]) == 0 then
@@ -30,8 +38,12 @@ if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[2])
     apply_next(state, tiers)
   end
 end
-local own = { meters = changes(state, tiers), applied = state.applied or '' }
-append_status(KEYS[3], state, now_ms(), change_status(state, wish, own))
+if is_resumed and cycles_of(state) then
+  tiers = read_tiers(state, state.tiers, 4)
+  restart_cycles(state, tiers)
+end
+local own = { meters = changes(state, tiers), applied = state.applied or '', cycles = cycle_changes(state) }
+append_status(KEYS[3], state, at, change_status(state, wish, own))
 write_pools(tiers)
 redis.call('HSET', KEYS[1], 'status', status_text(state))
 write_state(KEYS[1], state)

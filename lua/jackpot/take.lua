@@ -18,8 +18,9 @@ end
 
 -- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before.
 -- After a take of all, the waiting definition comes into force and the pool restarts at its seed. The seed comes from
--- the reserve, then from the overflow. The overflow also refills the pool up to the cap.
-local function take(state, tiers, prize)
+-- the reserve, then from the overflow. The overflow also refills the pool up to the cap, and no further than `low` of a
+-- must-hit rule. `by`: what ends the tier's cycle, `take` if missing.
+local function take(state, tiers, prize, by)
   local tier = tier_named(tiers, prize.tier)
   local before = tier.pool
   local amount
@@ -43,16 +44,20 @@ local function take(state, tiers, prize)
     local moved = moved_row(state, tier.name)
     moved.took_wins, moved.took_sequence, moved.pool_reversed = tier.wins, state.seq, 0
     if state.next ~= '' then
-      apply_next(state, tiers)
+      apply_next(state, tiers, tier)
     end
     local from_reserve = math.min(tier.seed, tier.reserve)
     local from_overflow = math.min(tier.seed - from_reserve, tier.overflow)
     tier.pool = from_reserve + from_overflow
     tier.reserve = tier.reserve - from_reserve
     tier.overflow = tier.overflow - from_overflow
-    local refill = tier.cap and math.min(tier.overflow, tier.cap - tier.pool) or tier.overflow
+    local cycles = cycles_of(state)
+    local rule = cycles and cycles.rules[tier.name]
+    local ceiling = rule and rule.low or tier.cap
+    local refill = ceiling and math.min(tier.overflow, math.max(ceiling - tier.pool, 0)) or tier.overflow
     tier.pool = tier.pool + refill
     tier.overflow = tier.overflow - refill
+    follow_take(state, tier, by or 'take')
   end
   return amount, before
 end

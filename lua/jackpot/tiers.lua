@@ -206,9 +206,10 @@ local function caps_hold(rows, tiers)
   return true
 end
 
--- Puts the waiting definition in force: new seeds and caps. The part of a pool above a lower cap moves to the overflow.
+-- Puts the waiting definition in force: seeds and caps, and rules of cycles (`except`: apply_cycles). The part of
+-- a pool above a lower cap moves to the overflow.
 -- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
-local function apply_next(state, tiers)
+local function apply_next(state, tiers, except)
   for _, row in ipairs(state.next_tiers) do
     local tier = tier_named(tiers, row[1])
     if tier then
@@ -221,6 +222,7 @@ local function apply_next(state, tiers)
   state.version, state.tiers, state.money = state.next, state.next_tiers, state.next_money
   state.next, state.next_tiers, state.next_money = '', {}, ''
   state.applied = state.version
+  apply_cycles(state, tiers, except)
 end
 
 -- Writes what a script with money in it may have changed, after its event. `terms_changed`: it has changed the terms
@@ -230,6 +232,9 @@ local function write_state(key, state, terms_changed)
   if state.moved then
     redis.call('HSET', key, 'moved', moved_rows_text(state.moved))
     state.moved = nil -- the state may be kept for the next call
+  end
+  if state.cycles_changed then
+    redis.call('HSET', key, 'cycles', state.cycles_text)
   end
   if terms_changed or state.applied then
     redis.call('HSET', key, 'n', n_text(state.n), 'meters', meters, 'terms', write_terms(state))

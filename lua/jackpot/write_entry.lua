@@ -7,6 +7,8 @@
 --   sequence epoch version fingerprint contributions n refusals: Drew nothing in the end, or ran out of redraws.
 --   sequence epoch version fingerprint contributions c refusals rank coupon_id sequence code: Won a unit of a coupon.
 --   sequence epoch version fingerprint contributions w refusals rank tier amount claim_order history: Won money.
+--   sequence epoch version fingerprint contributions h tier amount claim_order history cycle by trigger: Hit a pool by
+--     its rule; its odds were not drawn.
 
 local function entry_head(sequence, epoch, version, fingerprint, contributions)
   return sequence .. ' ' .. epoch .. ' ' .. version .. ' ' .. fingerprint .. ' ' .. contributions
@@ -38,4 +40,22 @@ local function paid_entry(head, refusals, rank, tier, amount, claim_order, histo
     .. claim_order
     .. ' '
     .. history
+end
+
+local function must_hit_entry(head, tier, amount, claim_order, history, cycle, by, trigger)
+  return head
+    .. ' h '
+    .. tier
+    .. ' '
+    .. amount
+    .. ' '
+    .. claim_order
+    .. ' '
+    .. history
+    .. ' '
+    .. cycle
+    .. ' '
+    .. by
+    .. ' '
+    .. trigger
 end

@@ -62,13 +62,22 @@ pub async fn read_back(sql: &Sql, loads: &[Load]) -> Result<Vec<Held>, CheckErro
     Ok(held)
 }
 
-/// Ids of the draw secrets under which epochs are open or not yet published.
+/// Ids of the draw secrets under which epochs and cycles are open or not yet published.
 ///
 /// # Errors
 /// The copy can't be read.
 pub async fn needed_secrets(sql: &Sql) -> Result<Vec<String>, CheckError> {
-    let text = "SELECT DISTINCT secret_id FROM epochs WHERE seed = '' ORDER BY secret_id";
-    Ok(query_scalar(text).fetch_all(sql.reader()).await?)
+    let mut text = "SELECT secret_id FROM epochs WHERE seed = ''".to_owned();
+    // A copy that an earlier program made has no such table.
+    let has_cycles =
+        query_scalar::<_, String>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'cycles'");
+    if has_cycles.fetch_optional(sql.reader()).await?.is_some() {
+        text.push_str(" UNION SELECT secret_id FROM cycles WHERE seed = ''");
+    }
+    let mut ids: Vec<String> = query_scalar(sqlx::AssertSqlSafe(text)).fetch_all(sql.reader()).await?;
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
 }
 
 async fn chain(sql: &Sql, kind: KindName, id: &Id, last: i64, head: &str) -> Result<Held, CheckError> {

@@ -106,6 +106,7 @@ impl Capability for Service {
 
     fn prepare(&self) -> LocalBoxFuture<'_, Result<(), StartError>> {
         Box::pin(async {
+            secrets::leave_others(&self.operate).await?;
             let directory = &self.settings.jackpots.directory;
             if !directory.is_empty() {
                 let defined = files::define_from(Path::new(directory), &self.operate, &self.named).await;

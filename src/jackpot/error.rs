@@ -41,6 +41,12 @@ pub enum PlayError {
     /// The batch id was used with other content.
     #[error("batch id '{0}' was used before with other entries")]
     BatchIdReused(String),
+    /// An adjustment would raise a pool above `low` of an open amount cycle.
+    #[error("a cycle with an amount is open: the pool is not raised above its low")]
+    MustHitOpen,
+    /// A batch ends more cycles than one call may.
+    #[error("more than 1000 cycles end in this batch: send fewer entries at a time")]
+    TooManyTakes,
     /// The adjustment id was used with other content.
     #[error("adjustment id '{0}' was used before with other content")]
     AdjustmentIdReused(Id),

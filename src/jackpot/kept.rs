@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Sent};
+use jackpot_core::wire::OrDash;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -108,5 +110,66 @@ pub fn epoch(row: &AnyRow) -> Result<Epoch, sqlx::Error> {
         },
         opened_ms: row.try_get("opened_ms")?,
         closed_ms: (closed_ms != 0).then_some(closed_ms),
+    })
+}
+
+/// A cycle in the ledger.
+#[derive(Debug, Clone)]
+pub struct KeptCycle {
+    /// As it began; what was reversed in it is not known here.
+    pub row: CycleRow,
+    /// Event that began it.
+    pub began_n: u64,
+    /// Event that ended it, 0 while it is open.
+    pub ended_n: u64,
+    /// When it ended, ms, and by what.
+    pub ended: Option<(i64, String)>,
+    /// Its seed, if it is published.
+    pub seed: Option<CycleSeed>,
+}
+
+/// Cycles that began in an event up to `last_n`, oldest first, at most `limit`: those after this key (event, tier,
+/// number).
+pub async fn cycles(
+    sql: &Sql,
+    jackpot: &Id,
+    after: Option<(u64, &str, u64)>,
+    last_n: u64,
+    limit: i64,
+) -> Result<Vec<KeptCycle>, sqlx::Error> {
+    let text = "SELECT tier, cycle, nonce, secret_id, commitment, low, high, after_s, deadline_s, began_ms, began_n, \
+                ended_ms, ended_n, ended_by, seed FROM cycles \
+                WHERE jackpot_id = $1 AND (began_n, tier, cycle) > ($2, $3, $4) AND began_n <= $5 \
+                ORDER BY began_n, tier, cycle LIMIT $6";
+    let int = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let (n, tier, cycle) = after.map_or((0, "", -1), |(n, tier, cycle)| (int(n), tier, int(cycle)));
+    let select = sqlx::query(text).bind(jackpot.as_str()).bind(n).bind(tier).bind(cycle);
+    let select = select.bind(int(last_n)).bind(limit).fetch_all(sql.reader());
+    sql.reading(select).await?.iter().map(kept_cycle).collect()
+}
+
+fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
+    let tier: String = row.try_get("tier")?;
+    let number = |name: &str| Ok::<_, sqlx::Error>(row.try_get::<Option<i64>, _>(name)?.map(i64::unsigned_abs));
+    let (ended_ms, seed): (i64, String) = (row.try_get("ended_ms")?, row.try_get("seed")?);
+    Ok(KeptCycle {
+        row: CycleRow {
+            tier: Id::parse(&tier).map_err(|_| sqlx::Error::Decode("a tier that is no id".into()))?,
+            cycle: row.try_get::<i64, _>("cycle")?.unsigned_abs(),
+            nonce: row.try_get("nonce")?,
+            secret: row.try_get("secret_id")?,
+            commitment: OrDash(Some(row.try_get("commitment")?)),
+            began: row.try_get("began_ms")?,
+            min: 0,
+            low: OrDash(number("low")?),
+            high: OrDash(number("high")?),
+            after: OrDash(number("after_s")?),
+            deadline: OrDash(row.try_get("deadline_s")?),
+            reversed: 0,
+        },
+        began_n: row.try_get::<i64, _>("began_n")?.unsigned_abs(),
+        ended_n: row.try_get::<i64, _>("ended_n")?.unsigned_abs(),
+        ended: (ended_ms != 0).then_some((ended_ms, row.try_get("ended_by")?)),
+        seed: CycleSeed::published(&seed),
     })
 }

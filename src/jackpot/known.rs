@@ -1,7 +1,7 @@
 //! What this instance remembers of one jackpot: its highest mark, and its last reading.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use jackpot_core::ids::Id;
@@ -14,6 +14,7 @@ use crate::combiner::Queues;
 use crate::store::keys::{JACKPOT_INDEX, JackpotKeys, StreamKeys};
 use crate::store::{Script, Store};
 
+use super::cycling::{FOLLOWING, MOST_FOLLOWING};
 use super::entering::Entries;
 use super::expected::Expectation;
 use super::scripts::{self, Fence, ScriptError, SetStatus, Snapshot, StatusSet};
@@ -35,6 +36,8 @@ pub struct Known {
     pub(super) queues: Queues<Entries>,
     /// The state that the next call of entries expects.
     pub(super) expectation: Expectation,
+    /// How many cycles after the open ones a call brings.
+    following: AtomicUsize,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     observed: Observed,
@@ -61,6 +64,7 @@ impl Subject for Known {
             keys: JackpotKeys::new(id),
             queues: Queues::default(),
             expectation: Expectation::default(),
+            following: AtomicUsize::new(FOLLOWING),
             renewing: tokio::sync::Mutex::default(),
             observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -138,7 +142,23 @@ impl Known {
             epoch: view.epoch,
             commitment: view.commitment.clone(),
             definition: view.stamp.clone(),
+            prepared: view.cycles.prepared(&view.id, self.following.load(Ordering::Relaxed)),
         }
+    }
+
+    /// A call brought too few cycles. Usually its view was old, and a new one is enough. If the call before `lacked` some
+    /// too, the next ones bring more.
+    pub(super) fn lacks_cycles(&self, lacked: &mut bool) {
+        if !std::mem::replace(lacked, true) {
+            return;
+        }
+        let more = |now: usize| Some((now * 4).min(MOST_FOLLOWING));
+        let _ = self.following.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+    }
+
+    /// Each call prepares its cycles, so usual calls bring few.
+    pub(super) fn bring_usual_cycles(&self) {
+        self.following.store(FOLLOWING, Ordering::Relaxed);
     }
 
     /// Whether this is the first call, so that the warning about the retention is logged once.

@@ -46,7 +46,7 @@ impl PlayMetrics {
     /// The first claim, inside the call that took the entry.
     pub(super) fn first_claim(&self, id: &Id, record: &Record) {
         match &record.state {
-            State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
+            State::Paid { .. } | State::MustHit { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
             State::Pending { refusals, .. } if !refusals.is_empty() => {
                 self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
@@ -75,7 +75,7 @@ impl PlayMetrics {
                 jackpot.claim(ClaimResult::Retry);
                 jackpot.redraws.inc();
             }
-            if let State::Paid { .. } = record.state {
+            if let State::Paid { .. } | State::MustHit { .. } = record.state {
                 jackpot.claim(ClaimResult::Paid);
             }
         }

@@ -10,6 +10,7 @@
 pub mod api;
 pub mod batch;
 pub mod capability;
+mod cycling;
 mod entering;
 pub mod error;
 mod expected;

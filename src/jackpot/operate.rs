@@ -1,8 +1,10 @@
 //! Requests of operators: define, pause, resume, close, adjust, end an epoch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::mark::Mark;
@@ -11,6 +13,7 @@ use tracing::{debug, error, info, warn};
 use crate::operator::Operator;
 use crate::store::{Store, StoreError};
 
+use super::cycling::{Cycling, FOLLOWING};
 use super::error::PlayError;
 use super::known::{Known, Registry};
 use super::scripts::{
@@ -135,6 +138,7 @@ impl Operate {
             Adjusted::Reused => Err(PlayError::AdjustmentIdReused(wish.adjustment_id.clone())),
             Adjusted::BelowZero(held) => invalid("amount", format!("the meter holds {held}: it never goes below 0")),
             Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
+            Adjusted::MustHit => Err(PlayError::MustHitOpen),
             Adjusted::TooLarge => Err(PlayError::AmountTooLarge),
             Adjusted::NoTier => invalid("tier", "is none of the jackpot's tiers".to_owned()),
         }
@@ -154,23 +158,46 @@ impl Operate {
 
     /// Closes the open epoch and opens the next. If another call closed it meanwhile, that counts.
     pub async fn end_epoch(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
+        self.end_epoch_with(id, reason, by, false).await
+    }
+
+    /// The same; with `cycles` also ends the open cycles without a take, and begins new ones with a new nonce.
+    pub async fn end_epoch_with(&self, id: &Id, reason: String, by: &Operator, cycles: bool) -> Result<(), PlayError> {
+        let (who, request_id) = (&*by.who, &*by.request_id);
         let why = Rotate::Operator {
-            reason,
+            reason: reason.clone(),
             who: by.who.clone(),
             request_id: by.request_id.clone(),
         };
         let (_, view) = self.views.refresh(id).await?;
-        let closed = view.epoch;
-        self.rotate_from(id, closed, &why).await?;
-        if let Rotate::Operator {
-            reason,
-            who,
-            request_id,
-        } = &why
-        {
-            info!(jackpot_id = %id, who, request_id, reason, closed, "epoch rotated");
+        let nonce_of = |row: &CycleRow| (row.tier.clone(), row.nonce.clone());
+        let ended: BTreeSet<_> = view.cycles.open().map(nonce_of).collect();
+        let mut closed = view.epoch;
+        for _ in 0..MAX_STALE {
+            self.rotate_from(id, closed, &why, cycles).await?;
+            let (_, view) = self.views.view(id).await?;
+            // Another call may have closed the epoch and kept the cycles.
+            if !cycles || !view.cycles.open().any(|row| ended.contains(&nonce_of(row))) {
+                info!(jackpot_id = %id, who, request_id, reason, closed, cycles, "epoch rotated");
+                return Ok(());
+            }
+            closed = view.epoch;
         }
-        Ok(())
+        Err(PlayError::Unsettled)
+    }
+
+    /// Ends the open cycles of a jackpot if one of them is not under the current secret.
+    pub async fn leave_other_secrets(&self, id: &Id) -> Result<(), PlayError> {
+        let (_, view) = self.views.view(id).await?;
+        if !view.cycles.is_under_another_secret() {
+            return Ok(());
+        }
+        let by = Operator {
+            who: "service".to_owned(),
+            request_id: String::new(),
+        };
+        let reason = "the draw secret is another one".to_owned();
+        self.end_epoch_with(id, reason, &by, true).await
     }
 
     /// Counts the age of the newer generation of records; drops the older one and opens the next epoch, if the
@@ -178,7 +205,7 @@ impl Operate {
     pub async fn rotate_by_retention(&self, id: &Id, retention_s: u64) -> Result<Option<Rotated>, PlayError> {
         let (_, view) = self.views.view(id).await?;
         let rotated = self
-            .rotate_from(id, view.epoch, &Rotate::Retention { retention_s })
+            .rotate_from(id, view.epoch, &Rotate::Retention { retention_s }, false)
             .await?;
         match rotated {
             Some(Rotated::Raised(before_s)) => {
@@ -231,14 +258,22 @@ impl Operate {
         PlayError::Stopped(Status::Suspended)
     }
 
-    async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate) -> Result<Option<Rotated>, PlayError> {
+    async fn rotate_from(&self, id: &Id, epoch: u64, why: &Rotate, cycles: bool) -> Result<Option<Rotated>, PlayError> {
         let next = self.views.opening(id, epoch + 1)?;
         for _ in 0..MAX_STALE {
             let (known, view) = self.views.view(id).await?;
             if view.epoch != epoch {
                 return Ok(None);
             }
-            match known.observe_loss(scripts::rotate(&self.store, &known.keys, &known.fence(&view), &next, why).await) {
+            let prepared = if cycles {
+                view.cycles.renewed(id)?
+            } else {
+                String::new()
+            };
+            let cycles = Some((view.definition.tiers(), &*prepared)).filter(|_| !prepared.is_empty());
+            let fence = known.fence(&view);
+            let reply = scripts::rotate_with(&self.store, &known.keys, &fence, &next, why, cycles).await;
+            match known.observe_loss(reply) {
                 Err(ScriptError::Stale) => self.views.refresh(id).await?,
                 Ok((mark, rotated)) => {
                     known.observe(mark);
@@ -294,8 +329,25 @@ impl Defines for Operate {
             epoch: 1,
             commitment: new.opening.commitment.clone(),
             definition: String::new(),
+            prepared: String::new(),
         };
-        let fence = view.map_or_else(first, |view| known.fence(view));
+        let mut fence = view.map_or_else(first, |view| known.fence(view));
+        let rules = rules_text(put.definition);
+        if !rules.is_empty() {
+            let none = || {
+                Cycling::new(
+                    &self.views.secrets,
+                    Cycles::default(),
+                    jiff::Timestamp::now().as_millisecond(),
+                )
+            };
+            let cycles = view.map_or_else(
+                || none().and_then(|c| c.with_rules(&rules)),
+                |view| view.cycles.with_rules(&rules),
+            );
+            let cycles = cycles.map_err(|_| ScriptError::Stale)?;
+            fence.prepared = cycles.prepared(&put.definition.document().id, FOLLOWING);
+        }
         scripts::define(&self.store, &known.keys, &fence, put, new).await
     }
 

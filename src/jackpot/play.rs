@@ -129,6 +129,7 @@ impl Play {
             sent,
             rank: 0,
         };
+        let mut lacked = false;
         for _ in 0..MAX_STALE {
             if self.refusal(&known, &view, &entry.sent, by).await.is_some() {
                 // A repeat is answered before any other check. And a limit that was raised after this instance's last
@@ -148,6 +149,9 @@ impl Play {
             (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
             match outcome {
                 Outcome::Taken(record) => {
+                    if lacked {
+                        known.bring_usual_cycles();
+                    }
                     self.metrics.first_claim(id, &record);
                     let Some(attempts) = settled(&view, &entry, &record)? else {
                         return Box::pin(self.resolve(&view, entry.entry_id, entry.sent, record, false)).await;
@@ -163,7 +167,12 @@ impl Play {
                     });
                 }
                 Outcome::Seen(record) => return Box::pin(self.replay(&view, entry, record)).await,
-                Outcome::Refused(Refusal::Stale) => (known, view) = Box::pin(self.views.renew(id, &view)).await?,
+                Outcome::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
+                    if refusal == Refusal::Cycles {
+                        known.lacks_cycles(&mut lacked);
+                    }
+                    (known, view) = Box::pin(self.views.renew(id, &view)).await?;
+                }
                 Outcome::Refused(refusal) => return Err(refused(refusal)),
             }
         }
@@ -356,6 +365,6 @@ pub(super) fn refused(refusal: Refusal) -> PlayError {
         Refusal::Closed => PlayError::Stopped(Status::Closed),
         Refusal::Emergency => PlayError::Emergency(String::new()),
         Refusal::TooLarge => PlayError::AmountTooLarge,
-        Refusal::Stale => PlayError::Script(ScriptError::Stale),
+        Refusal::Stale | Refusal::Cycles => PlayError::Script(ScriptError::Stale),
     }
 }

@@ -26,6 +26,8 @@ impl From<PlayError> for Problem {
             }
             PlayError::Stopped(status) => stopped(status, &error.to_string()),
             PlayError::Emergency(_) => Problem::stopped(error.to_string()),
+            PlayError::MustHitOpen => Problem::new(StatusCode::CONFLICT, "must-hit-open", error.to_string()),
+            PlayError::TooManyTakes => unprocessable("too-many-takes", &error),
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use jackpot_core::ids::Id;
 
 use super::error::PlayError;
+use super::operate::Operate;
 use super::scripts::ScriptError;
-use super::view::Views;
+use super::view::{View, Views};
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
@@ -23,7 +25,7 @@ pub struct MissingSecrets(BTreeMap<String, BTreeSet<Id>>);
 pub enum SecretsError {
     /// Pending draws need secrets that this instance does not have.
     #[error(
-        "{0}: an epoch that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
+        "{0}: an epoch or a cycle that is open or whose seed is not published yet, or an entry without an outcome, needs that secret; \
          add it to fairness.previous_secrets (or set fairness.master_secret to it, or put its master.secret back into the data \
          directory)"
     )]
@@ -61,11 +63,16 @@ impl fmt::Display for MissingSecrets {
 /// epoch would be refused, and the seed of a closed one could never be published.
 pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     let mut missing = MissingSecrets::default();
-    let read = |id| async move { views.refresh(&id).await.map(drop) };
-    let check = |id: &Id, view| {
+    let read = |id| async move { views.refresh(&id).await.map(|(_, view)| view) };
+    let check = |id: &Id, view: Result<Arc<View>, PlayError>| {
         match view {
             Err(PlayError::NoSecret { id, secret_id, .. }) => missing.add(secret_id, id),
-            Err(PlayError::Script(ScriptError::Unknown)) | Ok(()) => {}
+            Err(PlayError::Script(ScriptError::Unknown)) => {}
+            Ok(view) => {
+                for secret_id in view.cycles.missing() {
+                    missing.add(secret_id.to_owned(), id.clone());
+                }
+            }
             // A jackpot that cannot be read now returns this error to its callers. The others are served.
             Err(error) => tracing::error!(jackpot_id = %id, %error, "this jackpot can't be read"),
         }
@@ -82,4 +89,18 @@ pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
     } else {
         Err(SecretsError::Missing(missing))
     }
+}
+
+/// Ends open cycles that are not under the current secret: from the first start with a new one on, no trigger needs the
+/// old one. A jackpot for which that fails plays on, and its cycles end at the next start.
+pub async fn leave_others(operate: &Operate) -> Result<(), SecretsError> {
+    let read = |id| async move { operate.leave_other_secrets(&id).await };
+    let log = |id: &Id, left: Result<(), PlayError>| {
+        match left {
+            Err(PlayError::Script(ScriptError::Unknown)) | Ok(()) => {}
+            Err(error) => tracing::error!(jackpot_id = %id, %error, "its cycles stay under an earlier draw secret"),
+        }
+        Ok::<(), SecretsError>(())
+    };
+    operate.views.registry.read_all(read, log).await
 }

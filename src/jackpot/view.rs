@@ -1,12 +1,14 @@
 //! This instance's view of a jackpot: definition, epoch and status as last read. Scripts check the view in the same
 //! step in which they write (`stale`). So an old view costs a repeat and never a wrong result.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::random;
 use crate::sql::Sql;
 use crate::store::Store;
 
+use futures_util::future::BoxFuture;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::{Document, PutStatus};
@@ -16,11 +18,13 @@ use jackpot_core::secret::Secrets;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::cycling::Cycling;
 use super::error::PlayError;
 use super::kept;
 use super::known::{Known, Registry};
 use super::scripts::{ScriptError, Snapshot};
-use crate::subject::engine::Engine;
+use crate::subject::emergency::{Decision, Obedience, Obeys, Starting};
+use crate::subject::engine::{Engine, MAX_STALE};
 
 crate::status! {
     /// Whether a jackpot takes entries.
@@ -109,6 +113,8 @@ pub struct View {
     pub seed: EpochSeed,
     /// Its commitment.
     pub commitment: String,
+    /// Rules and cycles of its tiers, and what makes their triggers.
+    pub(super) cycles: Cycling,
 }
 
 /// The views of all jackpots that this instance has used.
@@ -179,6 +185,7 @@ impl Views {
             epoch: snapshot.epoch,
             seed,
             commitment: snapshot.opening.commitment,
+            cycles: Cycling::new(&self.secrets, snapshot.cycles, snapshot.now_ms)?,
         });
         known.keep_view(view.clone());
         Ok((known, view))
@@ -298,6 +305,62 @@ impl Engine for Views {
             Box::pin(self.refresh(id)).await
         } else {
             self.view(id).await
+        }
+    }
+}
+
+/// A start ends open cycles with a time, so its script needs the pools and what this instance prepares.
+impl Obeys for Views {
+    fn remember(&self, decision: &Arc<Decision>) {
+        self.registry.remember(decision);
+    }
+
+    fn used(&self) -> Vec<Id> {
+        Obeys::used(&self.registry)
+    }
+
+    fn listed(&self) -> BoxFuture<'_, Result<BTreeSet<Id>, ScriptError>> {
+        self.registry.listed()
+    }
+
+    fn node_of(&self, id: &Id) -> Option<Arc<str>> {
+        self.registry.node_of(id)
+    }
+
+    fn obey<'a>(&'a self, id: &'a Id, decision: &'a Decision) -> BoxFuture<'a, Result<Obedience, ScriptError>> {
+        Box::pin(async move {
+            let mut view = self.registry.known(id).view();
+            for _ in 0..MAX_STALE {
+                let starting = view
+                    .filter(|_| !decision.is_stop())
+                    .map(|view| view.starting(&self.registry.known(id)));
+                match self
+                    .registry
+                    .make_obey(id, decision, &starting.unwrap_or_default())
+                    .await
+                {
+                    Err(ScriptError::Stale) => {}
+                    other => return other,
+                }
+                // Without the secret of its epoch this instance cannot play the jackpot. Another one starts it.
+                view = match self.refresh(id).await {
+                    Ok((_, view)) => Some(view),
+                    Err(PlayError::Script(error)) => return Err(error),
+                    Err(_) => return Err(ScriptError::Stale),
+                };
+            }
+            Err(ScriptError::Stale)
+        })
+    }
+}
+
+impl View {
+    fn starting(&self, known: &Known) -> Starting {
+        let fence = known.fence(self);
+        let pools = self.definition.tiers().iter().map(|tier| known.keys.pool(&tier.tier));
+        Starting {
+            keys: pools.collect(),
+            args: vec![fence.definition, fence.prepared],
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
+use crate::subject::emergency::Obeys;
 use crate::subject::engine::{self, Engine, Operated};
 use crate::subject::kinds::KindName;
 use crate::subject::operate::SetStatus;
@@ -284,6 +285,11 @@ pub trait Kind: Compares {
 
     /// Shows the books of a stream that this instance projects; `None`: another one projects it from now on.
     fn show(_: &Metrics, _: &Id, _: Option<&Self::Books>) {}
+
+    /// Its subjects, for decisions about the emergency stop.
+    fn obeys(&self) -> &dyn Obeys {
+        self.registry()
+    }
 
     /// Rebuilds one subject in Redis. The caller holds the lease of its stream.
     fn restore(

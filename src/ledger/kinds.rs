@@ -97,7 +97,7 @@ impl<K: Skips> AnyKind for K {
     }
 
     fn obeys(&self) -> &dyn Obeys {
-        self.registry()
+        Kind::obeys(self)
     }
 
     fn lag(&self, id: &Id) -> Option<u64> {

@@ -20,8 +20,8 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use thiserror::Error;
 
-use super::format::{EpochLine, EventLine, FORMAT, Heading, Line};
-use crate::jackpot::kept;
+use super::format::{CycleLine, EpochLine, EventLine, FORMAT, Heading, Line};
+use crate::jackpot::kept::{self, KeptCycle};
 use crate::jackpot::ledger::books::Books;
 use crate::jackpot::ledger::event_page;
 use crate::signing::published;
@@ -121,6 +121,16 @@ impl Export {
                 for (epoch, published) in epochs.0 {
                     let seed = published.or_else(|| seed(&epoch, &self.books));
                     yield line(&Line::Epoch(epoch_line(&epoch, seed)));
+                }
+            }
+            let mut after: Option<(u64, String, u64)> = None;
+            loop {
+                let key = after.as_ref().map(|(n, tier, cycle)| (*n, tier.as_str(), *cycle));
+                let page = kept::cycles(&self.sql, &id, key, self.head.n, ROWS_PAGE).await?;
+                let Some(last) = page.last() else { break };
+                after = Some((last.began_n, last.row.tier.to_string(), last.row.cycle));
+                for cycle in page {
+                    yield line(&Line::Cycle(cycle_line(cycle, self.head.n)));
                 }
             }
             let mut receipts = Receipts::default();
@@ -251,6 +261,19 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
         payout_id,
     };
     Ok((count("n")?, receipt))
+}
+
+/// The seed of a cycle that ended after the head is left out.
+fn cycle_line(cycle: KeptCycle, head_n: u64) -> CycleLine {
+    let seed = cycle.seed.filter(|_| cycle.ended_n <= head_n);
+    CycleLine {
+        tier: cycle.row.tier,
+        cycle: cycle.row.cycle,
+        nonce: cycle.row.nonce,
+        secret_id: cycle.row.secret,
+        commitment: cycle.row.commitment.0.unwrap_or_default(),
+        seed: seed.map(|seed| seed.reveal()),
+    }
 }
 
 fn epoch_line(epoch: &Epoch, seed: Option<String>) -> EpochLine {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The format that this version writes and reads.
 pub const FORMAT: u32 = 2;
 
-/// A line of an export, in order: one ledger, epochs, then each event followed by the receipts of what it paid, one
+/// A line of an export, in order: one ledger, epochs, cycles, then each event followed by the receipts of what it paid, one
 /// head.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -17,6 +17,8 @@ pub enum Line {
     JackpotLedger(Heading),
     /// An epoch, and its seed if that is published.
     Epoch(EpochLine),
+    /// A cycle of a tier with a must-hit rule, and its seed if that is published.
+    Cycle(CycleLine),
     /// An event.
     Event(EventLine),
     /// A receipt of what the previous event paid.
@@ -52,6 +54,22 @@ pub struct EpochLine {
     pub opened_at: String,
     /// RFC 3339, null while open.
     pub closed_at: Option<String>,
+    /// 32 bytes in hexadecimal, null while it is not published.
+    pub seed: Option<String>,
+}
+
+/// A cycle. What was pinned when it began is in its event.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CycleLine {
+    pub tier: Id,
+    /// From 0.
+    pub cycle: u64,
+    /// Its own part of the seed's derivation.
+    pub nonce: String,
+    /// Id of the master secret, the other part.
+    pub secret_id: String,
+    /// SHA-256 of its seed, hexadecimal.
+    pub commitment: String,
     /// 32 bytes in hexadecimal, null while it is not published.
     pub seed: Option<String>,
 }

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 8] = [
+pub const TABLES: [Added; 9] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -23,6 +23,7 @@ pub const TABLES: [Added; 8] = [
     SOURCE_POSTINGS,
     SOURCE_PAYOUTS,
     SOURCE_ENTRIES,
+    CYCLES,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -168,6 +169,46 @@ pub const SOURCE_ENTRIES: Added = Added {
         ("at_ms", false),
         ("sequence", false),
         ("player_id", true),
+    ],
+    is_copied: true,
+};
+
+/// The cycles of tiers with a must-hit rule (`jackpot::ledger::projector::cycles`). An earlier program plays no jackpot that
+/// has one.
+pub const CYCLES: Added = Added {
+    name: "cycles",
+    create: "CREATE TABLE cycles (jackpot_id TEXT NOT NULL, tier TEXT NOT NULL, cycle BIGINT NOT NULL, nonce TEXT NOT NULL, \
+             secret_id TEXT NOT NULL, commitment TEXT NOT NULL, low BIGINT, high BIGINT, after_s BIGINT, \
+             deadline_s BIGINT, began_ms BIGINT NOT NULL, began_n BIGINT NOT NULL, ended_ms BIGINT NOT NULL, \
+             ended_n BIGINT NOT NULL, ended_by TEXT NOT NULL, seed TEXT NOT NULL, \
+             PRIMARY KEY (jackpot_id, tier, cycle)); \
+             CREATE INDEX cycles_by_begin ON cycles (jackpot_id, began_n, tier, cycle); \
+             CREATE INDEX cycles_unpublished ON cycles (jackpot_id) WHERE seed = ''",
+    columns: &[
+        ("jackpot_id", true),
+        ("tier", true),
+        // number, from 0
+        ("cycle", false),
+        // inputs of its seed
+        ("nonce", true),
+        ("secret_id", true),
+        // SHA-256 of its seed, hexadecimal
+        ("commitment", true),
+        // what was pinned, NULL where the rule has none: minor units; seconds after the begin; seconds since 1970
+        ("low", false),
+        ("high", false),
+        ("after_s", false),
+        ("deadline_s", false),
+        // time and number of the event that began it
+        ("began_ms", false),
+        ("began_n", false),
+        // of the event that ended it; 0 while it is open
+        ("ended_ms", false),
+        ("ended_n", false),
+        // must-hit, take or restart; empty while it is open
+        ("ended_by", true),
+        // hexadecimal; empty while it is not published
+        ("seed", true),
     ],
     is_copied: true,
 };

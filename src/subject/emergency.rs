@@ -126,6 +126,13 @@ pub trait Obeys: Send + Sync {
     fn obey<'a>(&'a self, id: &'a Id, decision: &'a Decision) -> BoxFuture<'a, Result<Obedience, ScriptError>>;
 }
 
+/// What the script of a kind needs beside the decision.
+#[derive(Debug, Default)]
+pub(crate) struct Starting {
+    pub keys: Vec<String>,
+    pub args: Vec<String>,
+}
+
 impl<K: Operated> Obeys for Registry<K> {
     fn remember(&self, decision: &Arc<Decision>) {
         let mut last = self.decision.write().unwrap_or_else(PoisonError::into_inner);
@@ -147,22 +154,29 @@ impl<K: Operated> Obeys for Registry<K> {
     }
 
     fn obey<'a>(&'a self, id: &'a Id, decision: &'a Decision) -> BoxFuture<'a, Result<Obedience, ScriptError>> {
-        Box::pin(self.make_obey(id, decision))
+        Box::pin(async { self.make_obey(id, decision, &Starting::default()).await })
     }
 }
 
 impl<K: Operated> Registry<K> {
-    async fn make_obey(&self, id: &Id, decision: &Decision) -> Result<Obedience, ScriptError> {
+    /// [`ScriptError::Stale`]: its script needs another reading for this start.
+    pub(crate) async fn make_obey(
+        &self,
+        id: &Id,
+        decision: &Decision,
+        more: &Starting,
+    ) -> Result<Obedience, ScriptError> {
         let (known, script) = (self.known(id), K::obey_script());
         let keys = known.stream();
-        let call = Call::new(script)
-            .key(keys.state)
-            .key(keys.events)
+        let call = Call::new(script).key(keys.state).key(keys.events);
+        let call = more.keys.iter().fold(call, |call, key| call.key(key));
+        let call = call
             .arg(known.mark().packed())
             .arg(decision.order)
             .arg(&decision.reason)
             .arg(&decision.who)
             .arg(&decision.request_id);
+        let call = more.args.iter().fold(call, |call, arg| call.arg(arg));
         // The script decides what a lost subject does, so a low mark is no error here.
         let reply = Reply::parse(script.name(), self.store().call(&call).await?, Mark::ZERO)?;
         match reply.code() {
@@ -172,6 +186,7 @@ impl<K: Operated> Registry<K> {
             }
             "held" => Ok(Obedience::Obeys),
             "newer" => Ok(Obedience::Newer),
+            "stale" => Err(ScriptError::Stale),
             _ => Err(reply.unexpected()),
         }
     }
@@ -193,7 +208,7 @@ impl<K: Operated> Registry<K> {
             .flatten()
             .max_by_key(|last| last.order);
         if let Some(stop) = last.filter(|last| last.is_stop()) {
-            self.make_obey(id, &stop).await?;
+            self.make_obey(id, &stop, &Starting::default()).await?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::{Marked, MaybeScript, Registry, ScriptError, Subject, Wanted};
 use crate::store::{Script, Store};
 
 /// Largest number of repeats of a call whose definition or epoch changed meanwhile.
-const MAX_STALE: usize = 16;
+pub(crate) const MAX_STALE: usize = 16;
 
 /// A subject with the scripts that every capability has.
 pub trait Operated: Subject {

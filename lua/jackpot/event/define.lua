@@ -22,6 +22,7 @@
 --     there.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
+--   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
 
 local function append_define(key, state, at, values)
   local id, n = next_event(state)
@@ -89,6 +90,9 @@ local function append_define(key, state, at, values)
   end
   if values.superseded then
     text = text .. '10:superseded' .. (sizes[#values.superseded] or size(#values.superseded)) .. values.superseded
+  end
+  if values.cycles then
+    text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end
   redis.call('XADD', key, id, 'e', text)
 end

@@ -23,8 +23,10 @@
 --   record: The record of the batch (`lua/jackpot/batch.lua`). Only for a batch.
 --   call: 1 when single entries without a prize share one record of the call, which Redis keeps beside the records of
 --     entries.
+--   hits: The entries that hit a pool by its rule. Only where an entry hit.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
+--   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
 
 local function append_enter(key, state, at, values)
   local id, n = next_event(state)
@@ -83,6 +85,12 @@ local function append_enter(key, state, at, values)
   end
   if values.record then
     text = text .. '6:record' .. (sizes[#values.record] or size(#values.record)) .. values.record
+  end
+  if values.hits then
+    text = text .. '4:hits' .. (sizes[#values.hits] or size(#values.hits)) .. values.hits
+  end
+  if values.cycles then
+    text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end
   redis.call('XADD', key, id, 'e', text)
 end

@@ -3,12 +3,13 @@
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, HttpResponseBuilder};
+use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{ClientSeed, EntryRef, Id};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::derived::{draw_request, payout_id};
 use jackpot_core::jackpot::document::{DrawnBy, Prize};
 use jackpot_core::jackpot::ranks::Ranks;
-use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::record::{Hit, HitBy, Record, Sent, State};
 use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -142,7 +143,50 @@ pub(crate) struct Draw {
     /// service, or external: the game of its source drew, and no seed of the service explains its ranks.
     #[schema(example = "service")]
     by: &'static str,
+    /// Empty for an entry that hit a pool by its rule.
     attempts: Vec<AttemptBody>,
+    /// The hit; null for all other entries.
+    must_hit: Option<MustHit>,
+}
+
+/// A hit by the rule of a tier.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MustHit {
+    #[schema(value_type = String, example = "grand")]
+    tier: Id,
+    /// The cycle that it ended.
+    #[schema(example = 0)]
+    cycle: u64,
+    /// `amount` or `time`.
+    #[schema(example = "amount")]
+    by: &'static str,
+    trigger: Trigger,
+}
+
+/// What was due: an amount, or a time.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Trigger {
+    /// Minor units.
+    Amount(u64),
+    /// RFC 3339.
+    At(String),
+}
+
+impl MustHit {
+    fn of(hit: &Hit) -> Self {
+        Self {
+            tier: hit.tier.clone(),
+            cycle: hit.cycle,
+            by: hit.by.as_str(),
+            trigger: match hit.by {
+                HitBy::Amount => Trigger::Amount(hit.trigger),
+                HitBy::Time => Trigger::At(rfc3339(
+                    i64::try_from(hit.trigger).unwrap_or(i64::MAX).saturating_mul(1_000),
+                )),
+            },
+        }
+    }
 }
 
 /// One draw.
@@ -274,6 +318,10 @@ pub(super) fn entry(jackpot_id: Id, played: Played) -> Entry {
             None => DrawnBy::Service.as_str(),
         },
         attempts: attempts.collect(),
+        must_hit: match &record.state {
+            State::MustHit { hit } => Some(MustHit::of(hit)),
+            _ => None,
+        },
     };
     Entry {
         entry_id,
@@ -307,6 +355,15 @@ pub(super) fn outcome_of(jackpot_id: &Id, entry_id: &str, record: &Record, defin
                 coupon: None,
             }
         }
+        State::MustHit { hit } => Outcome {
+            rank: 0,
+            prize: "must-hit",
+            tier: Some(hit.tier.clone()),
+            amount: Some(hit.amount),
+            payout_id: Some(payout_id(jackpot_id, &hit.history, entry_id, record.sequence)),
+            claim_order: Some(hit.claim_order),
+            coupon: None,
+        },
         State::Issued { unit, .. } => Outcome {
             rank: unit.rank,
             prize: "coupon",

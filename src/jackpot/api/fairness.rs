@@ -1,9 +1,10 @@
-//! Fairness: the epochs and their commitments.
+//! Fairness: the epochs and cycles with their commitments.
 //!
 //! The route is public. So an instance reads the epochs of a jackpot once for all requests within a second, and writes
 //! each page once. Epochs that it opens itself show at once.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,18 +14,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Epoch;
+use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Api, ReasonBody, operator};
+use super::{Api, operator};
 use crate::http::auth;
-use crate::http::body::Body;
+use crate::http::body::{Body, Described};
 use crate::http::cached::Page;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::kept;
+use crate::jackpot::kept::{self, KeptCycle};
 use crate::jackpot::known::Known;
 use crate::jackpot::scripts::ScriptError;
 use crate::single_flight::SingleFlight;
@@ -46,31 +48,54 @@ pub(crate) struct FairnessQuery {
     cursor: Option<Cursor>,
 }
 
-/// The number of the last epoch of the previous page.
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// The last epoch and the last cycle of the pages before: `epoch`, or `epoch-event-number-tier`.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-struct Cursor(u64);
+struct Cursor {
+    epoch: u64,
+    cycle: Option<CycleKey>,
+}
+
+/// The event that began a cycle, its number and its tier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CycleKey(u64, u64, String);
 
 impl TryFrom<String> for Cursor {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-            .map(Self)
-            .map_err(|_| "must be the next_cursor of another page")
+        let mut parts = text.splitn(4, '-');
+        let mut number = || parts.next().and_then(|part| part.parse().ok());
+        let (epoch, n, cycle) = (number(), number(), number());
+        let key = n.zip(cycle).zip(parts.next());
+        let is_whole = key.is_some() || !text.contains('-');
+        let cursor = epoch.filter(|_| is_whole).map(|epoch| Self {
+            epoch,
+            cycle: key.map(|((n, cycle), tier)| CycleKey(n, cycle, tier.to_owned())),
+        });
+        cursor.ok_or("must be the next_cursor of another page")
     }
 }
 
-/// The epochs of a jackpot, oldest first.
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.epoch)?;
+        match &self.cycle {
+            Some(CycleKey(n, cycle, tier)) => write!(f, "-{n}-{cycle}-{tier}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The epochs of a jackpot and the cycles of its must-hit rules, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Fairness<'a> {
     #[schema(value_type = String, example = "spring")]
     jackpot_id: &'a Id,
     epochs: &'a [EpochBody],
-    /// Reserved; jackpots have no cycles.
-    #[schema(value_type = Vec<Object>)]
-    cycles: [(); 0],
-    /// Cursor of the next page; null on the last. A page has at most 200 epochs.
+    /// Of tiers that have or had `must_hit_by`, once the ledger has their begin.
+    cycles: &'a [CycleBody],
+    /// Cursor of the next page; null on the last. A page has at most 200 epochs and 200 cycles.
     next_cursor: Option<String>,
 }
 
@@ -97,7 +122,84 @@ pub(crate) struct EpochBody {
     seed: Option<String>,
 }
 
-/// The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
+/// A cycle of a tier: from one take of all to the next, under a seed of its own.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct CycleBody {
+    #[schema(example = "grand")]
+    tier: String,
+    /// From 0.
+    #[schema(example = 0)]
+    cycle: u64,
+    /// Public input of the seed: 32 hexadecimal digits.
+    #[schema(example = "00112233445566778899aabbccddeeff")]
+    nonce: String,
+    /// Id of the draw secret of the seed: 16 hexadecimal digits.
+    #[schema(example = "abc44bcf0634a438")]
+    secret_id: String,
+    /// Hexadecimal SHA-256 of the seed, published when the cycle began.
+    #[schema(example = "a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51")]
+    commitment: String,
+    /// Every trigger is above it, minor units; null without an amount.
+    low: Option<u64>,
+    /// The largest trigger, minor units; null without an amount.
+    high: Option<u64>,
+    /// RFC 3339.
+    began_at: String,
+    /// RFC 3339; null without a time.
+    deadline_at: Option<String>,
+    /// RFC 3339; null while open.
+    ended_at: Option<String>,
+    /// `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
+    /// rule); null while open.
+    ended_by: Option<String>,
+    /// The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
+    seed: Option<String>,
+    /// The amount that was to be reached, minor units; null before the seed is published, and without an amount.
+    trigger_amount: Option<u64>,
+    /// RFC 3339; from here on an entry hit. Null before the seed is published, and without a time.
+    trigger_at: Option<String>,
+    #[serde(skip)]
+    began_n: u64,
+}
+
+impl From<KeptCycle> for CycleBody {
+    fn from(kept: KeptCycle) -> Self {
+        let KeptCycle {
+            row,
+            began_n,
+            ended,
+            seed,
+            ..
+        } = kept;
+        let second = |at: i64| rfc3339(at.saturating_mul(1_000));
+        let (ended_at, ended_by) = ended.map(|(at, by)| (rfc3339(at), by)).unzip();
+        Self {
+            trigger_amount: seed.as_ref().and_then(|seed| row.trigger_amount(seed)),
+            trigger_at: seed.as_ref().and_then(|seed| row.trigger_at(seed)).map(second),
+            seed: seed.map(|seed| seed.reveal()),
+            tier: row.tier.to_string(),
+            cycle: row.cycle,
+            nonce: row.nonce,
+            secret_id: row.secret,
+            commitment: row.commitment.0.unwrap_or_default(),
+            low: row.low.0,
+            high: row.high.0,
+            began_at: rfc3339(row.began),
+            deadline_at: row.deadline.0.map(second),
+            ended_at,
+            ended_by,
+            began_n,
+        }
+    }
+}
+
+impl CycleBody {
+    fn key(&self) -> CycleKey {
+        CycleKey(self.began_n, self.cycle, self.tier.clone())
+    }
+}
+
+/// The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
 ///
 /// The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the game of its source:
 /// no seed here explains it.
@@ -113,23 +215,50 @@ pub(crate) async fn get(
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let page = shown(&api, &id).await?.page(query.cursor);
+    let shown = shown(&api, &id).await?;
+    let page = match query.cursor {
+        // The first cycles are shown with the epochs. Those of later pages are read when a client comes to them.
+        Some(cursor) if cursor.cycle.is_some() => {
+            let cycles = read_cycles(&api, &id, cursor.cycle.as_ref()).await?;
+            shown.page_with(Some(&cursor), &cycles)
+        }
+        cursor => shown.page(cursor.as_ref()),
+    };
     Ok(page.answer(&request, "application/json", MAX_AGE_S))
 }
+
+/// Why an epoch ends.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RotateBody {
+    /// The reason: 1 to 500 characters, no control characters.
+    #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
+    reason: Reason,
+    /// Whether open cycles end too, without a take. Those that follow have a new nonce.
+    #[serde(default)]
+    cycles: bool,
+}
+
+impl Described for RotateBody {}
 
 /// Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries keep their
 /// answers.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", operation_id = "rotate_epoch", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = ReasonBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
+    request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
 pub(crate) async fn rotate(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
     request_id: RequestId,
     api: Data<Api>,
-    Body(body): Body<ReasonBody>,
+    Body(body): Body<RotateBody>,
 ) -> Result<HttpResponse, Problem> {
     api.operate
-        .end_epoch(&id, body.reason.into_string(), &operator(&caller, &request_id))
+        .end_epoch_with(
+            &id,
+            body.reason.into_string(),
+            &operator(&caller, &request_id),
+            body.cycles,
+        )
         .await?;
     let page = shown(&api, &id).await?.page(None);
     Ok(HttpResponse::Ok()
@@ -143,6 +272,8 @@ pub(crate) async fn rotate(
 struct Shown {
     id: Id,
     epochs: Arc<[EpochBody]>,
+    /// The first cycles: of one page, and one more if there are more.
+    cycles: Arc<[CycleBody]>,
     /// Restores of the jackpot at that time.
     restores: u64,
     /// The full pages from the first on, as texts.
@@ -150,11 +281,12 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(id: Id, epochs: Vec<EpochBody>, restores: u64) -> Self {
+    fn new(id: Id, epochs: Vec<EpochBody>, cycles: Vec<CycleBody>, restores: u64) -> Self {
         let pages = epochs.len().div_ceil(PAGE);
         Self {
             id,
             epochs: epochs.into(),
+            cycles: cycles.into(),
             restores,
             texts: (0..pages).map(|_| OnceLock::new()).collect(),
         }
@@ -167,26 +299,43 @@ impl Shown {
         self.restores >= known.mark().restores() && newest >= opened
     }
 
-    fn page(&self, after: Option<Cursor>) -> Page {
-        let begin = after.map_or(0, |Cursor(last)| {
-            self.epochs.partition_point(|epoch| epoch.epoch <= last)
-        });
+    /// The page with the first cycles: where no page before had one.
+    fn page(&self, after: Option<&Cursor>) -> Page {
+        let begin = self.begin(after);
         // A client invented this cursor, because no page ends with it. The page is made, but not cached.
         match self.texts.get(begin / PAGE).filter(|_| begin.is_multiple_of(PAGE)) {
-            Some(text) => text.get_or_init(|| self.page_from(begin)).clone(),
-            None => self.page_from(begin),
+            Some(text) => text.get_or_init(|| self.page_from(begin, after, &self.cycles)).clone(),
+            None => self.page_from(begin, after, &self.cycles),
         }
     }
 
-    fn page_from(&self, begin: usize) -> Page {
+    /// The page with these cycles: at most those of one page, and one more if there are more.
+    fn page_with(&self, after: Option<&Cursor>, cycles: &[CycleBody]) -> Page {
+        self.page_from(self.begin(after), after, cycles)
+    }
+
+    fn begin(&self, after: Option<&Cursor>) -> usize {
+        after.map_or(0, |cursor| {
+            self.epochs.partition_point(|epoch| epoch.epoch <= cursor.epoch)
+        })
+    }
+
+    fn page_from(&self, begin: usize, after: Option<&Cursor>, cycles: &[CycleBody]) -> Page {
         let rest = &self.epochs[begin..];
         let (page, more) = rest.split_at(rest.len().min(PAGE));
-        let last = page.last().filter(|_| !more.is_empty());
+        let (cycles, more_cycles) = cycles.split_at(cycles.len().min(PAGE));
+        let next = Cursor {
+            epoch: page
+                .last()
+                .map_or_else(|| after.map_or(0, |after| after.epoch), |epoch| epoch.epoch),
+            cycle: cycles.last().map(CycleBody::key).or_else(|| after?.cycle.clone()),
+        };
+        let is_last = more.is_empty() && more_cycles.is_empty();
         let body = Fairness {
             jackpot_id: &self.id,
             epochs: page,
-            cycles: [],
-            next_cursor: last.map(|epoch| epoch.epoch.to_string()),
+            cycles,
+            next_cursor: (!is_last).then(|| next.to_string()),
         };
         Page::new(serde_json::to_string(&body).expect("plain data is JSON"))
     }
@@ -225,6 +374,14 @@ async fn shown(api: &Api, id: &Id) -> Result<Shown, Problem> {
     shown.value.clone()
 }
 
+/// The cycles of a page, and one more if there are more.
+async fn read_cycles(api: &Api, id: &Id, after: Option<&CycleKey>) -> Result<Vec<CycleBody>, Problem> {
+    let after = after.map(|CycleKey(n, cycle, tier)| (*n, tier.as_str(), *cycle));
+    let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
+    let kept = kept::cycles(&api.sql, id, after, u64::MAX, limit).await?;
+    Ok(kept.into_iter().map(CycleBody::from).collect())
+}
+
 async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     let restores = api.operate.views.registry.known(id).mark().restores();
     let redis = api.operate.epochs(id).await;
@@ -250,6 +407,11 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
             epochs.insert(epoch.epoch, epoch.clone());
         }
     }
+    let cycles = match read_cycles(api, id, None).await {
+        Ok(cycles) => cycles,
+        Err(_) if known.all.is_empty() => Vec::new(), // the ledger is away, as was said
+        Err(problem) => return Err(problem),
+    };
     let body = |epoch: Epoch| EpochBody {
         seed: known.seed(epoch.epoch).map(str::to_owned),
         epoch: epoch.epoch,
@@ -262,6 +424,7 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     Ok(Shown::new(
         id.clone(),
         epochs.into_values().map(body).collect(),
+        cycles,
         restores,
     ))
 }
@@ -281,14 +444,29 @@ mod tests {
             seed: None,
         };
         let id = Id::parse("spring").expect("an id");
-        Shown::new(id, numbers.into_iter().map(body).collect(), 0)
+        Shown::new(id, numbers.into_iter().map(body).collect(), Vec::new(), 0)
+    }
+
+    fn after(epoch: u64) -> Cursor {
+        Cursor { epoch, cycle: None }
+    }
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written() {
+        for text in ["0", "7", "7-12-3-grand", "7-12-3-a-b"] {
+            let cursor = Cursor::try_from(text.to_owned()).expect("a cursor");
+            assert_eq!(cursor.to_string(), text);
+        }
+        for text in ["", "x", "7-", "7-12", "7-12-3", "-1-2-a", "7-x-3-a"] {
+            assert!(Cursor::try_from(text.to_owned()).is_err(), "{text}");
+        }
     }
 
     /// The epochs of all pages, as a client that follows the cursors gets them.
     fn followed(shown: &Shown) -> (Vec<u64>, usize) {
         let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
         loop {
-            let page: serde_json::Value = serde_json::from_slice(shown.page(cursor).body()).expect("JSON");
+            let page: serde_json::Value = serde_json::from_slice(shown.page(cursor.as_ref()).body()).expect("JSON");
             let epochs = page["epochs"].as_array().expect("a list");
             assert!(epochs.len() <= PAGE && page["cycles"] == serde_json::json!([]));
             all.extend(epochs.iter().filter_map(|epoch| epoch["epoch"].as_u64()));
@@ -314,10 +492,10 @@ mod tests {
         let shown = shown(1..=450);
         let kept = || shown.texts.iter().filter(|text| text.get().is_some()).count();
         for cursor in 0..450 {
-            shown.page(Some(Cursor(cursor)));
+            shown.page(Some(&after(cursor)));
         }
         assert_eq!(kept(), 3);
-        let beyond = shown.page(Some(Cursor(u64::MAX)));
+        let beyond = shown.page(Some(&after(u64::MAX)));
         let beyond: serde_json::Value = serde_json::from_slice(beyond.body()).expect("JSON");
         assert_eq!(
             (

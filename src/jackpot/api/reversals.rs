@@ -141,7 +141,9 @@ async fn reverse(
         }
     };
     match record.state {
-        State::Paid { .. } | State::Issued { .. } => return Err(PlayError::EntryHasPrize(entry_id.to_owned()).into()),
+        State::Paid { .. } | State::MustHit { .. } | State::Issued { .. } => {
+            return Err(PlayError::EntryHasPrize(entry_id.to_owned()).into());
+        }
         State::Pending { .. } => return Err(PlayError::EntryPending(entry_id.to_owned()).into()),
         State::Lost | State::Ended { .. } => {}
     }

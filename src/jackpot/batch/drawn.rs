@@ -35,6 +35,7 @@ impl Drawn {
             draw: BatchDraw::new(seed, batch.batch_id.as_str(), definition.odds()),
             definition,
             segment: Builder::new(definition),
+            may_hit: definition.tiers().iter().any(|tier| tier.must_hit_by.is_some()),
         };
         for i in positions.clone() {
             drawing.entry(batch, i)?;
@@ -52,6 +53,8 @@ struct Drawing<'a> {
     draw: BatchDraw<'a>,
     definition: &'a Definition,
     segment: Builder<'a>,
+    /// Whether a tier has a must-hit rule.
+    may_hit: bool,
 }
 
 impl Drawing<'_> {
@@ -63,6 +66,11 @@ impl Drawing<'_> {
             Some(ranks) => ranks.first(),
             None => self.draw.rank(i + 1, stake, entries.seed(i), 0),
         };
+        if rank == 0 && self.may_hit {
+            // Any of them may hit, and then has a record of its own.
+            self.segment.add_single((stake, source), fingerprint(entries.line(i)));
+            return Ok(());
+        }
         if rank == 0 {
             self.segment.add_to_run(stake, source);
             return Ok(());

@@ -77,7 +77,7 @@ impl Play {
     async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>, key: &str) -> Result<BatchPlayed, PlayError> {
         let fingerprint = batch.fingerprint();
         let (mut known, mut view) = self.views.view(id).await?;
-        let mut waiting = None;
+        let (mut waiting, mut lacked) = (None, false);
         for _ in 0..MAX_STALE {
             let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                 None => draw(batch, &view, waiting.as_ref()).await?,
@@ -105,6 +105,9 @@ impl Play {
             };
             match self.call_batch(&known, &view, batch, &fingerprint, &drawn).await? {
                 BatchReply::Found(found) => {
+                    if lacked {
+                        known.bring_usual_cycles();
+                    }
                     if !found.replayed {
                         self.metrics.batch_claims(id, &found.winners);
                     }
@@ -115,7 +118,11 @@ impl Play {
                     let rule = "draw too many prizes that their pools refuse: send fewer at a time";
                     return Err(PlayError::Invalid(vec![Violation::new("entries", rule)]));
                 }
-                BatchReply::Refused(Refusal::Stale) => {
+                BatchReply::TooManyTakes => return Err(PlayError::TooManyTakes),
+                BatchReply::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
+                    if refusal == Refusal::Cycles {
+                        known.lacks_cycles(&mut lacked);
+                    }
                     waiting = None;
                     (known, view) = self.views.refresh(id).await?;
                 }

@@ -6,7 +6,11 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, Cycles, rules_text};
+use jackpot_core::jackpot::definition::Definition;
+use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::wire::{Field, OrDash};
 use serde::{Deserialize, Serialize};
 
 use super::event::{Define, Event, Kind};
@@ -71,6 +75,9 @@ pub struct Books {
     pub pending: BTreeMap<u64, Pending>,
     /// The last PUTs, as Redis keeps them.
     pub puts: String,
+    /// The newest cycle of each tier that has had a must-hit rule, as the field `cycles` of the state has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cycles: BTreeMap<Id, String>,
 }
 
 /// The parts of a definition that decide where money goes, as `lua/jackpot/state.lua` keeps them.
@@ -80,6 +87,9 @@ pub struct Terms {
     pub tiers: String,
     /// Digest of what affects money or odds.
     pub money: String,
+    /// Must-hit rules of its tiers, as the field `cycles` of the state has them; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rules: String,
 }
 
 /// How many records a generation has in Redis.
@@ -236,6 +246,20 @@ pub struct Pending {
     pub source_id: Option<Id>,
 }
 
+impl Terms {
+    /// Those of a definition that was put. One that this version cannot read has no rule that it knows.
+    #[must_use]
+    pub fn of(define: &Define) -> Self {
+        let document: Option<Document> = serde_json::from_str(&define.json).ok();
+        let definition = document.and_then(|document| Definition::stored(document).ok());
+        Self {
+            tiers: define.tiers.clone().unwrap_or_default(),
+            money: define.money.clone().unwrap_or_default(),
+            rules: definition.as_ref().map(rules_text).unwrap_or_default(),
+        }
+    }
+}
+
 impl Books {
     /// Applies the next event. After an error the books must not be used.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
@@ -252,6 +276,7 @@ impl Books {
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
+        self.change_cycles(&event.cycles)?;
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
             Kind::Enter(enter) => self.enter(event, enter)?,
@@ -272,7 +297,10 @@ impl Books {
                 self.status = Some(change.after);
             }
             Kind::Adjust { .. } => self.adjustments += 1,
-            Kind::Reverse(_) => self.records.entries += 1,
+            Kind::Reverse(_) => {
+                self.records.entries += 1;
+                self.count_reversed(event);
+            }
             Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
@@ -320,6 +348,57 @@ impl Books {
             self.terms = std::mem::take(&mut self.next_terms);
         }
         Ok(())
+    }
+
+    /// Each cycle of a tier ends before the next begins, and no number comes again.
+    fn change_cycles(&mut self, changes: &[CycleChange]) -> Result<(), FoldError> {
+        for change in changes {
+            let (tier, row, follows, what) = match change {
+                CycleChange::Began(row) => {
+                    let before = self.cycle(&row.tier);
+                    let follows = row.is_open() && before.is_none_or(|old| !old.is_open() && old.cycle < row.cycle);
+                    let what = "a cycle begins while another one of its tier is open, or under a number that was given";
+                    (&row.tier, Some(row.clone()), follows, what)
+                }
+                CycleChange::Ended { tier, cycle, .. } => {
+                    let open = self.cycle(tier).filter(|row| row.is_open() && row.cycle == *cycle);
+                    let is_open = open.is_some();
+                    let ended = open.map(|row| CycleRow {
+                        commitment: OrDash(None),
+                        ..row
+                    });
+                    (tier, ended, is_open, "a cycle ends that is not open")
+                }
+            };
+            expect(self.n, follows, what)?;
+            if let Some(row) = row {
+                self.cycles.insert(tier.clone(), row.text());
+            }
+        }
+        Ok(())
+    }
+
+    /// What a reversal took out of a pool does not put off the trigger of the tier's open cycle.
+    fn count_reversed(&mut self, event: &Event) {
+        for change in event.changes.iter().filter(|change| &*change.meter == "pool") {
+            if let Some(mut row) = self.cycle(&change.tier).filter(CycleRow::is_open) {
+                row.reversed += u64::try_from(-change.delta).unwrap_or_default();
+                self.cycles.insert(change.tier.clone(), row.text());
+            }
+        }
+    }
+
+    fn cycle(&self, tier: &Id) -> Option<CycleRow> {
+        CycleRow::read(self.cycles.get(tier)?)
+    }
+
+    /// Rules and cycles, as the field `cycles` of the state has them.
+    #[must_use]
+    pub fn held_cycles(&self) -> Cycles {
+        Cycles {
+            rows: self.cycles.values().filter_map(|text| CycleRow::read(text)).collect(),
+            ..Cycles::of(&self.terms.rules, &self.next_terms.rules)
+        }
     }
 
     /// Applies a skipped event, which states what is carried on. Only the money is derived here, as for every event.
@@ -396,10 +475,7 @@ impl Books {
         }
         self.definitions += 1;
         self.definitions -= u64::from(define.superseded.is_some());
-        self.next_terms = Terms {
-            tiers: define.tiers.clone().unwrap_or_default(),
-            money: define.money.clone().unwrap_or_default(),
-        };
+        self.next_terms = Terms::of(define);
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;

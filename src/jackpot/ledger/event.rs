@@ -13,6 +13,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
+use jackpot_core::jackpot::cycle::{CycleChange, CycleChanges, HitRow};
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
 use jackpot_core::jackpot::reversal::ReversedTier;
@@ -35,6 +36,7 @@ const SECRET_ID_DIGITS: usize = 16;
 const COMMITMENT_DIGITS: usize = 64;
 
 event_part!(Status);
+event_part!(CycleChanges);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +51,8 @@ pub struct Event {
     pub changes: Vec<MeterChange>,
     /// Version of the definition that came into force with it.
     pub applied: Option<u64>,
+    /// The cycles that ended and began with it, in order.
+    pub cycles: Vec<CycleChange>,
     pub kind: Kind,
 }
 
@@ -125,6 +129,8 @@ event_fields! {
         pub changes as "meters": Vec<TierChanges>,
         /// Version of the definition that came into force with the event.
         pub applied: Option<u64>,
+        /// The cycles that ended and began with it.
+        pub cycles if "where a cycle may have changed": Given<CycleChanges>,
     }
 }
 
@@ -327,6 +333,8 @@ event_fields! {
         /// 1 when single entries without a prize share one record of the call, which Redis keeps beside the records of
         /// entries.
         pub of_call as "call": bool = "1 or empty" parse::is_of_call,
+        /// The entries that hit a pool by its rule.
+        pub hits if "where an entry hit": Given<Vec<HitRow>>,
     }
     check parse::wrong_in_enter
 }
@@ -470,13 +478,18 @@ impl Event {
     pub fn parse(fields: &EventFields) -> Result<Self, Unreadable> {
         let fields = Fields(fields);
         let Envelope { n, at_ms, history } = Envelope::read(&fields, "")?;
-        let Common { changes, applied } = Common::read(&fields, "")?;
+        let Common {
+            changes,
+            applied,
+            cycles,
+        } = Common::read(&fields, "")?;
         Ok(Self {
             n,
             at_ms,
             history,
             changes: parse::flat(changes),
             applied,
+            cycles: cycles.0.map(|CycleChanges(all)| all).unwrap_or_default(),
             kind: Kind::read(&fields)?,
         })
     }

@@ -67,7 +67,10 @@ impl Ledger {
     /// The secrets from which seeds must still be derived, of epochs that are open or not published yet. Each comes
     /// with a jackpot that needs it.
     pub async fn needed_secrets(&self) -> Result<Vec<(Id, String)>, sqlx::Error> {
-        let rows = sqlx::query("SELECT DISTINCT jackpot_id, secret_id FROM epochs WHERE seed = ''");
+        let rows = sqlx::query(
+            "SELECT jackpot_id, secret_id FROM epochs WHERE seed = '' \
+             UNION SELECT jackpot_id, secret_id FROM cycles WHERE seed = ''",
+        );
         let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;
         let one = |row: &sqlx::any::AnyRow| {
             Ok::<(String, String), sqlx::Error>((row.try_get("jackpot_id")?, row.try_get("secret_id")?))

@@ -212,6 +212,7 @@ mod tests {
             at_ms: 0,
             history: String::new(),
             changes: changes.collect(),
+            cycles: Vec::new(),
             applied: None,
             kind: Kind::Finish {
                 entry_id: "e".to_owned(),

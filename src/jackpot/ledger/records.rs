@@ -7,7 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use jackpot_core::jackpot::batch_record;
-use jackpot_core::jackpot::record::{CouponUnit, Payout, Record, Refusal, Sent, State};
+use jackpot_core::jackpot::cycle::HitRow;
+use jackpot_core::jackpot::record::{CouponUnit, Hit, Payout, Record, Refusal, Sent, State};
 use jackpot_core::jackpot::reversal::{self, ReversalRecord};
 
 use super::carried::CarriedRecord;
@@ -64,6 +65,7 @@ impl Records {
                     for claim in claims {
                         open.claim(claim, &event.history);
                     }
+                    open.hit(enter.hits.iter().flatten(), &event.history);
                     self.keep(entry.entry_id.clone(), open, true, write);
                 }
                 if let Some((batch_id, record)) = enter.batch() {
@@ -174,6 +176,25 @@ impl Records {
 }
 
 impl Open {
+    /// A claim of rank 0 was a hit by a rule.
+    fn hit<'h>(&mut self, mut hits: impl Iterator<Item = &'h HitRow>, history: &str) {
+        let State::Paid { payout, .. } = &self.record.state else {
+            return;
+        };
+        if let Some(row) = hits.find(|row| row.sequence == self.record.sequence) {
+            let hit = Hit {
+                tier: payout.tier.clone(),
+                amount: payout.amount,
+                claim_order: payout.claim_order,
+                history: history.to_owned(),
+                cycle: row.cycle,
+                by: row.by,
+                trigger: row.trigger,
+            };
+            self.record.state = State::MustHit { hit };
+        }
+    }
+
     fn claim(&mut self, claim: &Claim, history: &str) {
         let mut refusals = self.record.refusals().to_vec();
         let rank = claim.rank;

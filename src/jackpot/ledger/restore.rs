@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::adjustment_record::AdjustmentRecord;
+use jackpot_core::jackpot::cycle::{Preparing, Renews};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
@@ -80,6 +81,17 @@ impl Restorer {
             history: subject::new_history()?,
             epoch,
             opening: Opening::make(secrets, jackpot, epoch, random::bytes()?),
+            prepared: state.cycles.prepared(&Preparing {
+                jackpot,
+                secrets,
+                nonce: random::bytes()?,
+                renews: Some(Renews::AtLeast {
+                    second: unsigned(at_ms / 1_000),
+                    gap: EPOCH_GAP,
+                }),
+                following: 1,
+                now: at_ms / 1_000,
+            }),
         };
         loop {
             match scripts::restore_end(&self.store, &keys, &token, &state, &begins, (by, reason)).await? {
@@ -248,6 +260,7 @@ impl Restorer {
             meters: crate::jackpot::ledger::sides::of_books(books).meters,
             written,
             moved: Vec::new(),
+            cycles: books.held_cycles(),
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jackpot_core::jackpot::cycle::Cycles;
+
 use super::books::{Books, Meters};
 use super::event::Checkpoint;
 use super::report::MetersAndState;
@@ -79,21 +81,32 @@ fn told(books: &Books) -> BTreeMap<String, String> {
         ("definitions", number(books.definitions)),
         ("adjustments", number(books.adjustments)),
     ];
-    told.map(|(name, value)| (name.to_owned(), value)).into()
+    let cycles = [("cycles", in_order(books.held_cycles()))].into_iter();
+    let cycles = cycles.filter(|(_, cycles)| !cycles.is_empty());
+    let told = told.into_iter().chain(cycles);
+    told.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Rules and cycles as text, the cycles by tier; empty for none. Redis has them in the order in which they first began.
+fn in_order(mut cycles: Cycles) -> String {
+    if cycles.is_empty() {
+        return String::new();
+    }
+    cycles.rows.sort_by(|a, b| a.tier.cmp(&b.tier));
+    cycles.text()
 }
 
 /// The compared fields, by their names in a report.
 fn state_of(held: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let told = held.iter().filter(|(name, _)| !NOT_TOLD.contains(&name.as_str()));
-    let named = told.map(|(name, value)| {
-        let name = match name.as_str() {
-            "seq" => "sequence",
-            "order" => "claim_order",
-            other => other,
-        };
-        (name.to_owned(), value.clone())
+    let named = told.map(|(name, value)| match name.as_str() {
+        "seq" => ("sequence", value.clone()),
+        "order" => ("claim_order", value.clone()),
+        "cycles" => ("cycles", Cycles::parse(value).map_or_else(|| value.clone(), in_order)),
+        other => (other, value.clone()),
     });
-    named.collect()
+    let told = named.filter(|(name, value)| *name != "cycles" || !value.is_empty());
+    told.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Redis' side at a checkpoint.

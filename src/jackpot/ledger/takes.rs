@@ -10,6 +10,9 @@ use jackpot_core::jackpot::reversal::Moved;
 use super::books::Books;
 use super::event::{ClaimResult, Event, Kind};
 
+/// The rank of a claim that is a hit by a must-hit rule.
+const MUST_HIT: u32 = 0;
+
 /// The takes of the events so far.
 #[derive(Debug, Default)]
 pub struct Takes {
@@ -40,9 +43,8 @@ impl Takes {
                     let definition = self.definitions.get(&record.version);
                     for claim in enter.claims_of(record.sequence) {
                         let kind = definition.and_then(|definition| definition.money_prize(claim.rank));
-                        if let (ClaimResult::Paid { tier, .. }, Some(MoneyKind::All)) =
-                            (&claim.result, kind.map(|prize| prize.kind))
-                        {
+                        let takes_all = claim.rank == MUST_HIT || kind.map(|prize| prize.kind) == Some(MoneyKind::All);
+                        if let (ClaimResult::Paid { tier, .. }, true) = (&claim.result, takes_all) {
                             self.last.insert(tier.clone(), record.sequence);
                         }
                     }

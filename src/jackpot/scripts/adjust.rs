@@ -47,6 +47,8 @@ pub enum Adjusted {
     BelowZero(u64),
     /// The pool may hold only this.
     AboveCap(u64),
+    /// It would raise the pool above `low` of an open amount cycle.
+    MustHit,
     /// `contributed` and `funded` together would pass 2^53 − 1.
     TooLarge,
     /// The definition has no such tier.
@@ -111,6 +113,7 @@ pub async fn adjust(
         "reused" => Adjusted::Reused,
         "below-zero" => Adjusted::BelowZero(reply.read::<Below>()?.held),
         "above-cap" => Adjusted::AboveCap(reply.read::<Above>()?.cap),
+        "must-hit" => Adjusted::MustHit,
         "too-large" => Adjusted::TooLarge,
         "no-tier" => Adjusted::NoTier,
         _ => return Err(reply.unexpected()),

@@ -42,5 +42,6 @@ pub async fn record_coupon(
         Granted::Issued { sequence, code } => call.arg("issued").arg(sequence).arg(code),
         Granted::Refused(reason) => call.arg(reason.as_str()).arg("").arg(""),
     };
+    let call = call.arg(&fence.prepared);
     finished(&run_here(store, &COUPON, call, fence.known).await?.fenced()?)
 }

@@ -81,6 +81,8 @@ pub enum Refusal {
     Stale,
     /// A meter would pass 2^53 − 1.
     TooLarge,
+    /// More cycles may end than were prepared: send again with more.
+    Cycles,
 }
 
 /// Takes entries under the definition of the fence's version. At most `MAX_ENTRIES`.
@@ -161,7 +163,8 @@ fn entering(
     }
     let call = fenced(&ENTER, &settling_keys(keys, &pools), fence)
         .arg(list)
-        .arg(u8::from(asks));
+        .arg(u8::from(asks))
+        .arg(&fence.prepared);
     let taking = Taking {
         amounts: segment.amounts,
         entries: entries
@@ -267,6 +270,7 @@ impl Taking {
             "stopped" => Some(Refusal::Emergency),
             "stale" => Some(Refusal::Stale),
             "too-large" => Some(Refusal::TooLarge),
+            "cycles" => Some(Refusal::Cycles),
             _ => return Err(reply.unexpected()),
         };
         let (replies, told) = self.replies(reply).ok_or_else(|| reply.unexpected())?;

@@ -36,6 +36,8 @@ pub enum BatchReply {
     Split(usize),
     /// Its entries make more claims than one call may. Nothing was written.
     TooManyClaims,
+    /// More cycles end in it than one batch may end. Nothing was written.
+    TooManyTakes,
     /// Refused whole. Nothing was written.
     Refused(Refusal),
 }
@@ -101,7 +103,9 @@ pub async fn enter_batch(
         list.text(&drawn.stamp).count(drawn.positions.len());
         add_segment(&mut list, &drawn.segment, definition);
     }
-    let call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence).arg(list);
+    let call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence)
+        .arg(list)
+        .arg(&fence.prepared);
     let reply = Reply::parse(ENTER_BATCH.name(), store.call_long(&call).await?, fence.known)?;
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
     match reply.code() {
@@ -113,6 +117,8 @@ pub async fn enter_batch(
             _ => Err(reply.unexpected()),
         },
         "too-many" => Ok((reply.mark(), BatchReply::TooManyClaims)),
+        "too-many-takes" => Ok((reply.mark(), BatchReply::TooManyTakes)),
+        "cycles" => refused(Refusal::Cycles),
         "paused" => refused(Refusal::Paused),
         "suspended" => refused(Refusal::Suspended),
         "closed" => refused(Refusal::Closed),

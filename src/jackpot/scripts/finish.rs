@@ -45,7 +45,8 @@ pub async fn claim(
         .arg(entry_id)
         .arg(attempt)
         .arg(rank)
-        .arg(money_text(prize));
+        .arg(money_text(prize))
+        .arg(&fence.prepared);
     finished(&run_here(store, &CLAIM, call, fence.known).await?.fenced()?)
 }
 
@@ -60,7 +61,8 @@ pub async fn finish(
     let pools = pools(keys, tiers).collect::<Vec<_>>();
     let call = fenced(&FINISH, &settling_keys(keys, &pools), fence)
         .arg(entry_id)
-        .arg(attempt);
+        .arg(attempt)
+        .arg(&fence.prepared);
     finished(&run_here(store, &FINISH, call, fence.known).await?.fenced()?)
 }
 

@@ -41,7 +41,7 @@ pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusS
 pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use reverse::{Reverse, Reversed, reverse};
-pub use rotate::{Rotate, Rotated, rotate};
+pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -62,6 +62,7 @@ static ENTER: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "kept",
     "in_run",
@@ -95,6 +96,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -119,6 +121,7 @@ static CLAIM: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -138,6 +141,7 @@ static COUPON: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -156,6 +160,7 @@ static FINISH: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "in_run",
     "record",
@@ -173,6 +178,7 @@ static STATUS: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "../subject/status",
     "event/status",
@@ -182,6 +188,10 @@ static STATUS: LazyLock<Script> = script!(
 pub(super) static OBEY: LazyLock<Script> = script!(
     "obey",
     "allow-oom",
+    "changes",
+    "moved",
+    "cycles",
+    "tiers",
     "../subject/emergency",
     "event/emergency",
     "emergency"
@@ -191,6 +201,7 @@ static ADJUST: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "event/adjust",
     "adjustment",
@@ -202,6 +213,7 @@ static REVERSE: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "reversal",
     "event/reverse",
@@ -216,6 +228,7 @@ static DEFINE: LazyLock<Script> = script!(
     "tier_rows",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "epoch",
     "opening",
@@ -226,6 +239,10 @@ static DEFINE: LazyLock<Script> = script!(
 static ROTATE: LazyLock<Script> = script!(
     "rotate",
     "allow-oom",
+    "changes",
+    "moved",
+    "cycles",
+    "tiers",
     "epoch",
     "opening",
     "event/retention",
@@ -262,6 +279,7 @@ static VIEW: LazyLock<Script> = script!(
     "no-writes",
     "tier_rows",
     "moved",
+    "cycles",
     "tiers",
     "held",
     "view_reply",
@@ -272,6 +290,7 @@ static CHECKPOINT: LazyLock<Script> = script!(
     "",
     "tier_rows",
     "moved",
+    "cycles",
     "tiers",
     "held",
     "../subject/checkpoint",
@@ -283,6 +302,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "allow-oom",
     "tier_rows",
     "moved",
+    "cycles",
     "epoch",
     "opening",
     "../subject/restored",
@@ -324,7 +344,11 @@ pub fn declared() -> [Declared; 11] {
             "lua/jackpot/enter_reply.lua",
             "src/jackpot/scripts/enter.rs",
             [
-                reply_any::<enter::TakenFrom>("`enter`", "entered", "ok, paused, suspended, closed, stale, too-large"),
+                reply_any::<enter::TakenFrom>(
+                    "`enter`",
+                    "entered",
+                    "ok, paused, suspended, closed, stale, too-large, cycles",
+                ),
                 reply_part::<enter::Said>("`enter`", "said"),
             ],
         ),
@@ -400,6 +424,11 @@ pub struct Fence {
     pub commitment: String,
     /// Definition this instance knows, `version digest`; empty for none.
     pub definition: String,
+    /// The open cycles and those that may follow, with their triggers ([`Cycles::prepared`]); empty for none. Each script
+    /// that may end a cycle takes it, in a place of its own.
+    ///
+    /// [`Cycles::prepared`]: jackpot_core::jackpot::cycle::Cycles::prepared
+    pub prepared: String,
 }
 
 impl Fence {

@@ -1,5 +1,6 @@
 //! `lua/jackpot/define.lua`, `status.lua` and `checkpoint.lua`.
 
+use jackpot_core::jackpot::cycle::rules_text;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
@@ -96,7 +97,9 @@ pub async fn define(
         .arg(new.status.as_str())
         .arg(&new.opening.nonce)
         .arg(&new.opening.secret_id)
-        .arg(new.retention_s);
+        .arg(new.retention_s)
+        .arg(rules_text(put.definition))
+        .arg(&fence.prepared);
     operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
         "status" => Ok(DefineRefusal::Status),
         "closed" => Ok(DefineRefusal::Closed),
@@ -117,7 +120,7 @@ pub async fn set_status(
 ) -> Result<StatusSet, ScriptError> {
     let fixed = [keys.state.as_str(), &keys.pending, &keys.events];
     let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
-    let call = call.arg(u8::from(wish.reconciled));
+    let call = call.arg(u8::from(wish.reconciled)).arg(&fence.prepared);
     operate::set_status(store, &STATUS, call, fence.known, Status::parse).await
 }
 

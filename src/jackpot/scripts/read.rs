@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Unreadable};
 use jackpot_core::mark::Mark;
@@ -47,6 +48,8 @@ pub struct Snapshot {
     pub opening: Opening,
     /// The history.
     pub history: String,
+    /// Rules and cycles of its tiers.
+    pub cycles: Cycles,
     /// One for each tier.
     pub meters: Vec<Meter>,
     /// The state and the sizes of the other keys, by their names in `lua/jackpot/state.lua`.
@@ -184,6 +187,7 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
             secret_id: field("secret")?.to_owned(),
         },
         history: field("history")?.to_owned(),
+        cycles: Cycles::parse(held.get("cycles").map_or("", String::as_str)).ok_or_else(unexpected)?,
         meters,
         held,
     })

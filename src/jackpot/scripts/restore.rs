@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
@@ -84,6 +85,8 @@ pub struct RestoredState {
     pub written: BTreeMap<Part, u64>,
     /// What tiers have outside the packed meters.
     pub moved: Vec<Moved>,
+    /// Rules and cycles of its tiers.
+    pub cycles: Cycles,
 }
 
 /// A part of the records.
@@ -166,6 +169,8 @@ pub struct Begins {
     pub epoch: u64,
     /// Its nonce, commitment and secret id.
     pub opening: Opening,
+    /// The cycles that begin, prepared ([`Cycles::prepared`](jackpot_core::jackpot::cycle::Cycles::prepared)).
+    pub prepared: String,
 }
 
 /// Least distance of a restore's epoch from all epochs in the ledger.
@@ -194,7 +199,8 @@ pub async fn restore_end(
         .arg(begins.epoch)
         .arg(&begins.opening.commitment)
         .arg(&begins.opening.nonce)
-        .arg(&begins.opening.secret_id);
+        .arg(&begins.opening.secret_id)
+        .arg(&begins.prepared);
     for part in Part::ALL {
         call = call.arg(state.written.get(&part).copied().unwrap_or_default());
     }
@@ -222,8 +228,9 @@ impl RestoredState {
     }
 
     /// The names are those of `STATE` in `lua/jackpot/state.lua`.
-    fn fields(&self) -> [(&'static str, String); 24] {
+    fn fields(&self) -> [(&'static str, String); 25] {
         let waiting = |text: fn(&Stamped) -> String| self.waiting.as_ref().map(text).unwrap_or_default();
+        let cycles = Some(&self.cycles).filter(|cycles| !cycles.is_empty());
         [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
@@ -249,6 +256,7 @@ impl RestoredState {
             ("gen_version", self.generation_version.to_string()),
             ("puts", self.puts.clone()),
             ("moved", self.moved.text()),
+            ("cycles_text", cycles.map(Cycles::text).unwrap_or_default()),
         ]
     }
 }

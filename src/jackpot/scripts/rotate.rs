@@ -1,5 +1,6 @@
 //! `lua/jackpot/rotate.lua`.
 
+use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
 
@@ -7,7 +8,7 @@ use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{Fence, ROTATE, ScriptError, fenced, run};
+use super::{Fence, ROTATE, ScriptError, fenced, pools, run};
 
 /// Why an epoch ends.
 #[derive(Debug, Clone)]
@@ -82,6 +83,20 @@ pub async fn rotate(
     next: &Opening,
     why: &Rotate,
 ) -> Result<(Mark, Rotated), ScriptError> {
+    rotate_with(store, keys, fence, next, why, None).await
+}
+
+/// The same, and ends all open cycles if the caller brings new ones: the tiers of the definition in the fence, and
+/// prepared cycles with a new nonce.
+pub async fn rotate_with(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    next: &Opening,
+    why: &Rotate,
+    cycles: Option<(&[Tier], &str)>,
+) -> Result<(Mark, Rotated), ScriptError> {
+    let (tiers, prepared) = cycles.unwrap_or_default();
     let all = [
         &keys.state,
         &keys.definitions,
@@ -91,7 +106,9 @@ pub async fn rotate(
         &keys.pending,
         &keys.events,
     ];
-    let call = fenced(&ROTATE, &all.map(String::as_str), fence);
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let all: Vec<_> = all.into_iter().chain(&pools).map(String::as_str).collect();
+    let call = fenced(&ROTATE, &all, fence);
     let call = match why {
         Rotate::Operator {
             reason,
@@ -112,7 +129,7 @@ pub async fn rotate(
             .arg("service")
             .arg(""),
     };
-    let call = call.arg(&next.nonce).arg(&next.secret_id);
+    let call = call.arg(&next.nonce).arg(&next.secret_id).arg(prepared);
     let reply = run(store, &ROTATE, call, fence.known).await?.fenced()?;
     let rotated = match reply.code() {
         "ok" => Rotated::Opened(reply.read::<Opened>()?.epoch),

@@ -9,11 +9,13 @@
 //! | `replay`, `tiers` | contributions, claims and meters, recomputed |
 //! | `once` | what never repeats: histories, nonces and numbers of epochs |
 //! | `draws` | what each attempt drew, recomputed from the published seeds |
+//! | `cycles` | which entry reaches a must-hit trigger, recomputed from the published seeds |
 //! | `receipts` | receipts against their claims, and the signatures |
 //! | [`pre_queue`] | the order of a room before its opening, recomputed |
 //! | `report` | what was found, what was checked, what could not be checked |
 
 mod chain;
+mod cycles;
 mod draws;
 mod line;
 mod once;
@@ -38,7 +40,7 @@ use crate::jackpot::ledger::books::Books;
 use crate::jackpot::ledger::event::{Event, Kind};
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
-use crate::proof::format::{EpochLine, EventLine, FORMAT, Line};
+use crate::proof::format::{CycleLine, EpochLine, EventLine, FORMAT, Line};
 use crate::room::pre_queue_line;
 
 use chain::Chain;
@@ -181,6 +183,7 @@ impl Verifier {
         }
         match serde_json::from_str(text) {
             Ok(Line::Epoch(epoch)) => self.epoch(epoch),
+            Ok(Line::Cycle(cycle)) => self.cycle(cycle),
             Ok(Line::Event(event)) => self.event(&event),
             Ok(Line::Receipt(receipt)) => {
                 let follows = self.replay.is_some();
@@ -202,6 +205,7 @@ impl Verifier {
         self.chain.kept_was_passed(report);
         if let Some(replay) = &self.replay {
             compare_epochs(&self.epochs, replay, report);
+            replay.cycles.finish(report);
             replay.draws.end(replay.epoch(), report);
             for (tier, meters) in replay.tiers().meters() {
                 let meters = tiers::NAMES.iter().copied().zip(meters.iter().copied()).collect();
@@ -224,6 +228,16 @@ impl Verifier {
         let number = epoch.epoch;
         if self.epochs.insert(number, epoch).is_some() {
             report.wrong(Place::Epoch(number), "it is there twice");
+        }
+    }
+
+    fn cycle(&mut self, cycle: CycleLine) {
+        let report = &mut self.report;
+        if report.counts.events > 0 {
+            report.wrong(Place::Line(self.line), "a cycle comes before the first event");
+        }
+        if let Some(replay) = &mut self.replay {
+            replay.cycles.state(cycle, report);
         }
     }
 

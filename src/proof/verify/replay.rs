@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::EndedBy;
 use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
@@ -14,6 +15,7 @@ use jackpot_core::money::Minor;
 
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
 
+use super::cycles::Cycles;
 use super::draws::Draws;
 use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
@@ -41,6 +43,7 @@ pub(super) struct Replay {
     /// Epochs: the opening, its time, and the time of closing.
     pub(super) epochs: BTreeMap<u64, (Opening, i64, Option<i64>)>,
     pub(super) draws: Draws,
+    pub(super) cycles: Cycles,
     once: Once,
     seen: SeenIds,
     /// The last entry at the last take of all of a tier.
@@ -66,6 +69,7 @@ impl Replay {
             tiers: Tiers::default(),
             epochs: BTreeMap::new(),
             draws,
+            cycles: Cycles::default(),
             once: Once::default(),
             seen: SeenIds::default(),
             took: BTreeMap::new(),
@@ -93,6 +97,7 @@ impl Replay {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
         self.once.history(event, report);
+        self.cycles.begin(event);
         match &event.kind {
             Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
             Kind::Define(define) => self.define(event, define, report)?,
@@ -104,7 +109,12 @@ impl Replay {
                 self.draws.finished(event.n, entry_id, *sequence, attempt, report);
             }
             Kind::Adjust { .. } => self.adjust(fields)?,
-            Kind::Reverse(reverse) => self.reverse(event.n, reverse, report)?,
+            Kind::Reverse(reverse) => {
+                self.reverse(event.n, reverse, report)?;
+                for tier in before.meters().keys() {
+                    self.cycles.reversed(tier, before.pool(tier) - self.tiers.pool(tier));
+                }
+            }
             Kind::Rotate {
                 epoch,
                 opening,
@@ -139,6 +149,7 @@ impl Replay {
             }
         }
         self.put_in_force(version, event.applied)?;
+        self.cycles.end(event, |tier| self.tiers.pool(tier), report);
         if let Some(difference) = self.tiers.compare(&before, &event.changes) {
             report.wrong(Place::Event(event.n), difference);
         }
@@ -184,6 +195,7 @@ impl Replay {
             let version = self.waiting.take().unwrap_or_default();
             let definition = self.definition(version)?;
             self.tiers.apply(&definition);
+            self.cycles.rule(&definition);
             self.version = version;
             self.splits.clear();
             return Ok(());
@@ -232,7 +244,9 @@ impl Replay {
         definition: &Definition,
         report: &mut Report,
     ) -> Result<Option<Paid>, Broken> {
-        let Some(prize) = definition.money_prize(claim.rank) else {
+        let hit = self.hit_prize(claim)?;
+        let by = if hit.is_some() { EndedBy::MustHit } else { EndedBy::Take };
+        let Some(prize) = hit.as_ref().or_else(|| definition.money_prize(claim.rank)) else {
             let named = match &claim.result {
                 ClaimResult::Issued { coupon_id, .. } | ClaimResult::Refused { coupon_id, .. } => Some(coupon_id),
                 _ => None,
@@ -276,7 +290,7 @@ impl Replay {
         }
         report.counts.claims += 1;
         if let Some(amount) = taken.amount {
-            self.take(prize, amount)?;
+            self.take(prize, amount, by, report)?;
         }
         if let ClaimResult::Paid { claim_order, .. } = claim.result {
             self.claim_order = claim_order;
@@ -290,9 +304,28 @@ impl Replay {
         ))
     }
 
-    fn take(&mut self, prize: &MoneyPrize, amount: i128) -> Result<(), Broken> {
+    /// The prize of a paid claim of rank 0: all of the pool, by the rule of its tier.
+    fn hit_prize(&self, claim: &Claim) -> Result<Option<MoneyPrize>, Broken> {
+        let (0, ClaimResult::Paid { tier, .. }) = (claim.rank, &claim.result) else {
+            return Ok(None);
+        };
+        let min_payout = Minor::try_from(self.cycles.min(tier)).map_err(|_| broken("its min is beyond 2^53 - 1"))?;
+        Ok(Some(MoneyPrize {
+            tier: tier.clone(),
+            kind: MoneyKind::All,
+            min_payout,
+        }))
+    }
+
+    fn take(&mut self, prize: &MoneyPrize, amount: i128, by: EndedBy, report: &mut Report) -> Result<(), Broken> {
         let next = self.waiting.map(|version| self.definition(version)).transpose()?;
         self.tiers.take(prize, amount, next.as_deref());
+        if prize.kind == MoneyKind::All {
+            if let Some(next) = &next {
+                self.cycles.rule(next);
+            }
+            self.cycles.took(&prize.tier, by, |tier| self.tiers.pool(tier), report);
+        }
         if prize.kind == MoneyKind::All {
             self.took.insert(prize.tier.clone(), self.sequence);
         }

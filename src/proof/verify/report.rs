@@ -15,6 +15,8 @@ pub enum Place {
     Event(u64),
     /// An epoch.
     Epoch(u64),
+    /// A cycle: tier and number.
+    Cycle(String, u64),
     /// A receipt, by its payout id.
     Receipt(String),
     /// The signed head that ends the export.
@@ -29,6 +31,7 @@ impl fmt::Display for Place {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Event(n) => write!(f, "event {n}"),
             Self::Epoch(epoch) => write!(f, "epoch {epoch}"),
+            Self::Cycle(tier, cycle) => write!(f, "cycle {cycle} of tier '{tier}'"),
             Self::Receipt(payout_id) => write!(f, "receipt {payout_id}"),
             Self::Head => f.write_str("head"),
             Self::KeptHead => f.write_str("kept head"),
@@ -66,6 +69,10 @@ pub struct Counts {
     pub opened: u64,
     /// Distinct draw secrets under which they were opened.
     pub secrets: u64,
+    /// Cycles whose seed was published.
+    pub cycles: u64,
+    /// Entries that had to hit by the recomputed trigger of their cycle.
+    pub hits: u64,
     /// Receipts compared with their claims.
     pub receipts: u64,
     /// Valid signatures of receipts and heads.

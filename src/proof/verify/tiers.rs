@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
+use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::reversal::ReversedTier;
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::money::MAX_MINOR;
@@ -46,11 +47,23 @@ const FUNDED_MICRO: usize = 10;
 const REVERSED: usize = 11;
 const REVERSED_MICRO: usize = 12;
 
-/// Seed and cap of a tier.
+/// Seed and cap of a tier, and the `low` of its must-hit rule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rules {
     seed: i128,
     cap: Option<i128>,
+    low: Option<i128>,
+}
+
+impl Rules {
+    fn of(tier: &Tier) -> Self {
+        let by_amount = tier.must_hit_by.as_ref().and_then(|rule| rule.amount);
+        Self {
+            seed: i128::from(tier.seed.get()),
+            cap: tier.cap.map(|cap| i128::from(cap.get())),
+            low: by_amount.map(|amount| i128::from(amount.low.get())),
+        }
+    }
 }
 
 /// The meters of every tier that was ever defined.
@@ -90,13 +103,15 @@ impl Tiers {
         (meters[CONTRIBUTED], meters[POOL])
     }
 
+    /// The pool of a tier.
+    pub(super) fn pool(&self, tier: &Id) -> i128 {
+        self.meters.get(tier).map_or(0, |meters| meters[POOL])
+    }
+
     /// Puts a definition in force. Money above a lowered cap overflows.
     pub(super) fn apply(&mut self, definition: &Definition) {
         for tier in definition.tiers() {
-            let rules = Rules {
-                seed: i128::from(tier.seed.get()),
-                cap: tier.cap.map(|cap| i128::from(cap.get())),
-            };
+            let rules = Rules::of(tier);
             self.rules.insert(tier.tier.clone(), rules);
             let meters = self.meters.entry(tier.tier.clone()).or_default();
             let excess = rules.cap.map_or(0, |cap| (meters[POOL] - cap).max(0));
@@ -164,9 +179,9 @@ impl Tiers {
         meters[POOL] = from_reserve + from_overflow;
         meters[RESERVE] -= from_reserve;
         meters[OVERFLOW] -= from_overflow;
-        let refill = rules
-            .cap
-            .map_or(meters[OVERFLOW], |cap| meters[OVERFLOW].min(cap - meters[POOL]));
+        let refill = rules.low.or(rules.cap).map_or(meters[OVERFLOW], |ceiling| {
+            meters[OVERFLOW].min((ceiling - meters[POOL]).max(0))
+        });
         meters[POOL] += refill;
         meters[OVERFLOW] -= refill;
     }
@@ -272,10 +287,7 @@ impl Tiers {
     /// Seeds and caps of a definition that is in force already.
     pub(super) fn set_rules(&mut self, definition: &Definition) {
         for tier in definition.tiers() {
-            let rules = Rules {
-                seed: i128::from(tier.seed.get()),
-                cap: tier.cap.map(|cap| i128::from(cap.get())),
-            };
+            let rules = Rules::of(tier);
             self.rules.insert(tier.tier.clone(), rules);
             self.meters.entry(tier.tier.clone()).or_default();
         }

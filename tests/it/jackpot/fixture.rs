@@ -16,6 +16,7 @@ use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::store::Store;
 use jackpot::store::keys::{JackpotKeys, StreamKeys};
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Record;
@@ -77,6 +78,7 @@ impl JackpotFixture {
             epoch: 1,
             commitment: opening.commitment.clone(),
             definition: String::new(),
+            prepared: String::new(),
         };
         let by = operator();
         let wish = Define {
@@ -247,6 +249,10 @@ impl JackpotFixture {
     async fn assert_records(&self, fold: Fold) {
         let books = &fold.books;
         let keys = &self.keys;
+        let cycles: Option<String> = self.raw(redis::cmd("HGET").arg(&keys.state).arg("cycles")).await;
+        let mut cycles = Cycles::parse(&cycles.unwrap_or_default()).expect("cycles");
+        cycles.rows.sort_by(|a, b| a.tier.cmp(&b.tier));
+        assert_eq!(books.held_cycles(), cycles);
         let fields = self.state().await;
         assert_eq!(
             (&books.sequence.to_string(), &books.claim_order.to_string()),

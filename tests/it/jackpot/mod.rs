@@ -12,6 +12,7 @@ pub mod expected;
 pub mod fixture;
 pub mod ledger;
 pub mod model;
+pub mod must_hit;
 mod origins;
 pub mod pool_by_hand;
 pub mod prize_coupon;

@@ -13,8 +13,10 @@ use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::Field as _;
 use serde_json::json;
 
 use crate::jackpot::by_hand;
@@ -115,7 +117,11 @@ fn restored(raw: &Raw) -> RestoredState {
         meters: meters
             .map(|(name, value)| (name.clone(), value.parse().expect("a number")))
             .collect(),
-        moved: Vec::new(),
+        moved: match raw.state.get("moved").map(String::as_str) {
+            None | Some("") => Vec::new(),
+            Some(rows) => Vec::read(rows).expect("rows"),
+        },
+        cycles: Cycles::default(),
         written: raw.parts.iter().map(|(part, all)| (*part, all.len() as u64)).collect(),
     }
 }
@@ -168,6 +174,7 @@ fn begins(fixture: &JackpotFixture, epoch: u64) -> Begins {
         history: format!("{epoch:016x}"),
         epoch,
         opening: fixture.operate.views.opening(&fixture.id, epoch).expect("an opening"),
+        prepared: String::new(),
     }
 }
 

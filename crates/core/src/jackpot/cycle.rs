@@ -12,6 +12,7 @@ use super::definition::Definition;
 use super::document::Tier;
 use super::draw;
 use super::must_hit::{ByAmount, ByDay, ByTime};
+use super::record::HitBy;
 use crate::ids::Id;
 use crate::secret::{MasterSecret, Secrets};
 use crate::wire::{Field, OrDash};
@@ -64,14 +65,14 @@ impl CycleSeed {
         draw::uniform(&draw::keyed(&self.0), n, |block| format!("{kind}\n{block}"))
     }
 
-    /// The first words of `u(kind, n)`, up to one that every `n` to 2^32 accepts: its upper half is not all ones.
+    /// The first words of `u(kind, n)`, up to one that every `n` to 2^53 accepts: its first 11 bits are not all ones.
     fn words(&self, kind: &str) -> Vec<u64> {
         let keyed = draw::keyed(&self.0);
         let mut words = Vec::new();
         for block in 0_u32.. {
             for word in draw::words(&keyed, format!("{kind}\n{block}").as_bytes()) {
                 words.push(word);
-                if word >> 32 != u64::from(u32::MAX) {
+                if word >> 53 != 0x7ff {
                     return words;
                 }
             }
@@ -121,6 +122,8 @@ words! {
         pub commitment: OrDash<String>,
         /// When it began, ms.
         pub began: i64,
+        /// The pool hits from here on only: `min_payout` when it began.
+        pub min: u64,
         /// Below every trigger; `-` without an amount.
         pub low: OrDash<u64>,
         /// The largest trigger.
@@ -131,6 +134,99 @@ words! {
         pub deadline: OrDash<i64>,
         /// What was reversed out of the pool in it, minor units.
         pub reversed: u64,
+    }
+}
+
+/// What ended a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedBy {
+    /// A hit by the rule.
+    MustHit,
+    /// A take of all by the odds.
+    Take,
+    /// A resume, a rotation, a restore, another secret, or the end of the rule.
+    Restart,
+}
+
+impl EndedBy {
+    const ALL: [Self; 3] = [Self::MustHit, Self::Take, Self::Restart];
+
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MustHit => "must-hit",
+            Self::Take => "take",
+            Self::Restart => "restart",
+        }
+    }
+}
+
+/// A cycle that ended or began in an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CycleChange {
+    /// This cycle of the tier ended.
+    Ended { tier: Id, cycle: u64, by: EndedBy },
+    /// This one began.
+    Began(CycleRow),
+}
+
+/// The changes of cycles in an event, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CycleChanges(pub Vec<CycleChange>);
+
+impl Field for CycleChanges {
+    const TYPE: &'static str = "`e tier cycle by;` of a cycle that ended, `b` and its row of one that began";
+    const PATTERN: &'static str = ".*";
+
+    fn read(text: &str) -> Option<Self> {
+        let change = |text: &str| match text.split_at_checked(2)? {
+            ("b ", row) => Some(CycleChange::Began(CycleRow::read(row)?)),
+            ("e ", rest) => {
+                let mut parts = rest.split(' ');
+                let (tier, cycle, by) = (parts.next()?, parts.next()?, parts.next()?);
+                let change = CycleChange::Ended {
+                    tier: Id::parse(tier).ok()?,
+                    cycle: u64::read(cycle)?,
+                    by: EndedBy::ALL.into_iter().find(|ended| ended.as_str() == by)?,
+                };
+                parts.next().is_none().then_some(change)
+            }
+            _ => None,
+        };
+        text.split_terminator(';').map(change).collect::<Option<_>>().map(Self)
+    }
+
+    fn write(&self, out: &mut String) {
+        for change in &self.0 {
+            match change {
+                CycleChange::Began(row) => {
+                    out.push_str("b ");
+                    row.write(out);
+                }
+                CycleChange::Ended { tier, cycle, by } => {
+                    // Writing to a string does not fail.
+                    let _ = write!(out, "e {tier} {cycle} {}", by.as_str());
+                }
+            }
+            out.push(';');
+        }
+    }
+}
+
+words! {
+    /// An entry that hit a pool by its rule.
+    pub struct HitRow as "hit" by ' ' each ';' {
+        /// Sequence of the entry.
+        pub sequence: u64,
+        /// The tier.
+        pub tier: Id,
+        /// The cycle that it ended.
+        pub cycle: u64,
+        /// What was due.
+        pub by: HitBy,
+        /// The amount in minor units, or the second since 1970.
+        pub trigger: u64,
     }
 }
 
@@ -237,6 +333,23 @@ impl Cycles {
         })
     }
 
+    /// Rules of the definition in force and of the waiting one, as [`rules_text`] writes them, without cycles. A text that
+    /// cannot be read has none.
+    #[must_use]
+    pub fn of(rules: &str, next: &str) -> Self {
+        Self {
+            rules: rows(rules).unwrap_or_default(),
+            next: rows(next).unwrap_or_default(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The field again.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}|{}|{}", self.rules.text(), self.next.text(), self.rows.text())
+    }
+
     /// Adds the rules of a definition that is about to be put.
     #[must_use]
     pub fn with_rules(mut self, rules: &str) -> Option<Self> {
@@ -264,6 +377,15 @@ impl Cycles {
     }
 }
 
+/// Which numbers cycles with a new nonce have.
+#[derive(Debug, Clone, Copy)]
+pub enum Renews {
+    /// The next one.
+    Next,
+    /// Of a restore: this one, the second of its begin, or `gap` above the last if that is more.
+    AtLeast { second: u64, gap: u64 },
+}
+
 /// What a call brings about the cycles of a jackpot.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparing<'a> {
@@ -271,8 +393,8 @@ pub struct Preparing<'a> {
     pub secrets: &'a Secrets,
     /// Fresh randomness: the nonce of each tier that has none, or of every tier (`renews`).
     pub nonce: [u8; 16],
-    /// Whether the cycles that begin have a new nonce, and this number, or the next if there is none.
-    pub renews: Option<Option<u64>>,
+    /// Whether the cycles that begin have a new nonce.
+    pub renews: Option<Renews>,
     /// How many cycles may follow the open one.
     pub following: usize,
     /// Seconds since 1970 on Redis' clock, or near it.
@@ -292,9 +414,35 @@ struct Group<'a> {
     /// Seconds from the first due second to the deadline; `None` where each begin has its own.
     length: Option<u64>,
     day: Option<ByDay>,
+    /// Whether the rule is of the waiting definition: within a batch it may begin with a pool above `low`.
+    is_waiting: bool,
+}
+
+/// A word as text, in two halves that a double holds.
+fn halves(words: &[u64]) -> String {
+    let halves = words
+        .iter()
+        .map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
+    halves.collect::<Vec<_>>().join("/")
 }
 
 impl Cycles {
+    /// For tiers that have had a rule and have none now: none at all.
+    fn unruled(&self) -> Vec<RuleRow> {
+        let has_rule = |row: &&CycleRow| self.rules.iter().any(|rule| rule.tier == row.tier);
+        let unruled = self.rows.iter().filter(|row| !has_rule(row));
+        let none = |row: &CycleRow| RuleRow {
+            tier: row.tier.clone(),
+            min: 0,
+            low: OrDash(None),
+            high: OrDash(None),
+            after: OrDash(None),
+            within: OrDash(None),
+            day: OrDash(None),
+        };
+        unruled.map(none).collect()
+    }
+
     /// The open cycles and those that may follow, with commitments and triggers, as `lua/jackpot/cycles.lua` reads them.
     /// Empty where there are no rules and no cycles.
     #[must_use]
@@ -327,12 +475,18 @@ impl Cycles {
                     .and_then(|length| u64::try_from(length).ok())
                     .filter(|length| *length > 0),
                 day: None,
+                is_waiting: false,
             };
             group.write(with, &mut text);
         }
         let fresh = hex::encode(with.nonce);
         let current = (with.secrets.current_id(), with.secrets.current());
-        for rule in self.rules.iter().chain(&self.next) {
+        let unruled = match with.renews {
+            Some(Renews::AtLeast { .. }) => self.unruled(),
+            Some(Renews::Next) | None => Vec::new(),
+        };
+        let rules = self.rules.iter().chain(&unruled).map(|rule| (rule, false));
+        for (rule, is_waiting) in rules.chain(self.next.iter().map(|rule| (rule, true))) {
             let row = self.rows.iter().find(|row| row.tier == rule.tier);
             let next = row.map_or(0, |row| row.cycle + 1);
             let kept = row.filter(|row| with.renews.is_none() && row.secret == current.0);
@@ -340,13 +494,17 @@ impl Cycles {
                 tier: &rule.tier,
                 nonce: kept.map_or(&fresh, |row| &row.nonce),
                 secret: current,
-                first: with.renews.flatten().map_or(next, |number| number.max(next)),
+                first: match with.renews {
+                    Some(Renews::AtLeast { second, gap }) => row.map_or(0, |row| row.cycle + gap).max(second),
+                    Some(Renews::Next) | None => next,
+                },
                 count: with.following,
                 low: rule.low.0,
                 high: rule.high.0,
                 after: rule.after.0,
                 length: rule.within.0.zip(rule.after.0).map(|(within, after)| within - after),
                 day: rule.daily(),
+                is_waiting,
             }
             .write(with, &mut text);
         }
@@ -380,20 +538,24 @@ impl Group<'_> {
         );
         for cycle in (self.first..).take(self.count) {
             let seed = CycleSeed::derive(self.secret.1, with.jackpot, self.tier, cycle, self.nonce);
-            let amount = self
-                .low
-                .zip(self.high)
-                .map(|(low, high)| low + 1 + seed.index("amount", high - low));
+            let amount = self.low.zip(self.high).map(|(low, high)| {
+                if self.is_waiting {
+                    halves(&seed.words("amount"))
+                } else {
+                    (low + 1 + seed.index("amount", high - low)).to_string()
+                }
+            });
             let time = match self.length {
                 Some(n) => seed.index("time", n).to_string(),
-                None if self.day.is_some() => {
-                    let halves = seed.words("time").into_iter();
-                    let halves = halves.map(|word| format!("{}.{}", word >> 32, word & u64::from(u32::MAX)));
-                    halves.collect::<Vec<_>>().join("/")
-                }
+                None if self.day.is_some() => halves(&seed.words("time")),
                 None => "-".to_owned(),
             };
-            let _ = write!(text, "{}:{}:{time},", seed.commitment(), OrDash(amount).text());
+            let _ = write!(
+                text,
+                "{}:{}:{time},",
+                seed.commitment(),
+                amount.as_deref().unwrap_or("-")
+            );
         }
     }
 }
@@ -429,7 +591,7 @@ mod tests {
     #[test]
     fn the_words_that_scripts_get_give_the_same_index() {
         let seed = seed();
-        for n in [1, 2, 59, 86_400, 90_000, 172_860] {
+        for n in [1, 2, 59, 86_400, 90_000, 172_860, (1 << 53) - 1] {
             let rejected = (u64::MAX % n + 1) % n;
             let word = seed.words("time").into_iter().find(|word| *word <= u64::MAX - rejected);
             assert_eq!(word.map(|word| word % n), Some(seed.index("time", n)), "{n}");
@@ -439,7 +601,7 @@ mod tests {
     #[test]
     fn what_redis_keeps_comes_back_as_it_went() {
         let text = format!(
-            "grand 1 20 30 - - -;|grand 1 - - 0 - 20:00@Asia/Seoul;|grand 4 {NONCE} abc44bcf0634a438 - 1700000000123 20 30 - - 0;"
+            "grand 1 20 30 - - -;|grand 1 - - 0 - 20:00@Asia/Seoul;|grand 4 {NONCE} abc44bcf0634a438 - 1700000000123 1 20 30 - - 0;"
         );
         let cycles = Cycles::parse(&text).expect("cycles");
         assert_eq!((cycles.rules.len(), cycles.next.len(), cycles.rows[0].cycle), (1, 1, 4));

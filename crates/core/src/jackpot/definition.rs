@@ -69,7 +69,6 @@ impl Definition {
         check_per_stake(&document, &mut wrong);
         check_origins(&document.origins, &mut wrong);
         check_sources(&document, &mut wrong);
-        check_supported(&document, &mut wrong);
         match Self::stored(document) {
             Ok(definition) if wrong.is_empty() => Ok(definition),
             Ok(_) => Err(wrong),
@@ -462,16 +461,6 @@ fn check_sources(document: &Document, wrong: &mut Vec<Violation>) {
     }
 }
 
-/// A rule that is read but not played yet.
-fn check_supported(document: &Document, wrong: &mut Vec<Violation>) {
-    for (i, tier) in document.tiers.iter().enumerate() {
-        if tier.must_hit_by.is_some() {
-            let rule = "must be null: reserved, not supported yet";
-            wrong.push(Violation::new(format!("tiers[{i}].must_hit_by"), rule));
-        }
-    }
-}
-
 /// Odds by stake: the largest stake must leave the weights within the total.
 fn check_per_stake(document: &Document, wrong: &mut Vec<Violation>) {
     let Some(per_stake) = document.odds.per_stake else {
@@ -624,7 +613,7 @@ mod tests {
         let amount = |low: u64, high: u64| json!({"amount": {"low": low, "high": high}});
         assert_eq!(
             broken(|v| v["tiers"][0]["must_hit_by"] = amount(99, 200)),
-            ["tiers[0].must_hit_by.amount.low", "tiers[0].must_hit_by"]
+            ["tiers[0].must_hit_by.amount.low"]
         );
         assert_eq!(broken(|v| v["tiers"][0]["cap"] = json!(0)), ["tiers[0].cap"]);
         assert_eq!(

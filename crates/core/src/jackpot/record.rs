@@ -55,6 +55,11 @@ record! {
             /// The money.
             payout: Payout,
         }
+        /// Hit a pool by its rule; its odds were not drawn.
+        "h" MustHit {
+            /// The hit.
+            hit: Hit,
+        }
     } else Lost: "Drew nothing at once."
 }
 
@@ -82,6 +87,26 @@ words! {
         pub claim_order: u64,
         /// The history in which it was paid. It is part of the payout's id, whatever is restored later.
         pub history: String,
+    }
+}
+
+words! {
+    /// A hit by the rule of a tier.
+    pub struct Hit {
+        /// The tier.
+        pub tier: Id,
+        /// Minor units.
+        pub amount: u64,
+        /// Number of the paid claim within the jackpot, from 1.
+        pub claim_order: u64,
+        /// The history in which it was paid.
+        pub history: String,
+        /// The cycle that it ended.
+        pub cycle: u64,
+        /// What was due.
+        pub by: HitBy,
+        /// The amount in minor units, or the second since 1970.
+        pub trigger: u64,
     }
 }
 
@@ -165,7 +190,63 @@ impl State {
     /// Whether the entry won something.
     #[must_use]
     pub fn is_won(&self) -> bool {
-        matches!(self, Self::Paid { .. } | Self::Issued { .. })
+        matches!(self, Self::Paid { .. } | Self::MustHit { .. } | Self::Issued { .. })
+    }
+}
+
+impl State {
+    /// The money that the entry won, of rank 0 for a hit.
+    #[must_use]
+    pub fn payout(&self) -> Option<Payout> {
+        match self {
+            Self::Paid { payout, .. } => Some(payout.clone()),
+            Self::MustHit { hit } => Some(Payout {
+                rank: 0,
+                tier: hit.tier.clone(),
+                amount: hit.amount,
+                claim_order: hit.claim_order,
+                history: hit.history.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// What was due when an entry hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HitBy {
+    /// The pool's amount.
+    Amount,
+    /// The second.
+    Time,
+}
+
+/// Its name in answers.
+impl Field for HitBy {
+    const TYPE: &'static str = "`amount` or `time`";
+    const PATTERN: &'static str = "%l+";
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "amount" => Some(Self::Amount),
+            "time" => Some(Self::Time),
+            _ => None,
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+}
+
+impl HitBy {
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Amount => "amount",
+            Self::Time => "time",
+        }
     }
 }
 
@@ -384,7 +465,7 @@ impl Record {
     #[must_use]
     pub fn refusals(&self) -> &[Refusal] {
         match &self.state {
-            State::Lost => &[],
+            State::Lost | State::MustHit { .. } => &[],
             State::Pending { refusals, .. }
             | State::Ended { refusals }
             | State::Issued { refusals, .. }

@@ -86,6 +86,9 @@ pub fn next_step_after(
     let odds = definition.odds().at(sent.stake);
     let last = last_attempt(sent, definition);
     let mut attempts = Vec::new();
+    if matches!(record.state, State::MustHit { .. }) {
+        return Ok(Step::Answer(attempts));
+    }
     for attempt in 0..=last {
         let rank = match (attempt, &sent.ranks) {
             (0, _) => first,
@@ -124,7 +127,9 @@ pub fn next_step_after(
     match record.state {
         State::Pending { .. } => Ok(Step::Finish { attempt: last }),
         State::Ended { .. } => Ok(Step::Answer(attempts)),
-        State::Lost | State::Paid { .. } | State::Issued { .. } => Err(Contradiction { attempt: last, rank: 0 }),
+        State::Lost | State::Paid { .. } | State::MustHit { .. } | State::Issued { .. } => {
+            Err(Contradiction { attempt: last, rank: 0 })
+        }
     }
 }
 

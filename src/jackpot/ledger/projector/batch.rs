@@ -44,6 +44,7 @@ impl Batch {
             self.actions.extend(action.map(|action| (event.n, event.at_ms, action)));
         }
         self.moved = moved(&event);
+        self.rows.cycles.follow(event.n, event.at_ms, &event.cycles);
         self.details(start, before, event)
     }
 

@@ -59,7 +59,7 @@ pub(super) async fn load(
         let epoch = row.try_get::<i64, _>("epoch")?.unsigned_abs();
         unpublished.entry(row.try_get("jackpot_id")?).or_default().insert(epoch);
     }
-    let mut tables = |(id, cursor, _): &(&Id, &Cursor, &Books)| {
+    let mut tables = |(id, cursor, books): &(&Id, &Cursor, &Books)| {
         let indexed_n = indexed_n.get(id.as_str()).copied().unwrap_or_default();
         if cursor.n == 0 {
             return Ok(JackpotTables {
@@ -72,6 +72,7 @@ pub(super) async fn load(
             last_definition: last_definition.remove(id.as_str()).unwrap_or_default(),
             indexed_n,
             unpublished: unpublished.remove(id.as_str()).unwrap_or_default(),
+            has_unpublished_cycles: !books.cycles.is_empty(),
             ..JackpotTables::default()
         })
     };

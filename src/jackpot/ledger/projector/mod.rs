@@ -1,6 +1,7 @@
 //! Jackpots: their books, and the tables that only they have.
 
 mod batch;
+pub mod cycles;
 pub mod index;
 mod many;
 pub mod rows;
@@ -39,6 +40,7 @@ use crate::ledger::reconcile::report::Report;
 use crate::ledger::restore::{Replace, RestoreError, Restored, Restorer};
 use crate::operator::Operator;
 use crate::sql::{Sql, Tx};
+use crate::subject::emergency::Obeys;
 use crate::subject::kinds::{JACKPOT, KindName};
 use crate::telemetry::{Metrics, TierShown};
 use rows::{IndexRows, Rows};
@@ -61,6 +63,8 @@ pub struct JackpotTables {
     pub for_index: IndexRows,
     /// Closed epochs whose seed is not published.
     pub unpublished: BTreeSet<u64>,
+    /// Whether cycles may have ended whose seed is not published.
+    pub has_unpublished_cycles: bool,
     /// How far the history of the meter is.
     pub history: steps::History,
 }
@@ -168,6 +172,7 @@ impl Tables<Jackpots> for JackpotTables {
             last_definition,
             indexed_n,
             unpublished: seeds::unpublished(sql, id).await?,
+            has_unpublished_cycles: !books.cycles.is_empty(),
             ..Self::default()
         })
     }
@@ -202,6 +207,7 @@ impl Tables<Jackpots> for JackpotTables {
         }
         let closed = batch.rows.closed_epochs.iter().map(|(epoch, _, _)| *epoch);
         self.unpublished.extend(closed);
+        self.has_unpublished_cycles |= batch.rows.cycles.has_ends();
     }
 }
 
@@ -250,6 +256,7 @@ impl Upkeep<Jackpots> for AfterCommits {
 
     async fn follow(projector: &mut Projector<Jackpots>, at_once: bool) -> Result<bool, sqlx::Error> {
         projector.publish_seeds().await?;
+        projector.publish_cycles().await?;
         projector.index(at_once).await?;
         projector.expire_index().await?;
         // A stop does not wait for a history: the next holder goes on.
@@ -273,6 +280,10 @@ impl Kind for Jackpots {
             payouts: meters.wins,
         });
         metrics.pools.show(id, tiers);
+    }
+
+    fn obeys(&self) -> &dyn Obeys {
+        &*self.operate.views
     }
 
     async fn restore(

@@ -4,6 +4,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
+use super::cycles;
 use crate::jackpot::ledger::event::Entered;
 use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
@@ -124,6 +125,8 @@ pub struct Rows {
     pub in_step: bool,
     /// What its events moved for sources: number and time of the event, the source, what moved.
     pub sources: Vec<(u64, i64, Id, Moved)>,
+    /// Cycles that began and ended.
+    pub cycles: cycles::Rows,
     /// Steps of the meter's history that its events ended.
     pub steps: steps::Rows,
     /// Rows for the index of entries, which is written later.

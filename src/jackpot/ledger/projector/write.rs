@@ -2,7 +2,7 @@
 
 use super::Jackpots;
 use super::rows::Rows;
-use super::{sources, steps};
+use super::{cycles, sources, steps};
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
@@ -14,6 +14,7 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     epochs(tx, batches).await?;
     adjustments(tx, batches).await?;
     sources::write(tx, batches).await?;
+    cycles::write(tx, batches).await?;
     let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
     steps::write(tx, ended).await?;
     changes(tx, batches).await

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::Cycles;
+use jackpot_core::wire::Field as _;
 
 use crate::jackpot::ledger::books::Terms;
 use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
@@ -88,10 +90,7 @@ impl Evidence {
                     self.waiting.get_or_insert(define.superseded);
                 }
                 self.defined.insert(define.version);
-                let terms = Terms {
-                    tiers: define.tiers.unwrap_or_default(),
-                    money: define.money.unwrap_or_default(),
-                };
+                let terms = Terms::of(&define);
                 self.terms.insert(define.put.version, terms);
                 self.dropped.extend(define.superseded);
             }
@@ -184,10 +183,18 @@ impl Evidence {
         first(&mut self.sequence, "seq");
         first(&mut self.claim_order, "order");
         first(&mut self.retention_s, "retention");
-        for (version, tiers, money) in [("version", "tiers", "money"), ("next", "next_tiers", "next_money")] {
+        let cycles = Cycles::parse(text("cycles").unwrap_or_default()).unwrap_or_default();
+        for (version, tiers, money, rules) in [
+            ("version", "tiers", "money", &cycles.rules),
+            ("next", "next_tiers", "next_money", &cycles.next),
+        ] {
             if let (Some(version), Some(tiers), Some(money)) = (number(version), text(tiers), text(money)) {
-                let (tiers, money) = (tiers.to_owned(), money.to_owned());
-                self.terms.entry(version).or_insert(Terms { tiers, money });
+                let terms = Terms {
+                    tiers: tiers.to_owned(),
+                    money: money.to_owned(),
+                    rules: rules.text(),
+                };
+                self.terms.entry(version).or_insert(terms);
             }
         }
         let (changed, counted) = (&self.changed, self.counted);

@@ -61,14 +61,45 @@ impl Replay {
             let own = enter.claims_of(self.sequence);
             open.before_entry(&self.tiers, &definition);
             self.contribute(event.n, entry, &definition, report);
-            let at = (event.n, epoch, self.sequence);
-            self.draws.entered(at, entry, own.first(), &definition, report);
+            let hit = self.hit(event.n, enter, (&entry.entry_id, own), &definition, report);
+            if !hit {
+                let at = (event.n, epoch, self.sequence);
+                self.draws.entered(at, entry, own.first(), &definition, report);
+            }
             paid.extend(self.claims(event, (entry, own), &definition, report)?);
             open.after_entry(own);
         }
         let definitions = definitions.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         open.end((event.n, enter), (&self.tiers, &definitions), fields, report);
         Ok(paid)
+    }
+
+    /// Whether the entry taken last hit a pool by its rule. Then its odds are not drawn, and the hit is its only claim.
+    fn hit(
+        &mut self,
+        n: u64,
+        enter: &Enter,
+        (entry_id, claims): (&str, &[Claim]),
+        definition: &Definition,
+        report: &mut Report,
+    ) -> bool {
+        let stated = enter.hits.iter().flatten().find(|hit| hit.sequence == self.sequence);
+        let tiers = &self.tiers;
+        let hit = self
+            .cycles
+            .entered(entry_id, definition, |tier| tiers.pool(tier), stated, report);
+        let paid = match claims {
+            [claim] if claim.rank == 0 => match &claim.result {
+                ClaimResult::Paid { tier, .. } => Some(tier),
+                _ => None,
+            },
+            _ => None,
+        };
+        if hit.map(|hit| &hit.tier) != paid {
+            let what = format!("entry '{entry_id}' is paid without its draw, or its hit is not paid");
+            report.wrong(Place::Event(n), what);
+        }
+        hit.is_some()
     }
 
     /// Replays the claims that an entry made in the call that took it. Returns the money that they paid.

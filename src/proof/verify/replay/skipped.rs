@@ -54,8 +54,10 @@ impl Replay {
         if books.version != self.version {
             let definition = self.definition(books.version)?;
             self.tiers.set_rules(&definition);
+            self.cycles.rule(&definition);
             self.splits.clear();
         }
+        self.cycles.carry(books.held_cycles().rows);
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);

@@ -52,6 +52,11 @@ impl InLedger for Jackpot {
             "payout_id source_id jackpot_id paid_at_ms claim_order player_id tier amount",
         ),
         ("source_entries", "jackpot_id source_id at_ms sequence player_id"),
+        (
+            "cycles",
+            "jackpot_id tier cycle nonce secret_id commitment low high after_s deadline_s began_ms began_n ended_ms ended_n \
+             ended_by seed",
+        ),
         ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
     ];
     const RECONCILE_INTERVAL_S: u64 = 30;

@@ -1,5 +1,6 @@
 //! Jackpots in the ledger: their events, the index of their entries, receipts, reconciliation, restore.
 
+mod cycles;
 mod entry_index;
 pub mod fixture;
 mod history;

@@ -1,0 +1,407 @@
+//! Must-hit-by on a real Redis: exactly the entry that reaches the trigger hits, in sequence, and the trigger can be computed from the
+//! seed afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::play::{By, Play, Played};
+use jackpot::jackpot::view::{Status, Views};
+use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
+use jackpot::telemetry::Metrics;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::must_hit::ByDay;
+use jackpot_core::jackpot::record::{Hit, HitBy, State};
+use jackpot_core::secret::MasterSecret;
+use serde_json::{Value, json};
+
+use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::fixture::{JackpotFixture, SECRET, sent, tier};
+
+/// Each entry adds one unit, and the odds give nothing.
+pub fn ruled(rule: &Value) -> Value {
+    json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule}))], "odds": {"total": 1, "ranks": []}})
+}
+
+pub fn by_amount(low: u64, high: u64) -> Value {
+    ruled(&json!({"amount": {"low": low, "high": high}}))
+}
+
+pub async fn cycles(fixture: &JackpotFixture) -> Cycles {
+    let text: String = fixture
+        .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("cycles"))
+        .await;
+    Cycles::parse(&text).expect("cycles")
+}
+
+pub async fn open(fixture: &JackpotFixture) -> CycleRow {
+    let grand = Id::parse("grand").expect("an id");
+    cycles(fixture).await.open(&grand).expect("an open cycle").clone()
+}
+
+pub fn seed(fixture: &JackpotFixture, row: &CycleRow, cycle: u64) -> CycleSeed {
+    CycleSeed::derive(&MasterSecret::new(SECRET), &fixture.id, &row.tier, cycle, &row.nonce)
+}
+
+/// Which of `count` entries that add one unit each hit, from the begin of this cycle on: index (from 1), cycle, trigger.
+pub fn expected(fixture: &JackpotFixture, begin: &CycleRow, pool: &mut u64, count: u64) -> Vec<(u64, u64, u64)> {
+    let (mut hits, mut row) = (Vec::new(), begin.clone());
+    for index in 1..=count {
+        *pool += 1;
+        let trigger = row.trigger_amount(&seed(fixture, &row, row.cycle)).expect("an amount");
+        if *pool >= trigger {
+            hits.push((index, row.cycle, trigger));
+            row.cycle += 1;
+            *pool = 0;
+        }
+    }
+    hits
+}
+
+pub async fn enter(play: &Play, fixture: &JackpotFixture, entry_id: &str) -> Played {
+    let entry_id = Id::parse(entry_id).expect("an id");
+    let by = By::default();
+    play.enter(&fixture.id, &entry_id, sent("p", 100), by)
+        .await
+        .expect("taken")
+}
+
+pub fn hit(state: &State) -> Option<Hit> {
+    match state {
+        State::MustHit { hit } => Some(hit.clone()),
+        State::Lost => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn exactly_the_entry_that_reaches_the_amount_hits() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    assert_eq!(
+        seed(&fixture, &begin, 0).commitment(),
+        begin.commitment.0.clone().expect("open")
+    );
+    let mut hits = Vec::new();
+    for index in 1..=200 {
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        if let Some(hit) = hit(&played.record.state) {
+            assert_eq!(
+                (hit.by, hit.amount, hit.claim_order),
+                (HitBy::Amount, hit.trigger, hit.cycle + 1)
+            );
+            assert!(played.attempts.is_empty());
+            hits.push((index, hit.cycle, hit.trigger));
+        }
+    }
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 200));
+    assert!(hits.len() > 10);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_a_hit_answers_the_same_and_changes_nothing() {
+    let fixture = JackpotFixture::with(&by_amount(1, 2)).await;
+    let play = play(&fixture, u64::MAX);
+    enter(&play, &fixture, "a").await;
+    let first = enter(&play, &fixture, "b").await;
+    assert!(hit(&first.record.state).is_some());
+    let before = fixture.dump().await;
+    let again = enter(&play, &fixture, "b").await;
+    assert!(again.replayed);
+    assert_eq!(again.record, first.record);
+    assert_eq!(fixture.dump().await, before);
+}
+
+#[tokio::test]
+async fn the_first_entry_after_the_time_hits() {
+    let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 2}}))).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    let trigger = begin.trigger_at(&seed(&fixture, &begin, 0)).expect("a time");
+    for index in 0..400 {
+        let now_ms = fixture.snapshot().await.now_ms;
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        if let Some(hit) = hit(&played.record.state) {
+            assert_eq!((hit.by, hit.cycle), (HitBy::Time, 0));
+            assert_eq!(i64::try_from(hit.trigger), Ok(trigger));
+            assert!(fixture.snapshot().await.now_ms >= trigger * 1_000);
+            assert_eq!(open(&fixture).await.cycle, 1);
+            fixture.assert_rebuilds().await;
+            return;
+        }
+        assert!(now_ms < trigger * 1_000, "it was due");
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("nothing hit");
+}
+
+/// The cycle is moved a day back, so that its deadline has passed.
+#[tokio::test]
+async fn the_first_entry_after_the_time_of_day_hits() {
+    let daily = json!({"at": "20:00", "zone": "Asia/Seoul"});
+    let fixture = JackpotFixture::with(&ruled(&json!({"daily": daily}))).await;
+    let mut begin = open(&fixture).await;
+    let day: ByDay = serde_json::from_value(daily).expect("a rule");
+    assert_eq!(begin.deadline.0, day.deadline(begin.began.div_euclid(1_000)));
+    let mut moved = cycles(&fixture).await;
+    begin.began -= 2 * 86_400_000;
+    begin.deadline.0 = begin.deadline.0.map(|at| at - 2 * 86_400);
+    moved.rows = vec![begin.clone()];
+    let mut change = redis::cmd("HSET");
+    change.arg(&fixture.keys.state).arg("cycles").arg(moved.text());
+    fixture.raw::<u64>(&mut change).await;
+    let played = enter(&play_apart(&fixture), &fixture, "e").await;
+    let hit = hit(&played.record.state).expect("a hit");
+    let trigger = begin.trigger_at(&seed(&fixture, &begin, 0)).expect("a time");
+    assert_eq!((hit.by, i64::try_from(hit.trigger)), (HitBy::Time, Ok(trigger)));
+}
+
+#[tokio::test]
+async fn a_batch_that_ends_five_cycles_agrees_with_the_triggers_250_times() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let (play, mut pool) = (play(&fixture, u64::MAX), 0);
+    for run in 0..250 {
+        let begin = open(&fixture).await;
+        let batch = batch(&format!("b{run}"), &vec![sent("p", 100); 75]);
+        let played = play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+        let hits = played.winners.iter().map(|winner| {
+            let hit = hit(&winner.record.state).expect("a hit");
+            (winner.index as u64, hit.cycle, hit.trigger)
+        });
+        let hits = hits.collect::<Vec<_>>();
+        assert!(hits.len() >= 5);
+        assert_eq!(hits, expected(&fixture, &begin, &mut pool, 75), "run {run}");
+        assert_eq!(
+            play.enter_batch(&fixture.id, &batch, "").await.expect("found").record,
+            played.record
+        );
+    }
+    fixture.assert_rebuilds().await;
+}
+
+/// So many cycles need more prepared ones than a call usually brings.
+#[tokio::test]
+async fn a_batch_of_10_000_comes_again_with_more_cycles() {
+    let fixture = JackpotFixture::with(&by_amount(5, 17)).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    let batch = batch("b", &vec![sent("p", 100); 10_000]);
+    let played = play.enter_batch(&fixture.id, &batch, "").await.expect("taken");
+    let hits = played.winners.iter().map(|winner| {
+        let hit = hit(&winner.record.state).expect("a hit");
+        (winner.index as u64, hit.cycle, hit.trigger)
+    });
+    let hits = hits.collect::<Vec<_>>();
+    assert!(hits.len() > 600);
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 10_000));
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_ends_more_than_1_000_cycles_is_refused_whole() {
+    let fixture = JackpotFixture::with(&by_amount(1, 2)).await;
+    let batch = batch("b", &vec![sent("p", 100); 2_002]);
+    let before = fixture.dump().await;
+    let refused = play(&fixture, u64::MAX).enter_batch(&fixture.id, &batch, "").await;
+    assert!(matches!(refused, Err(PlayError::TooManyTakes)), "{refused:?}");
+    assert_eq!(fixture.dump().await, before);
+}
+
+/// Another instance, which has read the jackpot as it is now.
+pub fn play_apart(fixture: &JackpotFixture) -> Play {
+    let views = Arc::new(Views::new(fixture.store.clone(), MasterSecret::new(SECRET)));
+    let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
+    crate::support::given::play(&fixture.store, views, metrics, u64::MAX)
+}
+
+#[tokio::test]
+async fn two_instances_that_race_hit_each_trigger_once() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let begin = open(&fixture).await;
+    let plays = [play_apart(&fixture), play_apart(&fixture)];
+    let entries = (0..400_usize).map(|i| {
+        let (play, fixture) = (&plays[i % 2], &fixture);
+        async move { enter(play, fixture, &format!("e{i}")).await }
+    });
+    let mut hits = Vec::new();
+    for played in join_all(entries).await {
+        if let Some(hit) = hit(&played.record.state) {
+            hits.push((played.record.sequence, hit.cycle, hit.trigger));
+        }
+    }
+    hits.sort_unstable();
+    assert_eq!(hits, expected(&fixture, &begin, &mut 0, 400));
+    fixture.assert_rebuilds().await;
+}
+
+/// Nobody can wait a time out.
+#[tokio::test]
+async fn a_resume_ends_open_cycles_with_a_time_and_begins_new_ones() {
+    for (rule, next) in [
+        (json!({"time": {"after_s": 0, "within_s": 60}}), 1),
+        (json!({"amount": {"low": 5, "high": 15}}), 0),
+    ] {
+        let fixture = JackpotFixture::with(&ruled(&rule)).await;
+        fixture.status(Status::Paused).await;
+        assert_eq!(open(&fixture).await.cycle, 0);
+        fixture.status(Status::Open).await;
+        assert_eq!(open(&fixture).await.cycle, next);
+        fixture.assert_rebuilds().await;
+    }
+}
+
+/// Also where the call of another instance, which kept the cycles, closed the epoch in between.
+#[tokio::test]
+async fn a_rotation_with_cycles_ends_them_and_the_next_have_a_new_nonce() {
+    let fixture = JackpotFixture::with(&by_amount(50, 150)).await;
+    let play = play_apart(&fixture);
+    for index in 1..=20 {
+        enter(&play, &fixture, &format!("before{index}")).await;
+    }
+    let before = open(&fixture).await;
+    let by = crate::jackpot::fixture::operator();
+    let reason = || "a test".to_owned();
+    fixture
+        .operate
+        .end_epoch(&fixture.id, reason(), &by)
+        .await
+        .expect("done");
+    assert_eq!(open(&fixture).await, before);
+    fixture
+        .operate
+        .end_epoch_with(&fixture.id, reason(), &by, true)
+        .await
+        .expect("done");
+    let after = open(&fixture).await;
+    assert_eq!(after.cycle, before.cycle + 1);
+    assert_ne!(after.nonce, before.nonce);
+    assert_eq!(fixture.snapshot().await.epoch, 3);
+    let mut hits = Vec::new();
+    for index in 1..=300 {
+        let played = enter(&play, &fixture, &format!("after{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    assert_eq!(hits, expected(&fixture, &after, &mut 20, 300));
+    assert!(!hits.is_empty());
+    fixture.assert_rebuilds().await;
+}
+
+/// Odds take all of `mini`, and that puts a rule for `grand` in force, whose pool is above the rule's `low`.
+#[tokio::test]
+async fn a_batch_may_bring_a_rule_into_force_above_its_low() {
+    let tiers = |rule: &Value| {
+        json!({"tiers": [
+            tier("grand", 900_000, &json!({"must_hit_by": rule, "min_payout": 1})),
+            tier("mini", 100_000, &json!({"min_payout": 1})),
+        ], "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "mini", "take": "all"}}}]},
+        "contribution": {"fixed": 10}})
+    };
+    let fixture = JackpotFixture::with(&tiers(&Value::Null)).await;
+    fixture.fund("f", 1_000).await;
+    fixture
+        .define(&tiers(&json!({"amount": {"low": 500, "high": 1_400}})))
+        .await;
+    assert!(cycles(&fixture).await.rows.is_empty(), "it waits");
+    let batch = batch("b", &vec![sent("p", 100); 100]);
+    let played = play(&fixture, u64::MAX)
+        .enter_batch(&fixture.id, &batch, "")
+        .await
+        .expect("taken");
+    let began = fixture.events().await.into_iter().flat_map(|event| event.cycles);
+    let mut began = began.filter_map(|change| match change {
+        CycleChange::Began(row) => Some(row),
+        CycleChange::Ended { .. } => None,
+    });
+    let first = began.next().expect("a cycle");
+    assert_eq!((first.cycle, first.low.0, first.high.0), (0, Some(1_009), Some(1_400)));
+    let trigger = first.trigger_amount(&seed(&fixture, &first, 0)).expect("an amount");
+    let hits = played.winners.iter().filter_map(|winner| match &winner.record.state {
+        State::MustHit { hit } => Some((winner.index as u64, hit.cycle, hit.trigger)),
+        _ => None,
+    });
+    let hits = hits.collect::<Vec<_>>();
+    // Each entry adds 9 to the pool of 1,000.
+    assert_eq!(hits[0], ((trigger - 1_000).div_ceil(9), 0, trigger));
+    fixture.assert_rebuilds().await;
+}
+
+/// `min_payout` of the definition in force may change at once while nothing is live; the open cycle keeps its own.
+#[tokio::test]
+async fn a_cycle_keeps_the_min_payout_that_it_began_with() {
+    let with = |min: u64| {
+        let rule = json!({"time": {"after_s": 0, "within_s": 1}});
+        json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule, "min_payout": min}))], "odds": {"total": 1, "ranks": []}})
+    };
+    let fixture = JackpotFixture::with(&with(3)).await;
+    assert_eq!(open(&fixture).await.min, 3);
+    fixture.status(Status::Paused).await;
+    fixture.define(&with(5)).await;
+    assert_eq!(open(&fixture).await.min, 3, "a changed rule counts from the next cycle");
+    fixture.status(Status::Open).await;
+    assert_eq!(open(&fixture).await.min, 5);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let play = play_apart(&fixture);
+    for index in 1..=5 {
+        let played = enter(&play, &fixture, &format!("e{index}")).await;
+        assert_eq!(hit(&played.record.state).is_some(), index == 5);
+    }
+    fixture.assert_rebuilds().await;
+}
+
+fn decision(order: u64) -> Decision {
+    Decision {
+        order,
+        reason: "a test".to_owned(),
+        at_ms: 1_000,
+        who: "tester".to_owned(),
+        request_id: "r".to_owned(),
+    }
+}
+
+/// An instance that has not read the jackpot obeys a stop, and reads it for the start.
+#[tokio::test]
+async fn the_end_of_the_emergency_stop_ends_open_cycles_with_a_time() {
+    for (rule, next) in [
+        (json!({"time": {"after_s": 0, "within_s": 60}}), 1),
+        (json!({"daily": {"at": "20:00", "zone": "Asia/Seoul"}}), 1),
+        (json!({"amount": {"low": 5, "high": 15}}), 0),
+    ] {
+        let fixture = JackpotFixture::with(&ruled(&rule)).await;
+        let views = Views::new(fixture.store.clone(), MasterSecret::new(SECRET));
+        let obey = async |order| views.obey(&fixture.id, &decision(order)).await.expect("a reply");
+        assert_eq!(obey(1).await, Obedience::Obeys);
+        assert_eq!(open(&fixture).await.cycle, 0);
+        assert_eq!(obey(2).await, Obedience::Obeys);
+        assert_eq!(open(&fixture).await.cycle, next);
+        let before = fixture.dump().await;
+        assert_eq!(obey(2).await, Obedience::Obeys);
+        assert_eq!(fixture.dump().await, before);
+        enter(&play_apart(&fixture), &fixture, "e").await;
+        fixture.assert_rebuilds().await;
+    }
+}
+
+/// Its cycles end when it is resumed.
+#[tokio::test]
+async fn the_start_of_a_paused_jackpot_leaves_its_cycles() {
+    let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 60}}))).await;
+    let views = &fixture.operate.views;
+    views.obey(&fixture.id, &decision(1)).await.expect("a reply");
+    fixture.status(Status::Paused).await;
+    views.obey(&fixture.id, &decision(2)).await.expect("a reply");
+    assert_eq!(open(&fixture).await.cycle, 0);
+    fixture.status(Status::Open).await;
+    assert_eq!(open(&fixture).await.cycle, 1);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_jackpot_without_a_rule_has_no_cycles() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let has: u64 = fixture
+        .raw(redis::cmd("HEXISTS").arg(&fixture.keys.state).arg("cycles"))
+        .await;
+    assert_eq!(has, 0);
+}
