@@ -22,12 +22,11 @@ for t, tier in ipairs(read_tiers(state, state.tiers, 8, nil, true)) do
     row[#row + 1] = num(tier[METERS_FIELDS[i]])
   end
   row[#row + 1] = num(tier.written)
-  local moved, parts = moved_row(state, tier.name), {}
+  local moved, parts, is_used = moved_row(state, tier.name), {}, false
   for i, name in ipairs(MOVED_METERS) do
-    parts[i] = num(moved[name])
+    parts[i], is_used = num(moved[name]), is_used or moved[name] ~= 0
   end
-  local told = table.concat(parts, ' ')
-  row[#row + 1] = told ~= '0 0 0' and told or nil
+  row[#row + 1] = is_used and table.concat(parts, ' ') or nil
   rows[t] = table.concat(row, ' ') .. ';'
 end
 local fields = held_values(state, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7])

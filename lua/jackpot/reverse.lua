@@ -34,11 +34,6 @@ local function less(held, held_micro, units, micro)
   return 0, 0, missing, missing_micro
 end
 
-local function sum(units, micro, more, more_micro)
-  local both = micro + more_micro
-  return units + more + (both >= MICRO and 1 or 0), both % MICRO
-end
-
 local function argument(at)
   return must(exact(ARGV[at]), 'JP_ARGUMENT amount')
 end
@@ -86,11 +81,7 @@ local function give_back(tier, first)
   local uncovered, uncovered_micro = sum(missing, missing_micro, short, short_micro)
   local amount, amount_micro = sum(pool, pool_micro, reserve, reserve_micro)
 
-  local was = {
-    funded_micro = moved.funded_micro,
-    reversed = moved.reversed,
-    reversed_micro = moved.reversed_micro,
-  }
+  local was = moved_before(moved)
   tier.funded, moved.funded_micro = sum(tier.funded, moved.funded_micro, uncovered, uncovered_micro)
   moved.reversed, moved.reversed_micro = sum(moved.reversed, moved.reversed_micro, amount, amount_micro)
   moved.pool_reversed = moved.pool_reversed + from_pool
@@ -98,13 +89,6 @@ local function give_back(tier, first)
   if tier.contributed + math.max(tier.funded, 0) > MAX then
     return nil
   end
-  local parts = {}
-  for _, field in ipairs(MOVED_METERS) do
-    if moved[field] ~= was[field] then
-      parts[#parts + 1] = meter_delta_text(field, num(moved[field] - was[field]))
-    end
-  end
-  local changed = #parts > 0 and tier_changes_text(tier.name, table.concat(parts, ',')) or ''
   local text = reversed_tier_text(
     tier.name,
     num(amount),
@@ -113,7 +97,7 @@ local function give_back(tier, first)
     num(uncovered_micro),
     taken and '1' or '0'
   )
-  return text, changes(state, { tier }) .. changed
+  return text, changes(state, { tier }) .. moved_changes(moved, was)
 end
 
 local tiers = read_tiers(state, state.tiers, 5)

@@ -3,7 +3,10 @@
 -- Pools are plain integers under their own keys. The field `meters` of the state has everything else of a tier, and the
 -- value that a script last wrote to the pool. If a pool differs from it, the pool was changed by hand, and no script
 -- decides by it. For each tier, at every instant, in millionths:
---   contributed + funded = pool + reserve + overflow + the two remainders + paid + reversed
+--   contributed + funded = pool + reserve + overflow + the two remainders + paid + reversed + transferred_out
+--     + expected
+-- `funded` counts what operators paid in, and what transfers brought (`transferred_in`) or will bring (`expected`),
+-- so that its bound holds for them in scripts that read only the packed meters.
 -- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
 
 local MICRO = 1000000 -- millionths of a minor unit
@@ -142,8 +145,8 @@ local function accrue(tier, pool, pool_micro, reserve, reserve_micro)
   return amount
 end
 
--- What tiers have outside the packed meters (moved.lua): a row for each by its name. Only takes of all and reversals
--- read and write it, so it costs other entries nothing. Reads it once in a call.
+-- What tiers have outside the packed meters (moved.lua): a row for each by its name. Only takes of all, reversals
+-- and transfers read and write it, so it costs other entries nothing. Reads it once in a call.
 local function moved_rows(state)
   if not state.moved then
     local rows = {}
@@ -159,7 +162,17 @@ local function moved_rows(state)
   return state.moved
 end
 
-local MOVED_METERS = { 'funded_micro', 'reversed', 'reversed_micro' } -- the meters in it
+-- The meters in it.
+local MOVED_METERS = {
+  'funded_micro',
+  'reversed',
+  'reversed_micro',
+  'transferred_in',
+  'transferred_in_micro',
+  'transferred_out',
+  'transferred_out_micro',
+  'expected',
+}
 
 local function moved_row(state, name)
   local rows = moved_rows(state)
@@ -172,6 +185,11 @@ local function moved_row(state, name)
       reversed_micro = 0,
       funded_micro = 0,
       pool_reversed = 0,
+      transferred_in = 0,
+      transferred_in_micro = 0,
+      transferred_out = 0,
+      transferred_out_micro = 0,
+      expected = 0,
     }
     rows[#rows + 1], rows[name] = row, row
   end
@@ -188,7 +206,12 @@ local function moved_rows_text(rows)
       num(row.reversed),
       num(row.reversed_micro),
       num(row.funded_micro),
-      num(row.pool_reversed)
+      num(row.pool_reversed),
+      num(row.transferred_in),
+      num(row.transferred_in_micro),
+      num(row.transferred_out),
+      num(row.transferred_out_micro),
+      num(row.expected)
     )
   end
   return table.concat(texts)

@@ -41,6 +41,11 @@ local function append_tier_meters(reply, values)
   reply[length + 13] = values.funded_micro
   reply[length + 14] = values.reversed
   reply[length + 15] = values.reversed_micro
+  reply[length + 16] = values.transferred_in
+  reply[length + 17] = values.transferred_in_micro
+  reply[length + 18] = values.transferred_out
+  reply[length + 19] = values.transferred_out_micro
+  reply[length + 20] = values.expected
 end
 
 -- A value of the state, or a count of another key.

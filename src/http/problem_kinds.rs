@@ -186,7 +186,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "entry-pending",
         "The entry has no outcome yet",
-        "Repeat the reversal in a moment: any instance finishes the entry.",
+        "Repeat the reversal or transfer in a moment: any instance finishes the entry.",
     ),
     kind(
         "entry-reversed",
@@ -197,6 +197,16 @@ pub(super) const KINDS: &[Kind] = &[
         "too-late",
         "The time for it has passed",
         "An entry can be reversed for `reverse_within_s` of its definition. Nothing was changed; adjust by hand if you must.",
+    ),
+    kind(
+        "jackpot-open",
+        "The jackpot is open",
+        "Only a paused or closed jackpot transfers its money. Pause it, then send the same transfer id again.",
+    ),
+    kind(
+        "transfer-id-reused",
+        "The transfer id was used before",
+        "The id belongs to a transfer with other content, and nothing was moved. Send a new id.",
     ),
     kind(
         "amount-too-large",

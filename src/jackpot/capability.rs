@@ -15,6 +15,7 @@ use super::operate::Operate;
 use super::play::Play;
 use super::recovery::Recovery;
 use super::secrets;
+use super::transfer::worker::Transfers;
 use super::view::Views;
 use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::coupon;
@@ -139,10 +140,21 @@ impl Capability for Service {
             settings: self.settings.play.clone(),
             retention_s: self.settings.fairness.retention_s,
         };
-        Ok(vec![Worker {
-            name: "the recovery",
-            until: Until::Stopping,
-            run: Box::new(|stopping| Box::pin(recovery.run(stopping))),
-        }])
+        let transfers = Transfers {
+            operate: self.operate.clone(),
+            sql: self.ledger.sql.clone(),
+        };
+        Ok(vec![
+            Worker {
+                name: "the recovery",
+                until: Until::Stopping,
+                run: Box::new(|stopping| Box::pin(recovery.run(stopping))),
+            },
+            Worker {
+                name: "the transfers",
+                until: Until::Stopping,
+                run: Box::new(|stopping| Box::pin(transfers.run(stopping))),
+            },
+        ])
     }
 }

@@ -50,6 +50,15 @@ pub enum PlayError {
     /// The adjustment id was used with other content.
     #[error("adjustment id '{0}' was used before with other content")]
     AdjustmentIdReused(Id),
+    /// The transfer id was used with other content.
+    #[error("transfer id '{0}' was used before with other content")]
+    TransferIdReused(Id),
+    /// An open jackpot plays with its money.
+    #[error("jackpot '{0}' is open: pause or close it before a transfer")]
+    TransferOpen(Id),
+    /// Entries may still win its money.
+    #[error("jackpot '{0}' has entries without an outcome: repeat the transfer in a moment")]
+    TransferPending(Id),
     /// The entry has a prize, which a reversal would leave without its round.
     #[error("entry '{0}' has a prize: a round with a prize is not reversed")]
     EntryHasPrize(String),

@@ -4,7 +4,7 @@
 //! (what this instance knows), `play` (an entry's path), `entering` (combines entries into one call), `expected` (the state
 //! that a call is to find), `taking` (an entry's further steps), `batch` (many entries of one request), `segment` (drawn
 //! entries as the scripts take them), `operate` (requests of operators), `reverse` (cancelled
-//! rounds), `named` (rooms and coupons that a definition
+//! rounds), `transfer` (money that moves to another jackpot), `named` (rooms and coupons that a definition
 //! names), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
 
 pub mod api;
@@ -29,4 +29,5 @@ pub mod scripts;
 pub mod secrets;
 pub mod segment;
 mod taking;
+pub mod transfer;
 pub mod view;

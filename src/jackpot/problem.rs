@@ -31,9 +31,13 @@ impl From<PlayError> for Problem {
             PlayError::EntryIdReused(_) | PlayError::BatchIdReused(_) => unprocessable("entry-id-reused", &error),
             PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
+            PlayError::TransferIdReused(_) => unprocessable("transfer-id-reused", &error),
+            PlayError::TransferOpen(_) => Problem::new(StatusCode::CONFLICT, "jackpot-open", error.to_string()),
             PlayError::WrongSource { .. } => Problem::new(StatusCode::FORBIDDEN, "wrong-source", error.to_string()),
             PlayError::EntryHasPrize(_) => Problem::new(StatusCode::CONFLICT, "entry-has-prize", error.to_string()),
-            PlayError::EntryPending(_) => Problem::new(StatusCode::CONFLICT, "entry-pending", error.to_string()),
+            PlayError::EntryPending(_) | PlayError::TransferPending(_) => {
+                Problem::new(StatusCode::CONFLICT, "entry-pending", error.to_string())
+            }
             PlayError::EntryReversed { .. } => Problem::new(StatusCode::CONFLICT, "entry-reversed", error.to_string()),
             PlayError::TooLate { .. } => Problem::new(StatusCode::CONFLICT, "too-late", error.to_string()),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),

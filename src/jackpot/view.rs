@@ -81,10 +81,22 @@ pub struct Meter {
     /// Its millionths.
     #[serde(skip)]
     pub reversed_micro: u64,
-    /// Came from other jackpots. Always 0: transfers are not built yet.
+    /// Came from other jackpots: whole units of the exact sum.
     pub transferred_in: u64,
-    /// Went to other jackpots. Always 0 too.
+    /// Its millionths.
+    #[serde(skip)]
+    pub transferred_in_micro: u64,
+    /// Went to other jackpots: whole units of the exact sum.
     pub transferred_out: u64,
+    /// Its millionths.
+    #[serde(skip)]
+    pub transferred_out_micro: u64,
+    /// Room for transfers that are to come.
+    #[serde(skip)]
+    pub expected: u64,
+    /// What Redis has as `funded`: also what transfers brought or will bring.
+    #[serde(skip)]
+    pub funded_in_redis: i64,
     /// Millionths beside `funded`, of what reversals could not take out of the tier.
     #[serde(skip)]
     pub funded_micro: u64,

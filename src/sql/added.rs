@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 9] = [
+pub const TABLES: [Added; 10] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -24,6 +24,7 @@ pub const TABLES: [Added; 9] = [
     SOURCE_PAYOUTS,
     SOURCE_ENTRIES,
     CYCLES,
+    TRANSFERS,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -209,6 +210,33 @@ pub const CYCLES: Added = Added {
         ("ended_by", true),
         // hexadecimal; empty while it is not published
         ("seed", true),
+    ],
+    is_copied: true,
+};
+
+/// Transfers that jackpots gave (`jackpot::transfer`). A row without an end is money in transit, and the list of what is left
+/// to do: the index has only those.
+pub const TRANSFERS: Added = Added {
+    name: "transfers",
+    create: "CREATE TABLE transfers (jackpot_id TEXT NOT NULL, transfer_id TEXT NOT NULL, n BIGINT NOT NULL, \
+             place BIGINT NOT NULL, at_ms BIGINT NOT NULL, to_id TEXT NOT NULL, parts TEXT NOT NULL, done_ms BIGINT NOT NULL, \
+             PRIMARY KEY (jackpot_id, transfer_id)); \
+             CREATE UNIQUE INDEX transfers_by_event ON transfers (jackpot_id, n, place); \
+             CREATE INDEX transfers_in_transit ON transfers (at_ms) WHERE done_ms = 0",
+    columns: &[
+        // the jackpot that gave
+        ("jackpot_id", true),
+        ("transfer_id", true),
+        // its event, its place in that from 0 (a skipped event may carry several), and the time
+        ("n", false),
+        ("place", false),
+        ("at_ms", false),
+        // the jackpot that receives
+        ("to_id", true),
+        // what each tier gave: "tier,to_tier,pool,pool_micro,reserve,reserve_micro,overflow;" each
+        ("parts", true),
+        // when it was received, ms; 0 while in transit
+        ("done_ms", false),
     ],
     is_copied: true,
 };

@@ -29,6 +29,7 @@ mod rules;
 mod several;
 mod shared;
 mod status;
+mod transfers;
 mod winners;
 
 pub use fairness::Epochs;
@@ -66,7 +67,7 @@ pub struct Api {
 #[openapi(
     paths(
         definitions::put, definitions::list, definitions::get, definitions::of_version, rules::get, status::pause, status::resume, status::close,
-        adjustments::post, meter::get, meter::stream, history::get, winners::get,
+        adjustments::post, transfers::post, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         several::post,
         batches::post, reversals::post,
@@ -125,6 +126,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
         .route("/v1/jackpots/{id}/close", web::post().to(status::close))
         .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
+        .route("/v1/jackpots/{id}/transfers", web::post().to(transfers::post))
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}/reverse",
             web::post().to(reversals::post),

@@ -33,6 +33,16 @@ pub fn action(
             let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
             Done::new("adjust", held(before), held(after)).to(adjustment_id)
         }
+        Kind::Give(give) => {
+            let held = |books: &Books| {
+                let tiers = give.parts.iter().map(|part| {
+                    let tier = part.tier.as_str();
+                    held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier))
+                });
+                json!({"to": give.to, "tiers": tiers.collect::<Vec<_>>()})
+            };
+            Done::new("transfer", held(before), held(after)).to(&give.transfer_id)
+        }
         Kind::Reverse(reverse) => {
             let held = |books: &Books| {
                 let tiers = reverse.reversed.iter().map(|part| {
@@ -74,12 +84,13 @@ fn skipped_after(event: &Event, skipped: &Skipped<Carried>) -> Value {
 }
 
 fn held(tier: &str, meters: Option<(&Id, &Meters)>) -> Value {
+    let meters = meters.map(|(_, meters)| *meters).unwrap_or_default();
+    let (funded, _) = meters.by_operators();
     let Meters {
         pool,
         reserve,
         overflow,
-        funded,
         ..
-    } = meters.map(|(_, meters)| *meters).unwrap_or_default();
+    } = meters;
     json!({"tier": tier, "pool": pool, "reserve": reserve, "overflow": overflow, "funded": funded})
 }

@@ -69,7 +69,7 @@ pub struct Books {
     pub older_records: Kept,
     /// Shortest time that ids are remembered, in seconds.
     pub retention_s: u64,
-    /// Number of ids of adjustments.
+    /// Number of records of adjustments and transfers.
     pub adjustments: u64,
     /// Entries without an outcome, by sequence.
     pub pending: BTreeMap<u64, Pending>,
@@ -125,6 +125,19 @@ macro_rules! meters {
             pub reversed: i64,
             #[serde(default, skip_serializing_if = "is_zero")]
             pub reversed_micro: i64,
+            /// Came from other jackpots. `funded` counts it too, as Redis has it.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub transferred_in: i64,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub transferred_in_micro: i64,
+            /// Went to other jackpots.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub transferred_out: i64,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub transferred_out_micro: i64,
+            /// Room for transfers that are to come. `funded` counts it too.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub expected: i64,
             /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
             #[serde(default, skip_serializing_if = "is_zero")]
             pub skipped: i64,
@@ -138,16 +151,29 @@ macro_rules! meters {
             pub const NAMES: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
 
             /// The meters outside the packed ones, as a checkpoint has them.
-            pub const MOVED: [&str; 3] = ["funded_micro", "reversed", "reversed_micro"];
+            pub const MOVED: [&str; 8] = [
+                "funded_micro",
+                "reversed",
+                "reversed_micro",
+                "transferred_in",
+                "transferred_in_micro",
+                "transferred_out",
+                "transferred_out_micro",
+                "expected",
+            ];
 
             /// Names and values, in the order of [`MOVED`](Self::MOVED).
             #[must_use]
-            pub fn outside(&self) -> [(&'static str, i64); 3] {
-                let [funded_micro, reversed, reversed_micro] = Self::MOVED;
+            pub fn outside(&self) -> [(&'static str, i64); 8] {
                 [
-                    (funded_micro, self.funded_micro),
-                    (reversed, self.reversed),
-                    (reversed_micro, self.reversed_micro),
+                    ("funded_micro", self.funded_micro),
+                    ("reversed", self.reversed),
+                    ("reversed_micro", self.reversed_micro),
+                    ("transferred_in", self.transferred_in),
+                    ("transferred_in_micro", self.transferred_in_micro),
+                    ("transferred_out", self.transferred_out),
+                    ("transferred_out_micro", self.transferred_out_micro),
+                    ("expected", self.expected),
                 ]
             }
 
@@ -177,6 +203,11 @@ macro_rules! meters {
                     "funded_micro" => &mut self.funded_micro,
                     "reversed" => &mut self.reversed,
                     "reversed_micro" => &mut self.reversed_micro,
+                    "transferred_in" => &mut self.transferred_in,
+                    "transferred_in_micro" => &mut self.transferred_in_micro,
+                    "transferred_out" => &mut self.transferred_out,
+                    "transferred_out_micro" => &mut self.transferred_out_micro,
+                    "expected" => &mut self.expected,
                     "skipped" => &mut self.skipped,
                     "skipped_micro" => &mut self.skipped_micro,
                     _ => return None,
@@ -205,6 +236,15 @@ fn is_zero(value: &i64) -> bool {
 }
 
 impl Meters {
+    /// What operators put in, less what they took out, minor units and millionths: `funded` without what transfers
+    /// brought or will bring.
+    #[must_use]
+    pub fn by_operators(&self) -> (i64, i64) {
+        let units = self.funded - self.transferred_in - self.expected;
+        let micro = self.funded_micro - self.transferred_in_micro;
+        (units - i64::from(micro < 0), micro.rem_euclid(1_000_000))
+    }
+
     /// What came in, less what is there and what went out, in millionths. Unless it is 0, money was made or lost.
     #[must_use]
     pub fn difference_micro(&self) -> i128 {
@@ -213,6 +253,7 @@ impl Meters {
         let came = came + i128::from(self.funded_micro) + units(self.skipped) + i128::from(self.skipped_micro);
         let there = units(self.pool) + units(self.reserve) + units(self.overflow) + units(self.paid);
         let there = there + units(self.reversed) + i128::from(self.reversed_micro);
+        let there = there + units(self.transferred_out) + i128::from(self.transferred_out_micro) + units(self.expected);
         came - there - i128::from(self.pool_micro) - i128::from(self.reserve_micro)
     }
 }
@@ -296,7 +337,8 @@ impl Books {
                 )?;
                 self.status = Some(change.after);
             }
-            Kind::Adjust { .. } => self.adjustments += 1,
+            // A transfer keeps a record beside those of adjustments.
+            Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => self.adjustments += 1,
             Kind::Reverse(_) => {
                 self.records.entries += 1;
                 self.count_reversed(event);
@@ -414,8 +456,8 @@ impl Books {
         Ok(())
     }
 
-    /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid + reversed, in
-    /// millionths.
+    /// Changes the meters. For each tier: contributed + funded = pool + reserve + overflow + remainders + paid + reversed +
+    /// `transferred_out` + expected, in millionths.
     fn change_meters(&mut self, event: &Event) -> Result<(), FoldError> {
         // The changes of a tier are adjacent.
         for changes in event.changes.chunk_by(|a, b| a.tier == b.tier) {

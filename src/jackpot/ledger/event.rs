@@ -17,6 +17,7 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleChanges, HitRow};
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
 use jackpot_core::jackpot::reversal::ReversedTier;
+use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
 
@@ -195,6 +196,12 @@ events! {
         },
         /// A game cancelled the round of an entry, and its tiers gave its contribution back.
         "reverse" Reverse(Reverse),
+        /// Room was made for a transfer that another jackpot is about to give.
+        "expect" Expect(Expect),
+        /// An operator transferred all money of tiers to another jackpot: it is in transit until that one receives it.
+        "give" Give(Give),
+        /// The money of a transfer came in.
+        "receive" Receive(Receive),
         /// What Redis held right before the event. The ledger compares it with its books
         /// ([ledger](../explanation/ledger.md#what-is-compared)).
         "checkpoint" Checkpoint(Checkpoint),
@@ -312,12 +319,60 @@ event_fields! {
 }
 
 event_fields! {
+    /// Room for a transfer.
+    pub struct Expect {
+        /// Its id.
+        pub transfer_id as "transfer": Id,
+        /// The jackpot that gives.
+        pub from: Id,
+        /// Digest of the parts, which names the room.
+        pub digest: String,
+        /// What the jackpot holds in each tier, and where it goes.
+        pub parts: Vec<Part>,
+    }
+    unread {
+        /// Who asked for it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
+    /// A transfer that was given.
+    pub struct Give {
+        /// Its id.
+        pub transfer_id as "transfer": Id,
+        /// Digest of its content, by which the service knows a repeat.
+        pub digest: String,
+        /// The jackpot that it goes to.
+        pub to: Id,
+        /// What each tier gave, and where it goes.
+        pub parts: Vec<Part>,
+    }
+    unread {
+        /// Who asked for it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
+    /// A transfer that came in.
+    pub struct Receive {
+        /// Its id.
+        pub transfer_id as "transfer": Id,
+        /// The jackpot that gave it.
+        pub from: Id,
+        /// What each tier gave, and where it went.
+        pub parts: Vec<Part>,
+    }
+}
+
+event_fields! {
     /// What Redis held.
     pub struct Checkpoint {
         /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
         pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
         /// Every meter of the tiers in force.
-        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro` if one of them is not 0" parse::parse_meters,
+        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro transferred_in transferred_in_micro transferred_out transferred_out_micro expected` if one of them is not 0" parse::parse_meters,
     }
 }
 

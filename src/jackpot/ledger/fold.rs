@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::jackpot::transfer::{self, GivenRecord};
+use jackpot_core::wire::Field;
 
 use super::books::Books;
 use super::event::{Event, Kind};
@@ -25,8 +26,8 @@ pub struct Fold {
     pub seen: HashMap<String, String>,
     /// Records of the older generation.
     pub seen_before: HashMap<String, String>,
-    /// Digest and time in ms by adjustment id.
-    pub adjustments: BTreeMap<Id, (String, i64)>,
+    /// Digest and time in ms by adjustment id, and the records of transfers beside them.
+    pub adjustments: BTreeMap<String, (String, i64)>,
     records: Records,
 }
 
@@ -47,8 +48,37 @@ impl Fold {
             }
             Kind::Adjust { adjustment_id, digest } => {
                 let done = (digest.clone(), event.at_ms);
-                if self.adjustments.insert(adjustment_id.clone(), done).is_some() {
+                if self.adjustments.insert(adjustment_id.to_string(), done).is_some() {
                     return Err(unexpected("an adjustment id comes twice"));
+                }
+            }
+            Kind::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                self.adjustments.insert(name, (expect.parts.text(), event.at_ms));
+            }
+            Kind::Give(give) => {
+                let record = GivenRecord {
+                    digest: give.digest.clone(),
+                    to: give.to.clone(),
+                    parts: give.parts.clone(),
+                };
+                let name = transfer::out(&give.transfer_id);
+                if self
+                    .adjustments
+                    .insert(name, (record.to_string(), event.at_ms))
+                    .is_some()
+                {
+                    return Err(unexpected("a transfer is given twice"));
+                }
+            }
+            Kind::Receive(receive) => {
+                let name = transfer::came_in(&receive.from, &receive.transfer_id);
+                if self
+                    .adjustments
+                    .insert(name, (receive.parts.text(), event.at_ms))
+                    .is_some()
+                {
+                    return Err(unexpected("a transfer comes in twice"));
                 }
             }
             Kind::Rotate {
@@ -85,8 +115,7 @@ impl Fold {
                     self.open_epoch(*epoch, opening, *opened_ms);
                 }
                 for (id, digest, at_ms) in &carried.adjustments {
-                    let id = Id::parse(id).map_err(|_| unexpected("the id of an adjustment"))?;
-                    self.adjustments.insert(id, (digest.clone(), *at_ms));
+                    self.adjustments.insert(id.clone(), (digest.clone(), *at_ms));
                 }
                 if self.books.generation.n == event.n {
                     self.seen_before = std::mem::take(&mut self.seen);

@@ -34,10 +34,12 @@ pub enum Account {
     Skipped,
     /// Cancelled rounds: what was given back.
     Reversals,
+    /// Other jackpots: what went to them; negative: what came from them.
+    Transfers,
 }
 
 impl Account {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Contributions,
         Self::Funding,
         Self::Pool,
@@ -47,6 +49,7 @@ impl Account {
         Self::Payouts,
         Self::Skipped,
         Self::Reversals,
+        Self::Transfers,
     ];
 
     /// The account in the text of an event's postings.
@@ -61,6 +64,7 @@ impl Account {
             Self::Payouts => 'w',
             Self::Skipped => 's',
             Self::Reversals => 'v',
+            Self::Transfers => 't',
         }
     }
 
@@ -77,6 +81,7 @@ impl Account {
             Self::Payouts => "payouts",
             Self::Skipped => "skipped",
             Self::Reversals => "reversals",
+            Self::Transfers => "transfers",
         }
     }
 
@@ -95,6 +100,12 @@ impl Account {
             "overflow" => (Self::Overflow, false, false),
             "pool_micro" | "reserve_micro" => (Self::Remainder, false, true),
             "paid" => (Self::Payouts, false, false),
+            "transferred_out" => (Self::Transfers, false, false),
+            "transferred_out_micro" => (Self::Transfers, false, true),
+            // The part of `funded` that is only room: nobody has funded it.
+            "expected" => (Self::Funding, false, false),
+            "transferred_in" => (Self::Transfers, true, false),
+            "transferred_in_micro" => (Self::Transfers, true, true),
             "skipped" => (Self::Skipped, true, false),
             "skipped_micro" => (Self::Skipped, true, true),
             _ => return None,
@@ -130,6 +141,11 @@ pub fn moved(event: &Event) -> String {
         let (amount, micro) = &mut tiers[place].1[account as usize];
         let into = if outside { -delta } else { *delta };
         *(if millionths { micro } else { amount }) += into;
+        // The meter `funded` counts it too, and no operator has funded it.
+        if meter.starts_with("transferred_in") {
+            let (amount, micro) = &mut tiers[place].1[Account::Funding as usize];
+            *(if millionths { micro } else { amount }) += delta;
+        }
     }
     text(tiers)
 }

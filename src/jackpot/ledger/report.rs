@@ -67,8 +67,13 @@ impl Side<'_> {
             ("opening", 0),
             ("contributions", self.meter("contributed")),
             ("contributions_micro", self.meter("contributed_micro")),
-            ("funding", self.meter("funded")),
-            ("transfers_in", 0),
+            (
+                "funding",
+                self.meter("funded")
+                    .saturating_sub(self.meter("transferred_in"))
+                    .saturating_sub(self.meter("expected")),
+            ),
+            ("transfers_in", self.meter("transferred_in")),
             ("pool", self.meter("pool")),
             ("reserve", self.meter("reserve")),
             ("overflow", self.meter("overflow")),
@@ -77,8 +82,12 @@ impl Side<'_> {
                 self.meter("pool_micro").saturating_add(self.meter("reserve_micro")),
             ),
             ("paid", self.meter("paid")),
-            ("transfers_out", 0),
-            ("funding_micro", self.meter("funded_micro")),
+            ("transfers_out", self.meter("transferred_out")),
+            (
+                "funding_micro",
+                self.meter("funded_micro")
+                    .saturating_sub(self.meter("transferred_in_micro")),
+            ),
             ("reversed", self.meter("reversed")),
             ("reversed_micro", self.meter("reversed_micro")),
         ];
@@ -98,8 +107,16 @@ impl Side<'_> {
             &["contributed", "funded", "skipped"],
             &["contributed_micro", "funded_micro", "skipped_micro"],
         ) == sum(
-            &["pool", "reserve", "overflow", "paid", "reversed"],
-            &["pool_micro", "reserve_micro", "reversed_micro"],
+            &[
+                "pool",
+                "reserve",
+                "overflow",
+                "paid",
+                "reversed",
+                "transferred_out",
+                "expected",
+            ],
+            &["pool_micro", "reserve_micro", "reversed_micro", "transferred_out_micro"],
         )
     }
 }

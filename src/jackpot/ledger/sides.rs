@@ -149,6 +149,11 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
         }
         let moved = [
             ("funded_micro", meter.funded_micro),
+            ("transferred_in", meter.transferred_in),
+            ("transferred_in_micro", meter.transferred_in_micro),
+            ("transferred_out", meter.transferred_out),
+            ("transferred_out_micro", meter.transferred_out_micro),
+            ("expected", meter.expected),
             ("reversed", meter.reversed),
             ("reversed_micro", meter.reversed_micro),
         ];
@@ -156,7 +161,7 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
             let value = i64::try_from(value).unwrap_or(i64::MAX);
             meters.insert(format!("{}:{name}", meter.tier), value);
         }
-        meters.insert(format!("{}:funded", meter.tier), meter.funded);
+        meters.insert(format!("{}:funded", meter.tier), meter.funded_in_redis);
         meters.insert(format!("{}:reserve_micro", meter.tier), 0);
     }
     MetersAndState {

@@ -74,6 +74,11 @@ impl Takes {
             reversed_micro: part(meters.reversed_micro),
             funded_micro: part(meters.funded_micro),
             pool_reversed: 0,
+            transferred_in: part(meters.transferred_in),
+            transferred_in_micro: part(meters.transferred_in_micro),
+            transferred_out: part(meters.transferred_out),
+            transferred_out_micro: part(meters.transferred_out_micro),
+            expected: part(meters.expected),
         };
         let used = books.meters.iter();
         let used = used.filter(|(_, meters)| meters.wins > 0 || meters.moved().next().is_some());

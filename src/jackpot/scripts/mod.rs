@@ -26,6 +26,7 @@ mod restore;
 mod reverse;
 mod rotate;
 mod segment;
+mod transfer;
 
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
@@ -42,6 +43,7 @@ pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
+pub use transfer::{Expect, Expected, Give, Given, Received, transfer_expect, transfer_give, transfer_receive};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -215,10 +217,50 @@ static REVERSE: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
+    "exactly",
     "reversal",
     "event/reverse",
     "reverse_reply",
     "reverse"
+);
+static TRANSFER_EXPECT: LazyLock<Script> = script!(
+    "transfer_expect",
+    "",
+    "changes",
+    "moved",
+    "tiers",
+    "exactly",
+    "adjustment",
+    "transfer",
+    "transfer_parts",
+    "event/expect",
+    "transfer_expect"
+);
+static TRANSFER_GIVE: LazyLock<Script> = script!(
+    "transfer_give",
+    "allow-oom",
+    "changes",
+    "moved",
+    "tiers",
+    "exactly",
+    "adjustment",
+    "transfer",
+    "event/give",
+    "transfer_reply",
+    "transfer_give"
+);
+static TRANSFER_RECEIVE: LazyLock<Script> = script!(
+    "transfer_receive",
+    "allow-oom",
+    "changes",
+    "moved",
+    "tiers",
+    "exactly",
+    "adjustment",
+    "transfer",
+    "transfer_parts",
+    "event/receive",
+    "transfer_receive"
 );
 static DEFINE: LazyLock<Script> = script!(
     "define",
@@ -323,7 +365,7 @@ static PENDING: LazyLock<Script> = script!(
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 11] {
+pub fn declared() -> [Declared; 12] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
@@ -388,6 +430,15 @@ pub fn declared() -> [Declared; 11] {
             "lua/jackpot/reverse_reply.lua",
             "src/jackpot/scripts/reverse.rs",
             [reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
+        ),
+        Declared::new(
+            "lua/jackpot/transfer_reply.lua",
+            "src/jackpot/scripts/transfer.rs",
+            [reply_any::<transfer::Parts>(
+                "`transfer_give`",
+                "given",
+                "ok, same, holds",
+            )],
         ),
         Declared::new(
             "lua/jackpot/define_reply.lua",

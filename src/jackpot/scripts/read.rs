@@ -136,6 +136,16 @@ reply! {
         reversed: u64,
         /// Its millionths.
         reversed_micro: u64,
+        /// Came from other jackpots, whole units.
+        transferred_in: u64,
+        /// Its millionths.
+        transferred_in_micro: u64,
+        /// Went to other jackpots, whole units.
+        transferred_out: u64,
+        /// Its millionths.
+        transferred_out_micro: u64,
+        /// Room for transfers that are to come, whole units.
+        expected: u64,
     }
 }
 
@@ -194,6 +204,9 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
 }
 
 fn meter_of(row: TierMeters) -> Meter {
+    let units = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let funded = row.funded.0 - units(row.transferred_in) - units(row.expected);
+    let funded = funded - i64::from(row.funded_micro < row.transferred_in_micro);
     Meter {
         tier: row.name,
         pool: row.pool,
@@ -202,15 +215,19 @@ fn meter_of(row: TierMeters) -> Meter {
         remainder_micro: row.pool_micro + row.reserve_micro,
         contributed: row.contributed,
         contributed_micro: row.contributed_micro,
-        funded: row.funded.0,
+        funded,
+        funded_in_redis: row.funded.0,
         paid: row.paid,
         wins: row.wins,
         pool_written: row.pool_written,
         funded_micro: row.funded_micro,
         reversed: row.reversed,
         reversed_micro: row.reversed_micro,
-        transferred_in: 0,
-        transferred_out: 0,
+        transferred_in: row.transferred_in,
+        transferred_in_micro: row.transferred_in_micro,
+        transferred_out: row.transferred_out,
+        transferred_out_micro: row.transferred_out_micro,
+        expected: row.expected,
     }
 }
 

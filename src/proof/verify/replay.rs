@@ -1,7 +1,7 @@
 //! Replays the events: recomputes every contribution, claim and meter from the definitions and the requests, and
 //! compares them with what the event states.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jackpot_core::fields::EventFields;
@@ -29,6 +29,7 @@ mod enter;
 mod reverse;
 mod seen;
 mod skipped;
+mod transfer;
 
 /// The replayed state of a jackpot.
 pub(super) struct Replay {
@@ -48,6 +49,8 @@ pub(super) struct Replay {
     seen: SeenIds,
     /// The last entry at the last take of all of a tier.
     took: BTreeMap<Id, u64>,
+    /// Records of transfers (`jackpot_core::jackpot::transfer`).
+    transfers: HashSet<String>,
     splits: HashMap<(Minor, Option<Id>), Vec<TierAmount>>,
     /// Entries that a skipped event left pending.
     carried_pending: BTreeMap<u64, CarriedPending>,
@@ -73,6 +76,7 @@ impl Replay {
             once: Once::default(),
             seen: SeenIds::default(),
             took: BTreeMap::new(),
+            transfers: HashSet::new(),
             splits: HashMap::new(),
             carried_pending: BTreeMap::new(),
         }
@@ -115,6 +119,9 @@ impl Replay {
                     self.cycles.reversed(tier, before.pool(tier) - self.tiers.pool(tier));
                 }
             }
+            Kind::Expect(expect) => self.expect(event.n, expect, report),
+            Kind::Give(give) => self.give(event.n, give, report),
+            Kind::Receive(receive) => self.receive(event.n, receive, report),
             Kind::Rotate {
                 epoch,
                 opening,

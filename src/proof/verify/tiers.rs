@@ -8,6 +8,7 @@ use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::reversal::ReversedTier;
 use jackpot_core::jackpot::split::TierAmount;
+use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::money::MAX_MINOR;
 
 use crate::jackpot::ledger::event::MeterChange;
@@ -18,7 +19,7 @@ const MICRO: i128 = 1_000_000;
 pub(super) type Meters = [i128; NAMES.len()];
 
 /// The names of meters in events.
-pub(super) const NAMES: [&str; 13] = [
+pub(super) const NAMES: [&str; 18] = [
     "pool",
     "reserve",
     "overflow",
@@ -32,6 +33,11 @@ pub(super) const NAMES: [&str; 13] = [
     "funded_micro",
     "reversed",
     "reversed_micro",
+    "transferred_in",
+    "transferred_in_micro",
+    "transferred_out",
+    "transferred_out_micro",
+    "expected",
 ];
 const POOL: usize = 0;
 const RESERVE: usize = 1;
@@ -46,6 +52,11 @@ const WINS: usize = 9;
 const FUNDED_MICRO: usize = 10;
 const REVERSED: usize = 11;
 const REVERSED_MICRO: usize = 12;
+const TRANSFERRED_IN: usize = 13;
+const TRANSFERRED_IN_MICRO: usize = 14;
+const TRANSFERRED_OUT: usize = 15;
+const TRANSFERRED_OUT_MICRO: usize = 16;
+const EXPECTED: usize = 17;
 
 /// Seed and cap of a tier, and the `low` of its must-hit rule.
 #[derive(Debug, Clone, Copy, Default)]
@@ -244,6 +255,58 @@ impl Tiers {
         }
     }
 
+    /// Makes room for a part of a transfer in the tier that it goes to.
+    pub(super) fn expect(&mut self, part: &Part) {
+        let meters = self.meters.entry(part.to_tier.clone()).or_default();
+        let room = room(part);
+        meters[FUNDED] += room;
+        meters[EXPECTED] += room;
+    }
+
+    /// Gives everything of a tier out. Returns the part.
+    pub(super) fn give(&mut self, tier: &Id, to_tier: &Id) -> Part {
+        let meters = self.meters.entry(tier.clone()).or_default();
+        let unsigned = |value: i128| u64::try_from(value).unwrap_or(u64::MAX);
+        let part = Part {
+            tier: tier.clone(),
+            to_tier: to_tier.clone(),
+            pool: unsigned(meters[POOL]),
+            pool_micro: unsigned(meters[POOL_MICRO]),
+            reserve: unsigned(meters[RESERVE]),
+            reserve_micro: unsigned(meters[RESERVE_MICRO]),
+            overflow: unsigned(meters[OVERFLOW]),
+        };
+        for at in [POOL, POOL_MICRO, RESERVE, RESERVE_MICRO, OVERFLOW] {
+            meters[at] = 0;
+        }
+        add(meters, (TRANSFERRED_OUT, TRANSFERRED_OUT_MICRO), amount(&part));
+        part
+    }
+
+    /// Puts a part of a transfer into its tier. `has_room`: room was made for it.
+    pub(super) fn receive(&mut self, part: &Part, has_room: bool) {
+        let cap = self.rules.get(&part.to_tier).and_then(|rules| rules.cap);
+        let meters = self.meters.entry(part.to_tier.clone()).or_default();
+        if has_room {
+            meters[FUNDED] -= room(part);
+            meters[EXPECTED] -= room(part);
+        }
+        add(meters, (FUNDED, FUNDED_MICRO), amount(part));
+        add(meters, (TRANSFERRED_IN, TRANSFERRED_IN_MICRO), amount(part));
+        let whole = |units: u64, micro: u64| i128::from(units) * MICRO + i128::from(micro);
+        add(
+            meters,
+            (RESERVE, RESERVE_MICRO),
+            whole(part.reserve, part.reserve_micro),
+        );
+        let before = meters[POOL];
+        add(meters, (POOL, POOL_MICRO), whole(part.pool, part.pool_micro));
+        let came = meters[POOL] - before;
+        let taken = cap.map_or(came, |cap| came.min((cap - before).max(0)));
+        meters[POOL] = before + taken;
+        meters[OVERFLOW] += i128::from(part.overflow) + came - taken;
+    }
+
     /// Compares the changes since `before` with those that an event states. Returns the first difference, and continues
     /// from what the event states.
     pub(super) fn compare(&mut self, before: &Self, changes: &[MeterChange]) -> Option<String> {
@@ -301,4 +364,21 @@ impl Tiers {
             Some(format!("{} of tier '{tier}' is at {}", at.0, at.1))
         })
     }
+}
+
+/// All money of a part of a transfer, millionths.
+fn amount(part: &Part) -> i128 {
+    let units = i128::from(part.pool) + i128::from(part.reserve) + i128::from(part.overflow);
+    units * MICRO + i128::from(part.pool_micro) + i128::from(part.reserve_micro)
+}
+
+/// Whole units that it needs below 2^53 - 1.
+fn room(part: &Part) -> i128 {
+    (amount(part) + MICRO - 1).div_euclid(MICRO)
+}
+
+/// Adds millionths to a meter of units and its fraction.
+fn add(meters: &mut Meters, (units, micro): (usize, usize), amount: i128) {
+    let sum = meters[units] * MICRO + meters[micro] + amount;
+    (meters[units], meters[micro]) = (sum.div_euclid(MICRO), sum.rem_euclid(MICRO));
 }

@@ -17,6 +17,7 @@ use jackpot_core::jackpot::epoch::EpochRecord;
 use jackpot_core::jackpot::record::{CallRecord, Contributed, InRun, Record};
 use jackpot_core::jackpot::reversal::{Moved, ReversalRecord, ReversedTier};
 use jackpot_core::jackpot::split::TierAmount;
+use jackpot_core::jackpot::transfer::{GivenRecord, Part};
 use jackpot_core::wire::{lua, packed, page};
 
 use super::{hold, hold_file};
@@ -89,6 +90,12 @@ fn lua_reads_and_writes_what_rust_declares() {
     let of_tier = lua::record_writers(&ReversedTier::shape());
     part("reversal", source, &[reversal, of_tier]);
     part("moved", source, &[lua::record_without_kinds(&Moved::shape())]);
+    let source = "crates/core/src/jackpot/transfer.rs";
+    let transfer = [
+        lua::record_without_kinds(&Part::shape()),
+        lua::record_without_kinds(&GivenRecord::shape()),
+    ];
+    part("transfer", source, &transfer);
     let source = "src/jackpot/ledger/event.rs";
     part("claims", source, &[lua::record_writers(&Claim::shape())]);
     let changes = [
@@ -163,6 +170,8 @@ fn the_page_of_values_is_that_of_the_declarations() {
         ("`MeterDelta` of a tier", MeterDelta::shape()),
         ("An epoch", EpochRecord::shape()),
         ("An adjustment", AdjustmentRecord::shape()),
+        ("What a transfer moves out of a tier", Part::shape()),
+        ("A transfer that was given", GivenRecord::shape()),
         ("An issue of a user of a coupon", UserIssue::shape()),
         ("`Line` of an event of a coupon", Line::shape()),
         ("The `state` of a room's checkpoint", Checkpoint::shape()),

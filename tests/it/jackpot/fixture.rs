@@ -231,12 +231,17 @@ impl JackpotFixture {
                 overflow: units(meter.overflow),
                 contributed: units(meter.contributed),
                 contributed_micro: units(meter.contributed_micro),
-                funded: meter.funded,
+                funded: meter.funded_in_redis,
                 paid: units(meter.paid),
                 wins: units(meter.wins),
                 funded_micro: units(meter.funded_micro),
                 reversed: units(meter.reversed),
                 reversed_micro: units(meter.reversed_micro),
+                transferred_in: units(meter.transferred_in),
+                transferred_in_micro: units(meter.transferred_in_micro),
+                transferred_out: units(meter.transferred_out),
+                transferred_out_micro: units(meter.transferred_out_micro),
+                expected: units(meter.expected),
                 ..Meters::default()
             };
             assert_eq!(rebuilt, held);
@@ -291,7 +296,7 @@ impl JackpotFixture {
         let adjustments = fold
             .adjustments
             .into_iter()
-            .map(|(id, (digest, at))| (id.to_string(), format!("{digest} {at}")));
+            .map(|(id, (digest, at))| (id, format!("{digest} {at}")));
         assert_eq!(
             adjustments.collect::<BTreeMap<_, _>>(),
             self.hash(&keys.adjustments).await

@@ -30,4 +30,5 @@ pub mod script_restore;
 pub mod script_tail;
 mod several;
 mod sources;
+pub mod transfer;
 mod winners;

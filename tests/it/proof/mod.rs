@@ -8,6 +8,7 @@ mod restored;
 mod rng;
 mod secrets;
 pub mod story;
+mod transfers;
 
 use jackpot::proof::verify::{Place, Report, Trusted, VerifyError, verify};
 use serde_json::json;

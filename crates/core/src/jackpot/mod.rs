@@ -35,3 +35,4 @@ pub mod record;
 pub mod reversal;
 pub mod split;
 pub mod steps;
+pub mod transfer;

@@ -34,8 +34,8 @@ words! {
 }
 
 words! {
-    /// What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all
-    /// and by reversals.
+    /// What a tier has outside the packed meters, in the field `moved` of the state. The field is written by takes of all,
+    /// reversals and transfers.
     pub struct Moved as "moved" by ' ' each ';' {
         /// The tier.
         pub tier: Id,
@@ -52,6 +52,16 @@ words! {
         pub funded_micro: u64,
         /// Whole units that reversals took out of the pool since the last take of all.
         pub pool_reversed: u64,
+        /// Came from other jackpots, whole units. The meter `funded` counts it too.
+        pub transferred_in: u64,
+        /// Its millionths.
+        pub transferred_in_micro: u64,
+        /// Went to other jackpots, whole units.
+        pub transferred_out: u64,
+        /// Its millionths.
+        pub transferred_out_micro: u64,
+        /// Room for transfers that are to come, whole units. The meter `funded` counts it too.
+        pub expected: u64,
     }
 }
 

@@ -177,10 +177,24 @@ fn read_function(shape: &RecordShape, letter: Option<&str>) -> String {
     };
     let fields = kind.map_or(&shape.head, |kind| &kind.fields);
     let names: Vec<_> = names.into_iter().chain(fields.iter().map(|field| field.name)).collect();
-    let (left, right) = (
-        format!("  local {} =", names.join(", ")),
-        format!("string.match(text, '^{text}$')"),
-    );
+    // A list of locals is not wrapped, so many values go through a table.
+    let list = format!("  local {} =", names.join(", "));
+    let is_long = list.len() > WIDTH;
+    let (left, right) = if is_long {
+        (
+            "  local found =".to_owned(),
+            format!("{{ string.match(text, '^{text}$') }}"),
+        )
+    } else {
+        (list, format!("string.match(text, '^{text}$')"))
+    };
+    let value = |at: usize| {
+        if is_long {
+            format!("found[{}]", at + 1)
+        } else {
+            names[at].to_owned()
+        }
+    };
     let between = if left.len() + right.len() < WIDTH {
         " "
     } else {
@@ -190,10 +204,10 @@ fn read_function(shape: &RecordShape, letter: Option<&str>) -> String {
         lua,
         "\n-- Parses it into a table with its fields as text; nil for every other text.\nlocal function {function}(text)\n\
          {left}{between}{right}\n  if not {} then\n    return nil\n  end\n  return {{\n",
-        names[0]
+        value(0)
     );
-    for name in names {
-        let _ = writeln!(lua, "    {name} = {name},");
+    for (at, name) in names.iter().enumerate() {
+        let _ = writeln!(lua, "    {name} = {},", value(at));
     }
     lua.push_str("  }\nend\n");
     lua

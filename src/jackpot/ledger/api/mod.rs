@@ -4,6 +4,7 @@ mod entries;
 mod head;
 mod payouts;
 mod postings;
+mod transfers;
 
 use actix_web::web::ServiceConfig;
 use utoipa::OpenApi;
@@ -13,7 +14,14 @@ use crate::jackpot::ledger::compared::Reconciliation;
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
 #[openapi(
-    paths(payouts::list, payouts::get, entries::list, postings::list, head::get),
+    paths(
+        payouts::list,
+        payouts::get,
+        entries::list,
+        postings::list,
+        transfers::list,
+        head::get
+    ),
     components(schemas(Reconciliation))
 )]
 pub struct ApiDoc;
@@ -24,6 +32,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/payouts", crate::http::get().to(payouts::list))
         .route("/v1/payouts/{payout_id}", crate::http::get().to(payouts::get))
         .route("/v1/entries", crate::http::get().to(entries::list))
+        .route("/v1/jackpots/{id}/transfers", crate::http::get().to(transfers::list))
         .route("/v1/jackpots/{id}/ledger", crate::http::get().to(postings::list))
         .route("/v1/jackpots/{id}/ledger/head", crate::http::get().to(head::get));
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::transfer::{self, GivenRecord};
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::UnsignedReceipt;
+use jackpot_core::wire::Field;
 
 use super::Jackpots;
 use super::index::{carried_entry_rows, entry_rows};
@@ -14,7 +16,7 @@ use super::rows::{CouponRow, PayoutRow, SettledRow};
 use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind};
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
@@ -101,6 +103,25 @@ impl Batch {
                     .adjustments
                     .push((adjustment_id.to_string(), n, at_ms, digest));
             }
+            Kind::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                self.rows.adjustments.push((name, n, at_ms, expect.parts.text()));
+            }
+            Kind::Give(give) => {
+                let record = GivenRecord {
+                    digest: give.digest.clone(),
+                    to: give.to.clone(),
+                    parts: give.parts.clone(),
+                };
+                let name = transfer::out(&give.transfer_id);
+                self.rows.adjustments.push((name, n, at_ms, record.to_string()));
+                self.rows.given.push((n, 0, at_ms, give));
+            }
+            Kind::Receive(receive) => {
+                let name = transfer::came_in(&receive.from, &receive.transfer_id);
+                self.rows.adjustments.push((name, n, at_ms, receive.parts.text()));
+                self.rows.received.push((at_ms, receive.from, receive.transfer_id));
+            }
             Kind::Rotate {
                 epoch, opening, pruned, ..
             } => {
@@ -166,6 +187,15 @@ impl Batch {
             .map(|(epoch, at_ms)| (epoch, n, at_ms));
         self.rows.closed_epochs.extend(closed);
         self.rows.epochs.extend(carried.epochs);
+        let mut place = 0;
+        for (name, content, at_ms) in &carried.adjustments {
+            if let Some(give) = carried_give(name, content) {
+                self.rows.given.push((n, place, *at_ms, give));
+                place += 1;
+            } else if let Some((from, transfer_id)) = carried_receive(name) {
+                self.rows.received.push((*at_ms, from, transfer_id));
+            }
+        }
         let adjusted = carried.adjustments.into_iter();
         self.rows
             .adjustments
@@ -348,4 +378,22 @@ impl Before {
 
 fn wrong(n: u64, what: &'static str) -> Stop {
     Stop::Fold(FoldError::Unexpected { n, what })
+}
+
+/// The transfer of a record that was carried on, if it says that one was given.
+fn carried_give(name: &str, content: &str) -> Option<Give> {
+    let transfer_id = Id::parse(name.strip_prefix("!out!")?).ok()?;
+    let GivenRecord { digest, to, parts } = GivenRecord::parse(content).ok()?;
+    Some(Give {
+        transfer_id,
+        digest,
+        to,
+        parts,
+    })
+}
+
+/// The jackpot that gave, and the transfer of a record that was carried on, if it says that one came in.
+fn carried_receive(name: &str) -> Option<(Id, Id)> {
+    let (from, transfer_id) = name.strip_prefix("!in!")?.split_once('!')?;
+    Some((Id::parse(from).ok()?, Id::parse(transfer_id).ok()?))
 }

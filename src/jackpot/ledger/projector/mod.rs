@@ -8,6 +8,7 @@ pub mod rows;
 mod seeds;
 mod sources;
 mod steps;
+mod transfers;
 mod write;
 
 pub use sources::ALL_TIERS;

@@ -5,7 +5,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
 use super::cycles;
-use crate::jackpot::ledger::event::Entered;
+use crate::jackpot::ledger::event::{Entered, Give};
 use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
 
@@ -121,6 +121,10 @@ pub struct Rows {
     pub closed_epochs: Vec<(u64, u64, i64)>,
     /// Adjustments: id, event, time, digest.
     pub adjustments: Vec<(String, u64, i64, String)>,
+    /// Transfers that the jackpot gave: event, place in it, time, what was given.
+    pub given: Vec<(u64, u64, i64, Give)>,
+    /// Transfers that it received: time, the jackpot that gave, id.
+    pub received: Vec<(i64, Id, Id)>,
     /// Whether the history of the meter has all events before the batch. Otherwise it gets no rows now.
     pub in_step: bool,
     /// What its events moved for sources: number and time of the event, the source, what moved.

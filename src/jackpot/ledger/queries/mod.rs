@@ -7,4 +7,5 @@ pub mod history;
 pub mod payouts;
 pub mod postings;
 pub mod sources;
+pub mod transfers;
 pub mod winners;

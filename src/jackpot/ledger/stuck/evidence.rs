@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::Cycles;
+use jackpot_core::jackpot::transfer;
 use jackpot_core::wire::Field as _;
 
 use crate::jackpot::ledger::books::Terms;
@@ -127,6 +128,15 @@ impl Evidence {
             }
             Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
+            Kind::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                self.adjusted.insert(name);
+            }
+            Kind::Give(give) => _ = self.adjusted.insert(transfer::out(&give.transfer_id)),
+            Kind::Receive(receive) => {
+                self.adjusted
+                    .insert(transfer::came_in(&receive.from, &receive.transfer_id));
+            }
             Kind::Emergency(_) | Kind::Reverse(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
@@ -147,7 +157,7 @@ impl Evidence {
         let counted = &mut self.counted;
         match kind {
             Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
-            Kind::Adjust { .. } => counted.adjustments += 1,
+            Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => counted.adjustments += 1,
             Kind::Reverse(_) => counted.records = counted.records.map(|before| before + 1),
             Kind::Rotate { dropped, pruned, .. } => {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();

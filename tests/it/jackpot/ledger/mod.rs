@@ -11,3 +11,4 @@ mod receipts;
 mod reconcile;
 mod restore;
 mod stuck;
+mod transfers;

@@ -104,6 +104,17 @@ async fn every_route_is_of_an_own_subject_or_filtered_or_refused() {
     assert!(walked > 50 && subjects > 30, "{subjects} of {walked}");
 }
 
+#[tokio::test]
+async fn money_is_transferred_only_between_own_jackpots() {
+    let service = service().await;
+    let bound = key(&service, "bound", &[&["--role", "operate"][..], &OWN].concat()).await;
+    let body = json!({"transfer_id": "t", "to": "other", "tiers": {"grand": "grand"}, "reason": "a test"});
+    let refused = bound
+        .ask(&Method::POST, "/v1/jackpots/own/transfers", Some(&body))
+        .await;
+    assert_eq!(refused, (403, "wrong-subject".to_owned()));
+}
+
 fn ids(page: &Value) -> Vec<&str> {
     let items = page["items"].as_array().expect("items");
     items

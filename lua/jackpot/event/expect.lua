@@ -1,0 +1,57 @@
+-- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Part of a script. Appends the event `expect`: Room was made for a transfer that another jackpot is about to give.
+-- `values` has a text for each field:
+--   transfer: Its id.
+--   from: The jackpot that gives.
+--   digest: Digest of the parts, which names the room.
+--   parts: What the jackpot holds in each tier, and where it goes.
+--   reason: Why, in the operator's words.
+--   who: Name of the operator's key, or of the part of the service.
+--   request_id: `X-Request-Id` of the call; empty for none.
+--   meters: The change of each meter.
+--   applied: Version of the definition that came into force with the event.
+
+local function append_expect(key, state, at, values)
+  local id, n = next_event(state)
+  local at_text = num(at)
+  local text = '4:type6:expect'
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '8:transfer'
+    .. (sizes[#values.transfer] or size(#values.transfer))
+    .. values.transfer
+    .. '4:from'
+    .. (sizes[#values.from] or size(#values.from))
+    .. values.from
+    .. '6:digest'
+    .. (sizes[#values.digest] or size(#values.digest))
+    .. values.digest
+    .. '5:parts'
+    .. (sizes[#values.parts] or size(#values.parts))
+    .. values.parts
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
+  redis.call('XADD', key, id, 'e', text)
+end

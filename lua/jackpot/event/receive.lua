@@ -1,0 +1,41 @@
+-- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Part of a script. Appends the event `receive`: The money of a transfer came in.
+-- `values` has a text for each field:
+--   transfer: Its id.
+--   from: The jackpot that gave it.
+--   parts: What each tier gave, and where it went.
+--   meters: The change of each meter.
+--   applied: Version of the definition that came into force with the event.
+
+local function append_receive(key, state, at, values)
+  local id, n = next_event(state)
+  local at_text = num(at)
+  local text = '4:type7:receive'
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '8:transfer'
+    .. (sizes[#values.transfer] or size(#values.transfer))
+    .. values.transfer
+    .. '4:from'
+    .. (sizes[#values.from] or size(#values.from))
+    .. values.from
+    .. '5:parts'
+    .. (sizes[#values.parts] or size(#values.parts))
+    .. values.parts
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
+  redis.call('XADD', key, id, 'e', text)
+end

@@ -1,0 +1,68 @@
+-- Makes room for a transfer, before the other jackpot gives its money: from here on entries and operators
+-- can't use it.
+--
+-- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
+-- ARGV  1..4 fence (state.lua)  5 the jackpot that gives  6 transfer id  7 digest of the parts  8 parts (transfer.lua)
+--       9 currency of the jackpot that gives  10 reason  11 who  12 request id
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
+--       {'ok', mark} there is room | {'same', mark} it was made before
+--       {'closed', mark} | {'currency', mark} | {'no-tier', mark} | {'too-large', mark} past 2^53-1
+-- Invariants: room is made once for the same parts. It counts as funded and as expected, so conservation holds,
+-- and every script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room
+-- for the earlier ones stays: it costs nothing but a part of 2^53-1.
+-- Cost: O(tiers).
+
+local CARRIED = 2 -- units that the remainders of pool and reserve can become
+
+local state, ended = known_state(KEYS[1])
+if not state then
+  return ended
+end
+local refusal = fence(state)
+local source, transfer_id, digest = ARGV[5], ARGV[6], ARGV[7]
+local name = '!room!' .. source .. '!' .. transfer_id .. '!' .. digest
+local is_in = redis.call('HEXISTS', KEYS[2], '!in!' .. source .. '!' .. transfer_id) == 1
+if is_in or redis.call('HEXISTS', KEYS[2], name) == 1 then
+  return { 'same', mark(state) }
+end
+if refusal then
+  return { refusal, mark(state) }
+end
+if state.status == 'closed' then
+  return { 'closed', mark(state) }
+end
+if state.currency ~= ARGV[9] then
+  return { 'currency', mark(state) }
+end
+
+local tiers, meters = read_tiers(state, state.tiers, 4), {}
+for _, part in ipairs(read_parts(ARGV[8], 'JP_ARGUMENT parts')) do
+  local tier = tier_named(tiers, part.to_tier)
+  if not tier then
+    return { 'no-tier', mark(state) }
+  end
+  local moved = moved_row(state, tier.name)
+  local was = moved_before(moved)
+  local room = room_of(part)
+  tier.funded, moved.expected = tier.funded + room, moved.expected + room
+  if tier.contributed + math.max(tier.funded, 0) > MAX - CARRIED then
+    return { 'too-large', mark(state) }
+  end
+  meters[#meters + 1] = changes(state, { tier }) .. moved_changes(moved, was)
+end
+
+local at = now_ms()
+append_expect(KEYS[3], state, at, {
+  transfer = transfer_id,
+  from = source,
+  digest = digest,
+  parts = ARGV[8],
+  reason = ARGV[10],
+  who = ARGV[11],
+  request_id = ARGV[12],
+  meters = table.concat(meters),
+  applied = '',
+})
+redis.call('HSET', KEYS[2], name, adjustment_text(ARGV[8], num(at)))
+write_state(KEYS[1], state)
+return { 'ok', mark(state) }

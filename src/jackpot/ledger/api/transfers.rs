@@ -1,0 +1,70 @@
+//! The transfers that a jackpot gave.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::auth;
+use crate::http::problem::Problem;
+use crate::http::query::{PathOf, QueryOf};
+use crate::jackpot::ledger::queries::transfers::{TransferFilters, TransferRow, TransferState};
+use crate::ledger::api::Api;
+use crate::ledger::api::answer::answer;
+use crate::ledger::api::csv::Record;
+use crate::ledger::api::page::{Limit, PageBody, Paging};
+
+/// Which transfers.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TransferQuery {
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/transfers", operation_id = "list_transfers", tag = "ledger", security(("bearer" = [])),
+    params(("id" = String, Path), TransferQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<TransferRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn list(
+    auth::Read(caller): auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<TransferQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    api.queries.expect_jackpot(&id).await?;
+    let filters = TransferFilters { jackpot_id: id };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let (listing, queries) = (filters.listing(), api.queries.clone());
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.transfers(&filters, after, limit).await }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+impl Record for TransferRow {
+    const HEADER: &'static [&'static str] = &["transfer_id", "jackpot_id", "to", "state", "tiers"];
+
+    fn cells(&self) -> Vec<String> {
+        let state = match self.state {
+            TransferState::InTransit => "in-transit",
+            TransferState::Done => "done",
+        };
+        vec![
+            self.transfer_id.clone(),
+            self.jackpot_id.clone(),
+            self.to.clone(),
+            state.to_owned(),
+            serde_json::to_string(&self.tiers).expect("plain data is JSON"),
+        ]
+    }
+}

@@ -1,0 +1,51 @@
+//! Writes the table of transfers: the jackpot that gives makes a row, the one that receives ends it.
+
+use jackpot_core::wire::Field;
+
+use super::Jackpots;
+use super::write::all;
+use crate::ledger::projector::batch::Batch;
+use crate::ledger::projector::write::{insert, int};
+use crate::sql::{Tx, Value};
+
+/// Writes the rows of these batches. A jackpot receives only what the table has, so each row is there before its end,
+/// perhaps since this very transaction.
+pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let given: Vec<_> = all(batches, |rows| &rows.given)
+        .map(|(jackpot, (n, place, at_ms, give))| (jackpot, (*n, *place, *at_ms), give, give.parts.text()))
+        .collect();
+    let rows = given.iter().map(|(jackpot, (n, place, at_ms), give, parts)| {
+        [
+            *jackpot,
+            Value::Text(give.transfer_id.as_str()),
+            Value::Int(int(*n)),
+            Value::Int(int(*place)),
+            Value::Int(*at_ms),
+            Value::Text(give.to.as_str()),
+            Value::Text(parts),
+            Value::Int(0),
+        ]
+    });
+    let columns = [
+        "jackpot_id",
+        "transfer_id",
+        "n",
+        "place",
+        "at_ms",
+        "to_id",
+        "parts",
+        "done_ms",
+    ];
+    insert(tx, "transfers", &columns, rows).await?;
+    for batch in batches {
+        for (at_ms, from, transfer_id) in &batch.rows.received {
+            sqlx::query("UPDATE transfers SET done_ms = $1 WHERE jackpot_id = $2 AND transfer_id = $3")
+                .bind(*at_ms)
+                .bind(from.as_str())
+                .bind(transfer_id.as_str())
+                .execute(&mut **tx)
+                .await?;
+        }
+    }
+    Ok(())
+}

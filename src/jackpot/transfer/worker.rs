@@ -1,0 +1,66 @@
+//! Ends transfers whose call died: every instance looks at what the ledger has in transit, and lets the targets receive it.
+//! Two instances at once do no harm, because a target receives each transfer once.
+
+use std::time::Duration;
+
+use jackpot_core::ids::Id;
+use sqlx::Row;
+use tokio::time::timeout;
+use tracing::warn;
+
+use crate::jackpot::operate::Operate;
+use crate::sql::Sql;
+use crate::stopping::Stopping;
+
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Transfers of one look, the oldest first.
+const AT_ONCE: i64 = 100;
+/// Looks between two log lines about a transfer that stays in transit.
+const LOOKS_PER_LINE: u64 = 60;
+
+/// The worker of an instance.
+#[derive(Debug, Clone)]
+pub struct Transfers {
+    pub operate: Operate,
+    pub sql: Sql,
+}
+
+impl Transfers {
+    /// Works until the service stops.
+    pub async fn run(self, stopping: Stopping) {
+        let mut looks = 0_u64;
+        while timeout(PAUSE, stopping.wait()).await.is_err() {
+            let says = looks.is_multiple_of(LOOKS_PER_LINE);
+            if let Err(error) = self.look(says).await
+                && says
+            {
+                warn!(%error, "transfers in transit could not be read");
+            }
+            looks += 1;
+        }
+    }
+
+    /// One look: the targets receive what is in transit. `says`: whether it logs what stays so.
+    pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
+        let rows = sqlx::query(
+            "SELECT jackpot_id, transfer_id, to_id, parts FROM transfers WHERE done_ms = 0 ORDER BY at_ms LIMIT $1",
+        )
+        .bind(AT_ONCE)
+        .fetch_all(self.sql.reader());
+        for row in self.sql.reading(rows).await? {
+            let id = |column: &str| Ok::<_, sqlx::Error>(Id::parse(row.try_get(column)?).ok());
+            let parts: String = row.try_get("parts")?;
+            let (Some(source), Some(transfer_id), Some(to)) = (id("jackpot_id")?, id("transfer_id")?, id("to_id")?)
+            else {
+                continue;
+            };
+            if let Err(error) = self.operate.receive(&to, (&source, &transfer_id), &parts).await
+                && says
+            {
+                warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit");
+            }
+        }
+        Ok(())
+    }
+}

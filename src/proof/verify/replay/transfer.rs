@@ -1,0 +1,58 @@
+//! Replays transfers: the room that one needs, what the tiers give, and where it goes.
+
+use jackpot_core::jackpot::transfer;
+use jackpot_core::wire::Field;
+use sha2::{Digest, Sha256};
+
+use super::Replay;
+use crate::jackpot::ledger::event::{Expect, Give, Receive};
+use crate::proof::verify::report::{Place, Report};
+
+/// Bytes of the digest of the parts.
+const DIGEST_LEN: usize = 16;
+
+impl Replay {
+    pub(super) fn expect(&mut self, n: u64, expect: &Expect, report: &mut Report) {
+        if !self
+            .transfers
+            .insert(transfer::room(&expect.from, &expect.transfer_id, &expect.digest))
+        {
+            report.wrong(
+                Place::Event(n),
+                format!("transfer '{}' has room before", expect.transfer_id),
+            );
+        }
+        for part in &expect.parts {
+            self.tiers.expect(part);
+        }
+    }
+
+    pub(super) fn give(&mut self, n: u64, give: &Give, report: &mut Report) {
+        let transfer_id = &give.transfer_id;
+        if !self.transfers.insert(transfer::out(transfer_id)) {
+            report.wrong(Place::Event(n), format!("transfer '{transfer_id}' was given before"));
+        }
+        for stated in &give.parts {
+            let right = self.tiers.give(&stated.tier, &stated.to_tier);
+            if right != *stated {
+                let what = format!("transfer '{transfer_id}' gives '{stated}', and the tier holds '{right}'");
+                report.wrong(Place::Event(n), what);
+            }
+        }
+    }
+
+    pub(super) fn receive(&mut self, n: u64, receive: &Receive, report: &mut Report) {
+        let (from, transfer_id) = (&receive.from, &receive.transfer_id);
+        if !self.transfers.insert(transfer::came_in(from, transfer_id)) {
+            report.wrong(
+                Place::Event(n),
+                format!("transfer '{transfer_id}' of '{from}' came in before"),
+            );
+        }
+        let digest = hex::encode(&Sha256::digest(receive.parts.text())[..DIGEST_LEN]);
+        let has_room = self.transfers.contains(&transfer::room(from, transfer_id, &digest));
+        for part in &receive.parts {
+            self.tiers.receive(part, has_room);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! Transfers with the ledger: their rows and postings, callers that die between two steps, two instances, and a Redis that
+//! is rebuilt while money is in transit.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::mem::swap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::postings;
+use jackpot::jackpot::ledger::queries::transfers::{TransferFilters, TransferState};
+use jackpot::jackpot::operate::Operate;
+use jackpot::jackpot::scripts::Given;
+use jackpot::jackpot::transfer::worker::Transfers as Worker;
+use jackpot::jackpot::transfer::{Transfer, Transferred};
+use jackpot::jackpot::view::{Meter, Status};
+use jackpot::ledger::kind::Subjects as _;
+use jackpot::ledger::queries::Queries;
+use jackpot::stopping::Stopping;
+use jackpot_core::ids::Id;
+use jackpot_core::wire::Field as _;
+use serde_json::json;
+
+use crate::jackpot::fixture::{JackpotFixture, operator, tier};
+use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::jackpot::transfer::held;
+use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::wait::eventually;
+
+on_both_databases!(
+    a_transfer_reaches_its_tables_and_its_postings_balance,
+    a_transfer_whose_caller_died_after_any_step_is_ended,
+    two_instances_drive_one_transfer,
+    a_lost_redis_is_rebuilt_while_money_is_in_transit,
+    what_redis_lost_of_a_transfer_is_done_again_once,
+);
+
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A ledger, and two jackpots beside its own one: a paused one that gives and one that receives.
+struct Moving {
+    ledger: JackpotLedger,
+    source: JackpotFixture,
+    target: JackpotFixture,
+}
+
+impl Moving {
+    async fn with(db: LedgerDb) -> Self {
+        let rules = json!({
+            "contribution": {"rate_ppm": 15_001},
+            "tiers": [tier("grand", 1_000_000, &json!({"reserve_ppm": 333_333, "cap": 20}))],
+            "odds": {"total": 1, "ranks": []},
+        });
+        let ledger = JackpotLedger::with(db, &json!({})).await;
+        let moving = Self {
+            source: JackpotFixture::on(Arc::clone(&ledger.redis), &rules).await,
+            target: JackpotFixture::on(Arc::clone(&ledger.redis), &rules).await,
+            ledger,
+        };
+        for i in 0..31 {
+            moving.source.take(&format!("e{i}"), 0).await;
+        }
+        moving.target.take("e", 0).await;
+        moving.source.status(Status::Paused).await;
+        moving.learn().await;
+        moving.ledger.project().await;
+        moving
+    }
+
+    /// The instance of the ledger knows both, also after a restore.
+    async fn learn(&self) {
+        let registry = self.ledger.kind.registry();
+        let ids = [self.source.id.clone(), self.target.id.clone()];
+        registry.add_to_index(&ids).await.expect("in the index");
+        for id in &ids {
+            self.operate().views.refresh(id).await.expect("readable");
+        }
+    }
+
+    /// What the ledger's own instance operates with.
+    fn operate(&self) -> &Operate {
+        &self.ledger.kind.operate
+    }
+
+    fn wish(&self, transfer_id: &str) -> Transfer {
+        let grand = Id::parse("grand").expect("an id");
+        Transfer {
+            transfer_id: Id::parse(transfer_id).expect("an id"),
+            to: self.target.id.clone(),
+            tiers: vec![(grand.clone(), grand)],
+            reason: "a test".to_owned(),
+        }
+    }
+
+    /// The call of an instance, while nobody projects.
+    async fn call(&self, operate: &Operate, transfer_id: &str) -> Result<Transferred, PlayError> {
+        let (sql, wish) = (&self.ledger.ledger.sql, self.wish(transfer_id));
+        operate.transfer(sql, &self.source.id, &wish, &operator()).await
+    }
+
+    /// The same while a projector reads.
+    async fn call_with_projector(&self, operate: &Operate, transfer_id: &str) -> Transferred {
+        let mut projector = self.ledger.projector();
+        let ended = Cell::new(false);
+        let calling = async {
+            let done = self.call(operate, transfer_id).await;
+            ended.set(true);
+            done.expect("transferred")
+        };
+        let reading = async {
+            while !ended.get() {
+                projector.catch_up().await;
+                tokio::task::yield_now().await;
+            }
+        };
+        let (done, ()) = tokio::join!(calling, reading);
+        projector.finish().await;
+        done
+    }
+
+    /// Gives the money, as a call that dies before it waits.
+    async fn give(&self, transfer_id: &str) {
+        let (operate, source, by) = (self.operate(), &self.source.id, operator());
+        let wish = self.wish(transfer_id);
+        let Given::Holds(parts) = operate.give(source, &wish, None, &by).await.expect("looked") else {
+            panic!("it was given before");
+        };
+        operate.expect(source, &wish, &parts, &by).await.expect("room");
+        let given = operate.give(source, &wish, Some(&parts), &by).await.expect("given");
+        assert!(matches!(given, Given::Done { now: true, .. }), "{given:?}");
+    }
+
+    /// The transfers that the source gave, as the ledger lists them.
+    async fn listed(&self) -> Vec<(String, TransferState)> {
+        let filters = TransferFilters {
+            jackpot_id: self.source.id.clone(),
+        };
+        let queries = Queries::new(self.ledger.ledger.sql.clone(), 7);
+        let page = queries.transfers(&filters, None, 10).await.expect("a page");
+        page.items.into_iter().map(|row| (row.transfer_id, row.state)).collect()
+    }
+
+    /// The worker of an instance that has just started.
+    fn worker(&self) -> Worker {
+        Worker {
+            operate: self.ledger.other_instance().operate,
+            sql: self.ledger.ledger.sql.clone(),
+        }
+    }
+
+    /// Workers of this many instances look at once. Then the ledger has what they did.
+    async fn work(&self, instances: usize) {
+        let workers: Vec<_> = (0..instances).map(|_| self.worker()).collect();
+        for looked in join_all(workers.iter().map(|worker| worker.look(true))).await {
+            looked.expect("SQL answers");
+        }
+        self.ledger.project().await;
+        let listed = self.listed().await;
+        assert!(
+            listed.iter().all(|(_, state)| *state == TransferState::Done),
+            "{listed:?}"
+        );
+    }
+
+    /// A worker runs until nothing is in transit, and ends when the service stops.
+    async fn run_worker(&self) {
+        let stopping = Stopping::default();
+        let worker = tokio::spawn(self.worker().run(stopping.clone()));
+        let mut projector = self.ledger.projector();
+        eventually(DEADLINE, "nothing is in transit", async || {
+            projector.catch_up().await;
+            let listed = self.listed().await;
+            let is_done = |state: &TransferState| *state == TransferState::Done;
+            listed.iter().all(|(_, state)| is_done(state)).then_some(())
+        })
+        .await;
+        projector.finish().await;
+        stopping.begin();
+        worker.await.expect("the worker ends");
+    }
+
+    async fn meter(fixture: &JackpotFixture) -> Meter {
+        fixture.snapshot().await.meters.remove(0)
+    }
+
+    /// Money of source and target, and what is in transit between them, in millionths.
+    async fn money(&self) -> (u64, u64, u64) {
+        let (source, target) = (Self::meter(&self.source).await, Self::meter(&self.target).await);
+        let moved = |units: u64, micro: u64| units * 1_000_000 + micro;
+        let out = moved(source.transferred_out, source.transferred_out_micro);
+        let into = moved(target.transferred_in, target.transferred_in_micro);
+        (held(&source), held(&target), out - into)
+    }
+
+    /// Both are in the ledger as a whole, and Redis is what the ledger says.
+    async fn assert_complete(&mut self) {
+        for fixture in [&mut self.source, &mut self.target] {
+            swap(&mut self.ledger.subject, fixture);
+            self.ledger.assert_complete().await;
+            let mut projector = self.ledger.projector();
+            let reconciled = self.ledger.reconcile(&mut projector).await.clean();
+            assert!(reconciled.is_ok(), "{reconciled:?}");
+            projector.finish().await;
+            swap(&mut self.ledger.subject, fixture);
+        }
+    }
+
+    /// All postings sum to zero for each event and tier, and for each jackpot to its meters.
+    async fn assert_postings(&self) {
+        let mut accounts = BTreeMap::<(String, &'static str), i64>::new();
+        for row in self.ledger.table("events", "id n moved").await {
+            let mut sums = BTreeMap::<Id, i64>::new();
+            for posting in postings::parse(&row[2]).expect("postings") {
+                let micro = posting.amount * 1_000_000 + posting.micro;
+                *sums.entry(posting.tier).or_default() += micro;
+                *accounts.entry((row[0].clone(), posting.account.as_str())).or_default() += micro;
+            }
+            assert!(sums.values().all(|sum| *sum == 0), "{row:?}");
+        }
+        for fixture in [&self.source, &self.target] {
+            let meter = Self::meter(fixture).await;
+            let own = |account: &'static str| accounts.get(&(fixture.id.to_string(), account)).copied();
+            let own = |account| own(account).unwrap_or_default();
+            let micro = |units: u64, micro: u64| i64::try_from(units * 1_000_000 + micro).expect("small");
+            let out = micro(meter.transferred_out, meter.transferred_out_micro);
+            let into = micro(meter.transferred_in, meter.transferred_in_micro);
+            assert_eq!(own("transfers"), out - into);
+            assert_eq!(own("funding"), -meter.funded * 1_000_000, "a transfer is no funding");
+            let there = own("pool") + own("reserve") + own("overflow") + own("remainder");
+            assert_eq!(there, micro(0, held(&meter)));
+        }
+    }
+}
+
+async fn a_transfer_reaches_its_tables_and_its_postings_balance(db: LedgerDb) {
+    let mut moving = Moving::with(db).await;
+    let (gives, had, _) = moving.money().await;
+    assert!(gives % 1_000_000 > 0, "{gives}");
+    let operate = moving.operate().clone();
+    let first = moving.call_with_projector(&operate, "t").await;
+    assert!(first.now && first.is_done, "{first:?}");
+    moving.ledger.project().await;
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::Done)]);
+    let again = moving.call(&operate, "t").await.expect("a repeat");
+    assert!(!again.now && again.is_done, "{again:?}");
+    assert_eq!(again.parts, first.parts);
+    let other = Transfer {
+        reason: "another".to_owned(),
+        ..moving.wish("t")
+    };
+    let (sql, source) = (&moving.ledger.ledger.sql, &moving.source.id);
+    let reused = operate.transfer(sql, source, &other, &operator()).await;
+    assert!(matches!(reused, Err(PlayError::TransferIdReused(_))), "{reused:?}");
+    let columns = "jackpot_id transfer_id to_id parts";
+    let row = [
+        moving.source.id.to_string(),
+        "t".to_owned(),
+        moving.target.id.to_string(),
+        first.parts.text(),
+    ];
+    assert_eq!(moving.ledger.table("transfers", columns).await, [row]);
+    let audited = moving.ledger.table("audit", "target who reason").await;
+    let own: Vec<_> = audited.iter().filter(|row| row[0].contains("/t")).collect();
+    assert!(own.iter().any(|row| row[1..] == ["tester", "a test"]), "{audited:?}");
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+}
+
+async fn a_transfer_whose_caller_died_after_any_step_is_ended(db: LedgerDb) {
+    let mut moving = Moving::with(db).await;
+    let by = operator();
+    let (gives, had, _) = moving.money().await;
+    // It died after it looked, and after it made room: the money is where it was, and no worker touches it.
+    let wish = moving.wish("t");
+    let looked = moving.operate().give(&moving.source.id, &wish, None, &by).await;
+    let Ok(Given::Holds(parts)) = looked else {
+        panic!("{looked:?}");
+    };
+    moving.work(1).await;
+    assert_eq!(moving.money().await, (gives, had, 0));
+    let room = moving.operate().expect(&moving.source.id, &wish, &parts, &by).await;
+    room.expect("room");
+    moving.work(1).await;
+    assert_eq!(moving.money().await, (gives, had, 0));
+    assert_eq!(moving.listed().await, []);
+    moving.assert_complete().await;
+    // After it gave: nobody receives before the ledger has it.
+    let called = moving.call(moving.operate(), "t").await.expect("given");
+    assert!(called.now && !called.is_done, "{called:?}");
+    assert_eq!(called.parts, parts);
+    assert_eq!(moving.money().await, (0, had, gives));
+    moving.ledger.project().await;
+    assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::InTransit)]);
+    assert_eq!(moving.money().await, (0, had, gives));
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+    moving.run_worker().await;
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    let again = moving.call(moving.operate(), "t").await.expect("a repeat");
+    assert!(!again.now && again.is_done, "{again:?}");
+    // After the target received, before the ledger has that.
+    moving.source.status(Status::Open).await;
+    moving.source.take("more", 0).await;
+    moving.source.status(Status::Paused).await;
+    moving.give("u").await;
+    moving.ledger.project().await;
+    let parts = moving.ledger.table("transfers", "transfer_id parts").await.remove(1);
+    let transfer_id = moving.wish("u").transfer_id;
+    let received = moving
+        .operate()
+        .receive(&moving.target.id, (&moving.source.id, &transfer_id), &parts[1]);
+    received.await.expect("received");
+    assert_eq!(moving.listed().await[1].1, TransferState::InTransit);
+    let all = moving.money().await;
+    moving.work(2).await;
+    assert_eq!(moving.money().await, all, "once");
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+}
+
+async fn two_instances_drive_one_transfer(db: LedgerDb) {
+    let mut moving = Moving::with(db).await;
+    let (gives, had, _) = moving.money().await;
+    let (one, other) = (moving.operate().clone(), moving.ledger.other_instance().operate);
+    let (first, second) = tokio::join!(moving.call_with_projector(&one, "t"), moving.call(&other, "t"));
+    let second = second.expect("transferred");
+    assert!(
+        first.now != second.now && first.parts == second.parts,
+        "{first:?} {second:?}"
+    );
+    moving.ledger.project().await;
+    moving.work(3).await;
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+}
+
+async fn a_lost_redis_is_rebuilt_while_money_is_in_transit(db: LedgerDb) {
+    let mut moving = Moving::with(db).await;
+    let (gives, had, _) = moving.money().await;
+    moving.give("t").await;
+    moving.ledger.project().await;
+    moving.learn().await;
+    moving.ledger.wipe().await;
+    moving.ledger.heal().await;
+    moving.learn().await;
+    assert_eq!(moving.money().await, (0, had, gives));
+    moving.work(2).await;
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.assert_complete().await;
+    // What is done stays done.
+    moving.learn().await;
+    moving.ledger.wipe().await;
+    moving.ledger.heal().await;
+    moving.learn().await;
+    moving.work(2).await;
+    let again = moving.call(moving.operate(), "t").await.expect("a repeat");
+    assert!(!again.now && again.is_done, "{again:?}");
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+}
+
+async fn what_redis_lost_of_a_transfer_is_done_again_once(db: LedgerDb) {
+    let mut moving = Moving::with(db).await;
+    let (gives, had, _) = moving.money().await;
+    // Redis loses what the source gave and the room of the target, which the ledger has not either.
+    moving.give("t").await;
+    moving.learn().await;
+    moving.ledger.wipe().await;
+    moving.ledger.heal().await;
+    moving.learn().await;
+    assert_eq!(moving.money().await, (gives, had, 0), "it was never in the ledger");
+    moving.give("t").await;
+    moving.ledger.project().await;
+    // Redis loses what the target received.
+    let transfer_id = moving.wish("t").transfer_id;
+    let parts = moving.ledger.table("transfers", "parts").await.remove(0);
+    let received = moving
+        .operate()
+        .receive(&moving.target.id, (&moving.source.id, &transfer_id), &parts[0]);
+    received.await.expect("received");
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.learn().await;
+    moving.ledger.wipe().await;
+    moving.ledger.heal().await;
+    moving.learn().await;
+    assert_eq!(moving.money().await, (0, had, gives), "in transit again");
+    moving.work(2).await;
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+}
