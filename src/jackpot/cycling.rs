@@ -65,7 +65,8 @@ impl Cycling {
         make()
     }
 
-    /// What a call brings that ends all open cycles and begins new ones with a new nonce; empty without cycles.
+    /// What a call brings that ends all open cycles and begins new ones with a new nonce; empty without cycles. Those
+    /// that follow one under another secret have numbers far above it, as after a restore.
     pub fn renewed(&self, jackpot: &Id) -> Result<String, PlayError> {
         if self.is_empty() {
             return Ok(String::new());
@@ -97,6 +98,12 @@ impl Cycling {
     /// The open cycles.
     pub fn open(&self) -> impl Iterator<Item = &CycleRow> {
         self.cycles.rows.iter().filter(|row| row.is_open())
+    }
+
+    /// Whether the open cycles are those of another reading.
+    pub fn has_same_open(&self, other: &Self) -> bool {
+        let key = |row: &'_ CycleRow| (row.tier.clone(), row.cycle);
+        self.open().map(key).eq(other.open().map(key))
     }
 
     /// Whether one of the open cycles is not under the current secret.

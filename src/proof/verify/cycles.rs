@@ -276,7 +276,9 @@ impl Cycles {
     fn wrong_begin(&self, row: &CycleRow, pool: i128) -> Option<&'static str> {
         let last = self.newest.get(&row.tier);
         let follows = match last {
-            Some((last, _)) if self.is_restore => may_open_after_restore(row.cycle, last.cycle, self.at.1),
+            Some((last, _)) if self.is_restore || (self.may_renew && last.secret != row.secret) => {
+                may_open_after_restore(row.cycle, last.cycle, self.at.1)
+            }
             Some((last, _)) => last.cycle.checked_add(1) == Some(row.cycle),
             None => row.cycle == 0,
         };
