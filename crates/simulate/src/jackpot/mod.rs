@@ -4,6 +4,7 @@ mod after;
 mod answer;
 mod args;
 mod check;
+mod cycles;
 mod draw;
 mod epochs;
 mod evidence;
@@ -87,6 +88,7 @@ impl Scenario for Plan {
             repeated: results.repeated,
             meters: after::meters(api, self).await?,
             expected: after::expected(api, self).await?,
+            cycles: cycles::read(api, self, setup.target.secret.as_ref()).await?,
             pending,
             plan: Self::clone(self),
         })

@@ -44,6 +44,12 @@ impl Shown for Plan {
                     numbers.paid_fixed
                 ),
             ),
+        ]);
+        if self.options.must_hit().is_some() {
+            let hits = format!("{} in {} cycles", grouped(numbers.hits), grouped(numbers.cycles));
+            rows.push(("pools hit by their rule".to_owned(), hits));
+        }
+        rows.extend([
             ("amount paid".to_owned(), grouped(numbers.paid_amount.unsigned_abs())),
             (
                 "fixed prizes, of each stake".to_owned(),
