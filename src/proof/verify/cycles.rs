@@ -209,9 +209,16 @@ impl Cycles {
         }
     }
 
-    /// After a skipped event: goes on from the rows that it carries.
-    pub(super) fn carry(&mut self, rows: Vec<CycleRow>) {
-        self.began.extend(rows.iter().map(|row| (row.tier.clone(), row.cycle)));
+    /// After a skipped event: goes on from the rows that it carries. `changes`: what it says of cycles; a cycle whose begin
+    /// could not be read is not among them.
+    pub(super) fn carry(&mut self, rows: Vec<CycleRow>, changes: &[CycleChange]) {
+        self.left.clear();
+        for change in changes {
+            if let CycleChange::Began(row) = change {
+                self.nonces.insert(row.nonce.clone());
+                self.began.insert((row.tier.clone(), row.cycle));
+            }
+        }
         self.newest = rows
             .into_iter()
             .map(|row| (row.tier.clone(), (row.clone(), row.is_open())))

@@ -37,6 +37,10 @@ fn definitions() -> Vec<Value> {
         ]}),
         json!({"contribution": {"rate_ppm": 15_001}, "odds": odds, "sources": {
             "lobby": {}, "vip": {"contribution": {"fixed": 5}}, "slot": {"contribution": {"rate_ppm": 7_777}}}}),
+        json!({"odds": odds, "tiers": [
+            tier("grand", 500_000, &json!({"must_hit_by": {"amount": {"low": 1_000_000, "high": 2_000_000}}})),
+            tier("mini", 500_000, &json!({"must_hit_by": {"time": {"after_s": 80_000, "within_s": 86_400}}})),
+        ]}),
     ]
 }
 
