@@ -22,6 +22,8 @@ const UNKNOWN: &str = "000000000000000000000000000000000000000000000000000000000
 pub(super) struct Later {
     /// The first change of each tier before the checkpoint.
     first: BTreeMap<Id, CycleChange>,
+    /// The first cycle of each tier that begins before it.
+    next: BTreeMap<Id, CycleRow>,
     /// What was reversed out of each pool before the checkpoint.
     reversed: BTreeMap<Id, u64>,
     /// The newest cycles in the checkpoint.
@@ -36,6 +38,9 @@ impl Later {
                 CycleChange::Ended { tier, .. } => tier,
             };
             self.first.entry(tier.clone()).or_insert_with(|| change.clone());
+            if let CycleChange::Began(row) = change {
+                self.next.entry(tier.clone()).or_insert_with(|| row.clone());
+            }
         }
     }
 
@@ -126,7 +131,8 @@ impl Skip<'_> {
                     reversed: row.reversed + of_tier.map(taken).sum::<u64>(),
                     ..row
                 });
-                let template = || before.clone().or_else(|| later.held.iter().find(|row| row.tier == *tier).cloned());
+                // Those that follow a take share its nonce.
+                let template = || later.next.get(tier).cloned().or_else(|| before.clone());
                 let unknown = || {
                     Some(CycleRow {
                         cycle: *cycle,
