@@ -345,7 +345,6 @@ async fn a_player_checks_a_cycle() {
     assert!(lines.iter().all(|line| line["level"] != "SEVERE"), "{lines:#?}");
     let found = barriers(&browser, &axe()).await;
     assert!(found.is_empty(), "{found:#?}");
-    keep(&browser, "public-cycles", 1280, "light").await;
 }
 
 #[tokio::test]
