@@ -19,7 +19,8 @@
 -- are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
 
-local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, DUE, POOLS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, DUE, POOLS =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 local sent = { cmsgpack.unpack(ARGV[1]) }
 local tiers = #KEYS - 4

@@ -42,7 +42,9 @@ pub struct Trigger {
 /// Without what is secret.
 impl std::fmt::Debug for Trigger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trigger").field("tier", &self.tier).finish_non_exhaustive()
+        f.debug_struct("Trigger")
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
     }
 }
 

@@ -202,7 +202,10 @@ impl Known {
     pub(super) fn keep_view(&self, view: Arc<View>) {
         let mut kept = self.view.write().unwrap_or_else(PoisonError::into_inner);
         if view.restores == self.mark().restores() {
-            if kept.as_ref().is_some_and(|last| !last.cycles.has_same_open(&view.cycles)) {
+            if kept
+                .as_ref()
+                .is_some_and(|last| !last.cycles.has_same_open(&view.cycles))
+            {
                 self.cycles_may_have_changed();
             }
             *kept = Some(view);

@@ -81,7 +81,10 @@ impl Rules<'_> {
             all.push(if after_s == 0 {
                 words.tv("rules-must-time", [within])
             } else {
-                words.tv("rules-must-time-after", [("after", duration(words, after_s).into()), within])
+                words.tv(
+                    "rules-must-time-after",
+                    [("after", duration(words, after_s).into()), within],
+                )
             });
         }
         if let Some(ByDay { at, zone }) = daily {

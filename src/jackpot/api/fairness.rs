@@ -312,12 +312,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(
-        id: Id,
-        epochs: Vec<EpochBody>,
-        cycles: CyclePage,
-        (restores, cycle_changes): (u64, u64),
-    ) -> Self {
+    fn new(id: Id, epochs: Vec<EpochBody>, cycles: CyclePage, (restores, cycle_changes): (u64, u64)) -> Self {
         let pages = epochs.len().div_ceil(PAGE);
         Self {
             id,
@@ -333,9 +328,7 @@ impl Shown {
     fn has(&self, known: &Known) -> bool {
         let newest = self.epochs.last().map_or(0, |epoch| epoch.epoch);
         let opened = known.view().map_or(0, |view| view.epoch);
-        self.restores >= known.mark().restores()
-            && newest >= opened
-            && self.cycle_changes == known.cycle_changes()
+        self.restores >= known.mark().restores() && newest >= opened && self.cycle_changes == known.cycle_changes()
     }
 
     /// The page with the first cycles: where no page before had one.
@@ -517,7 +510,12 @@ mod tests {
             seed: None,
         };
         let id = Id::parse("spring").expect("an id");
-        Shown::new(id, numbers.into_iter().map(body).collect(), CyclePage::default(), (0, 0))
+        Shown::new(
+            id,
+            numbers.into_iter().map(body).collect(),
+            CyclePage::default(),
+            (0, 0),
+        )
     }
 
     fn after(epoch: u64) -> Cursor {

@@ -486,7 +486,10 @@ async fn a_reversal_does_not_put_off_a_trigger() {
     for index in 4..=trigger {
         let played = enter(&play, &fixture, &format!("d{index}")).await;
         let hit = hit(&played.record.state);
-        assert_eq!(hit.as_ref().map(|hit| hit.amount), (index == trigger).then_some(trigger - 1));
+        assert_eq!(
+            hit.as_ref().map(|hit| hit.amount),
+            (index == trigger).then_some(trigger - 1)
+        );
     }
     assert_eq!((open(&fixture).await.cycle, open(&fixture).await.reversed), (1, 0));
     // Its contribution went with the take.
@@ -529,7 +532,10 @@ async fn a_new_secret_ends_the_cycles_of_the_old_one() {
     let trigger = after.trigger_amount(&own).expect("an amount");
     for pool in 2..=trigger {
         let played = enter(&play, &fixture, &format!("b{pool}")).await;
-        assert_eq!(hit(&played.record.state).map(|hit| hit.trigger), (pool == trigger).then_some(trigger));
+        assert_eq!(
+            hit(&played.record.state).map(|hit| hit.trigger),
+            (pool == trigger).then_some(trigger)
+        );
     }
     let next = open(&fixture).await;
     assert_eq!((next.cycle, &next.nonce), (after.cycle + 1, &after.nonce));
@@ -569,7 +575,11 @@ async fn entries_are_expected_until_one_hits() {
     assert_eq!(hits, expected(&instance.fixture, &begin, &mut 0, 300));
     let (enter, expected) = (instance.calls("enter"), instance.calls("enter_expected"));
     assert!(hits.len() >= 5, "{hits:?}");
-    assert!(enter <= 2 * hits.len() + 2, "{enter} calls of enter for {} hits", hits.len());
+    assert!(
+        enter <= 2 * hits.len() + 2,
+        "{enter} calls of enter for {} hits",
+        hits.len()
+    );
     assert!(expected >= 270, "{expected}");
     instance.fixture.assert_rebuilds().await;
 }
@@ -624,13 +634,25 @@ async fn pages_of_cycles_show_each_once() {
         (seeds == CYCLES).then_some(pages)
     })
     .await;
-    assert!(pages.iter().all(|page| page["cycles"].as_array().is_some_and(|all| all.len() <= 200)));
+    assert!(
+        pages
+            .iter()
+            .all(|page| page["cycles"].as_array().is_some_and(|all| all.len() <= 200))
+    );
     let epochs = pages.iter().map(|page| page["epochs"].as_array().map_or(0, Vec::len));
     assert_eq!(epochs.collect::<Vec<_>>(), [1, 0, 0]);
     let all = pages.iter().flat_map(|page| page["cycles"].as_array().expect("cycles"));
     let all: Vec<_> = all.collect();
-    assert!(all.iter().map(|cycle| cycle["cycle"].as_u64()).eq((0..=CYCLES).map(Some)));
-    assert!(all[..CYCLES as usize].iter().all(|cycle| cycle["trigger_amount"] == 2 && cycle["ended_by"] == "must-hit"));
+    assert!(
+        all.iter()
+            .map(|cycle| cycle["cycle"].as_u64())
+            .eq((0..=CYCLES).map(Some))
+    );
+    assert!(
+        all[..CYCLES as usize]
+            .iter()
+            .all(|cycle| cycle["trigger_amount"] == 2 && cycle["ended_by"] == "must-hit")
+    );
     assert_eq!(all[CYCLES as usize]["ended_at"], Value::Null);
 }
 
@@ -646,7 +668,10 @@ async fn a_cycle_that_an_entry_ends_is_shown_as_ended_at_once() {
         let cycles = shown["cycles"].as_array().expect("cycles");
         assert_eq!(cycles.len(), round, "{shown}");
         assert_eq!(cycles[round - 1]["seed"], Value::Null);
-        assert!(cycles[..round - 1].iter().all(|cycle| cycle["ended_by"] == "must-hit"), "{shown}");
+        assert!(
+            cycles[..round - 1].iter().all(|cycle| cycle["ended_by"] == "must-hit"),
+            "{shown}"
+        );
         for entry in 0..2 {
             let body = json!({"entry_id": format!("e{round}-{entry}"), "player_id": "p", "stake": 1});
             let taken = service.post("/v1/jackpots/shown/entries", body).await;

@@ -169,9 +169,18 @@ async fn the_cycles_of_a_retired_secret_end_at_the_first_start_with_the_new_one(
     })
     .await;
     assert_eq!(cycles.as_array().map(Vec::len), Some(2), "{cycles}");
-    assert_eq!((&cycles[0]["ended_by"], &cycles[0]["commitment"]), (&json!("restart"), &first["commitment"]));
-    assert_ne!((&cycles[1]["secret_id"], &cycles[1]["nonce"]), (&first["secret_id"], &first["nonce"]));
-    assert!(cycles[1]["cycle"].as_u64() >= Some(1_700_000_000), "a number that nobody has seen: {cycles}");
+    assert_eq!(
+        (&cycles[0]["ended_by"], &cycles[0]["commitment"]),
+        (&json!("restart"), &first["commitment"])
+    );
+    assert_ne!(
+        (&cycles[1]["secret_id"], &cycles[1]["nonce"]),
+        (&first["secret_id"], &first["nonce"])
+    );
+    assert!(
+        cycles[1]["cycle"].as_u64() >= Some(1_700_000_000),
+        "a number that nobody has seen: {cycles}"
+    );
     // Nothing needs the old secret any more.
     assert!(service.stop().await.success());
     service.set(PREVIOUS, "");

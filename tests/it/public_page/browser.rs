@@ -287,14 +287,18 @@ async fn a_player_checks_a_cycle() {
     )
     .await;
     let mut number = 0;
-    let cycles = eventually(PATIENCE, "a pool was hit by its time and one by its amount", async || {
-        number += 1;
-        enter(&service, "spring", &format!("e{number}")).await;
-        let cycles = service.get("/v1/jackpots/spring/fairness").await.body["cycles"].clone();
-        let cycles = cycles.as_array().expect("cycles").clone();
-        let has = |tier| cycles.iter().any(|one| one["tier"] == tier && one["seed"].is_string());
-        (has("grand") && has("mini")).then_some(cycles)
-    })
+    let cycles = eventually(
+        PATIENCE,
+        "a pool was hit by its time and one by its amount",
+        async || {
+            number += 1;
+            enter(&service, "spring", &format!("e{number}")).await;
+            let cycles = service.get("/v1/jackpots/spring/fairness").await.body["cycles"].clone();
+            let cycles = cycles.as_array().expect("cycles").clone();
+            let has = |tier| cycles.iter().any(|one| one["tier"] == tier && one["seed"].is_string());
+            (has("grand") && has("mini")).then_some(cycles)
+        },
+    )
     .await;
     let html = eventually(PATIENCE, "the page has the seeds", async || {
         let page = open(&service, "/j/spring", &[]).await.html;

@@ -62,8 +62,7 @@ pub async fn read(api: &Api, plan: &Plan, secret: Option<&[u8; 32]>) -> Result<V
             continue;
         }
         for cycle in &mut all {
-            let derive =
-                |secret| CycleSeed::derive(secret, &plan.jackpot_id, &cycle.tier, cycle.cycle, &cycle.nonce);
+            let derive = |secret| CycleSeed::derive(secret, &plan.jackpot_id, &cycle.tier, cycle.cycle, &cycle.nonce);
             cycle.derived = secret.map(derive);
         }
         return Ok(all);

@@ -75,7 +75,9 @@ impl Skip<'_> {
             }
         }
         let changes = self.explained(&told, &after).unwrap_or_else(|| {
-            let both = after.iter().filter_map(|(tier, row)| Some((tier, CycleRow::read(row)?)));
+            let both = after
+                .iter()
+                .filter_map(|(tier, row)| Some((tier, CycleRow::read(row)?)));
             let changes = both.flat_map(|(tier, row)| self.changes_of(tier, &row, carried));
             CycleChanges(changes.collect())
         });
@@ -145,13 +147,15 @@ impl Skip<'_> {
                 same.or_else(|| began(Some(*cycle))).or_else(unknown)
             }
             // It had none that was open.
-            Some(CycleChange::Began(next)) => began(None)
-                .filter(|row| row.cycle < next.cycle)
-                .or(before)
-                .map(|row| CycleRow {
-                    commitment: OrDash(None),
-                    ..row
-                }),
+            Some(CycleChange::Began(next)) => {
+                began(None)
+                    .filter(|row| row.cycle < next.cycle)
+                    .or(before)
+                    .map(|row| CycleRow {
+                        commitment: OrDash(None),
+                        ..row
+                    })
+            }
         }
     }
 
