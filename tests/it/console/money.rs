@@ -294,7 +294,10 @@ async fn the_page_of_a_jackpot_lists_its_cycles() {
     let (page, last) = eventually(PATIENCE, "all seeds are on the page", async || {
         let mut last = service.get("/v1/jackpots/must/fairness").await.body;
         while let Some(cursor) = last["next_cursor"].as_str() {
-            last = service.get(&format!("/v1/jackpots/must/fairness?cursor={cursor}")).await.body;
+            last = service
+                .get(&format!("/v1/jackpots/must/fairness?cursor={cursor}"))
+                .await
+                .body;
         }
         let page = operator.page("/console/jackpots/must").await;
         let cycles = last["cycles"].as_array().expect("cycles").clone();
@@ -307,8 +310,17 @@ async fn the_page_of_a_jackpot_lists_its_cycles() {
     let open = last.last().expect("a cycle");
     assert!(open["cycle"].as_u64() > Some(300), "{open}");
     let cycles = page.html.split("id=\"cycles\"").nth(1).expect("the cycles");
-    let (newest, before) = (open["cycle"].to_string(), (open["cycle"].as_u64().unwrap_or(0) - 1).to_string());
+    let (newest, before) = (
+        open["cycle"].to_string(),
+        (open["cycle"].as_u64().unwrap_or(0) - 1).to_string(),
+    );
     let place = |number: &str| cycles.find(&format!("<td class=\"number\">{number}</td>"));
-    assert!(place(&newest) < place(&before) && place(&newest).is_some(), "{newest} {before}");
-    assert!(cycles.contains("hit by its rule") && cycles.contains("€1.50 – €2.50"), "{cycles}");
+    assert!(
+        place(&newest) < place(&before) && place(&newest).is_some(),
+        "{newest} {before}"
+    );
+    assert!(
+        cycles.contains("hit by its rule") && cycles.contains("€1.50 – €2.50"),
+        "{cycles}"
+    );
 }

@@ -161,9 +161,7 @@ async fn only_a_public_jackpot_tells_strangers_its_rules() {
 async fn the_rules_tell_by_when_a_pool_must_be_hit() {
     let service = Service::start().await;
     let rule = json!({"amount": {"low": 50_000, "high": 80_000}, "time": {"after_s": 3_600, "within_s": 86_400}});
-    let tiers = |rule: &Value| {
-        json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "cap": 90_000, "must_hit_by": rule}])
-    };
+    let tiers = |rule: &Value| json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "cap": 90_000, "must_hit_by": rule}]);
     put(&service, "must", &json!({"tiers": tiers(&rule)})).await;
     let rules: Value = stranger(&service, "must").await.json().await.expect("JSON");
     assert_eq!(rules["tiers"][0]["must_hit_by"], rule);
@@ -184,6 +182,12 @@ async fn the_rules_tell_by_when_a_pool_must_be_hit() {
     put(&service, "daily", &json!({"tiers": tiers(&daily)})).await;
     let page = http_client().get(service.url("/j/daily")).send().await.expect("a page");
     let page = page.text().await.expect("text");
-    assert!(page.contains("It must be hit each day before 20:00 (Asia/Seoul)."), "{page}");
-    assert!(page.contains("id=\"cycles\"") && page.contains("grand, cycle 0"), "{page}");
+    assert!(
+        page.contains("It must be hit each day before 20:00 (Asia/Seoul)."),
+        "{page}"
+    );
+    assert!(
+        page.contains("id=\"cycles\"") && page.contains("grand, cycle 0"),
+        "{page}"
+    );
 }
