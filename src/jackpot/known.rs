@@ -177,7 +177,8 @@ impl Known {
 
     /// A call gave an entry this record: a prize of a pool may have ended a cycle.
     pub(super) fn saw_outcome(&self, record: &Record) {
-        if matches!(record.state, State::Paid { .. } | State::MustHit { .. }) {
+        let is_paid = matches!(record.state, State::Paid { .. } | State::MustHit { .. });
+        if is_paid && self.view().is_some_and(|view| !view.cycles.is_empty()) {
             self.cycles_may_have_changed();
         }
     }
