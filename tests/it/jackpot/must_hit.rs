@@ -614,14 +614,14 @@ async fn an_expected_entry_hits_by_time() {
 /// Each cycle once, at most 200 on a page, and the epochs only on the first.
 #[tokio::test]
 async fn pages_of_cycles_show_each_once() {
-    const CYCLES: u64 = 450;
+    const CYCLES: usize = 450;
     let service = Service::start().await;
     let mut change = by_amount(1, 2);
     change["public_meter"] = json!(true);
     let created = service.put("/v1/jackpots/paged", document("paged", &change)).await;
     assert_eq!(created.status, StatusCode::CREATED, "{}", created.text);
     // The pool hits with every second entry.
-    let entries = vec![json!({"player_id": "p", "stake": 1}); 2 * CYCLES as usize];
+    let entries = vec![json!({"player_id": "p", "stake": 1}); 2 * CYCLES];
     let batch = json!({"batch_id": "b", "entries": entries});
     let taken = service.post("/v1/jackpots/paged/entry-batches", batch).await;
     assert_eq!(taken.status, StatusCode::CREATED, "{}", taken.text);
@@ -635,7 +635,7 @@ async fn pages_of_cycles_show_each_once() {
             path = format!("/v1/jackpots/paged/fairness?cursor={cursor}");
         }
         let all = pages.iter().flat_map(|page| page["cycles"].as_array().expect("cycles"));
-        let seeds = all.filter(|cycle| cycle["seed"].is_string()).count() as u64;
+        let seeds = all.filter(|cycle| cycle["seed"].is_string()).count();
         (seeds == CYCLES).then_some(pages)
     })
     .await;
@@ -651,14 +651,14 @@ async fn pages_of_cycles_show_each_once() {
     assert!(
         all.iter()
             .map(|cycle| cycle["cycle"].as_u64())
-            .eq((0..=CYCLES).map(Some))
+            .eq((0..=CYCLES as u64).map(Some))
     );
     assert!(
-        all[..CYCLES as usize]
+        all[..CYCLES]
             .iter()
             .all(|cycle| cycle["trigger_amount"] == 2 && cycle["ended_by"] == "must-hit")
     );
-    assert_eq!(all[CYCLES as usize]["ended_at"], Value::Null);
+    assert_eq!(all[CYCLES]["ended_at"], Value::Null);
 }
 
 /// What an instance did itself is not hidden by what it has just shown.

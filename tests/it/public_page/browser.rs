@@ -311,6 +311,7 @@ async fn a_player_checks_a_cycle() {
     browser.open(&service.url("/j/spring")).await;
     let held = "return JSON.parse(document.getElementById('check-data').textContent).cycles";
     let held = browser.ask(held).await.as_array().expect("cycles").clone();
+    browser.click("#check-cycle-form summary").await;
     let (mut amounts, mut times) = (0, 0);
     for (place, one) in held.iter().enumerate() {
         let (said, steps) = check_cycle(&browser, Some(place), "").await;
@@ -330,7 +331,6 @@ async fn a_player_checks_a_cycle() {
     assert!(amounts > 0 && times > 0, "{held:#?}");
     let mini = held.iter().find(|one| one["tier"] == "mini" && one["seed"].is_string());
     let mini = mini.expect("it was hit");
-    browser.click("#check-cycle-form summary").await;
     let (said, _) = check_cycle(&browser, None, &mini.to_string()).await;
     assert!(said.starts_with("It is right"), "{said}");
     let mut forged = mini.clone();

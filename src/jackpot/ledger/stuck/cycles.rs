@@ -127,7 +127,8 @@ impl Skip<'_> {
             }
             Some(CycleChange::Ended { cycle, .. }) => {
                 let same = before.clone().filter(|row| row.is_open() && row.cycle == *cycle);
-                let is_reversal = self.raw.and_then(|raw| raw.fields.get("type")) == Some("reverse");
+                let of_reversal = |change: &MeterChange| change.tier == *tier && change.meter.starts_with("reversed");
+                let is_reversal = changes.iter().any(of_reversal);
                 let of_tier = pool_changes(changes).filter(|change| is_reversal && change.tier == *tier);
                 let same = same.map(|row| CycleRow {
                     reversed: row.reversed + of_tier.map(taken).sum::<u64>(),
