@@ -11,10 +11,10 @@ const MUST_HIT: Scenario = Scenario {
 
 #[test]
 fn pools_are_hit_by_their_rules_though_the_odds_take_them_too() {
-    let line = "--must-hit-high 90 --tiers 2 --min-payout 20 --players 16 --entries 3000 --winners 4 --collisions 2 --odds-ppm 5000";
+    let line = "--must-hit-high 90 --tiers 2 --min-payout 20 --players 16 --entries 3000 --winners 4 --collisions 2 --odds-ppm 2000";
     let numbers = MUST_HIT.honest(line);
     let count = |name: &str| numbers[name].as_u64().expect("a number");
-    assert!(count("hits") > 10 && count("hits") < count("paid_pools"), "{numbers}");
+    assert!(count("hits") > 5 && count("hits") < count("paid_pools"), "{numbers}");
     assert_eq!(count("cycles"), count("paid_pools") + 2, "two are open: {numbers}");
 }
 

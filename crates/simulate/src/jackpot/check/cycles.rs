@@ -94,7 +94,7 @@ mod tests {
     use crate::jackpot::check::fixture::found;
     use crate::jackpot::draw::CycleSeed;
 
-    const MUST_HIT: &str = "--must-hit-low 150 --must-hit-high 200";
+    const MUST_HIT: &str = "--must-hit-low 100 --must-hit-high 120";
     const RULE: &str = "must-hit cycles";
 
     #[test]

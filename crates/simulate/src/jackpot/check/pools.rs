@@ -334,7 +334,7 @@ mod tests {
         evidence.records.iter().position(is_hit).expect("the model has hits")
     }
 
-    const MUST_HIT: &str = "--must-hit-low 150 --must-hit-high 200";
+    const MUST_HIT: &str = "--must-hit-low 100 --must-hit-high 120";
 
     #[test]
     fn an_entry_that_had_to_hit_and_did_not_is_found() {
