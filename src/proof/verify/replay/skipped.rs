@@ -57,7 +57,7 @@ impl Replay {
             self.cycles.rule(&definition);
             self.splits.clear();
         }
-        self.cycles.carry(books.held_cycles().rows);
+        self.cycles.carry(books.held_cycles().rows, &event.cycles);
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
