@@ -438,9 +438,10 @@ async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
     jackpot.status(Status::Paused).await;
     jackpot.status(Status::Open).await;
     enter("c", 1).await;
+    let by = operator();
     let rotated = jackpot
         .operate
-        .end_epoch_with(&jackpot.id, "a test".to_owned(), &operator(), true);
+        .end_epoch_with(&jackpot.id, "a test".to_owned(), &by, true);
     rotated.await.expect("rotated");
     enter("d", 5).await;
     jackpot
