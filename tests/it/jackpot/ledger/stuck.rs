@@ -471,20 +471,32 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
             sql: fixture.ledger.sql.clone(),
         };
         worker.look(true).await.expect("SQL answers");
-        let open = fixture.rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned()).await;
+        let open = fixture
+            .rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned())
+            .await;
         assert!(open.is_empty(), "{kind}: {open:?}");
         for side in [&pair.source, &pair.target] {
             assert_right(&fixture, side).await;
             assert_clean(&fixture, side).await;
             let restorer = Restorer::new(fixture.ledger.sql.clone(), side.store.clone());
             let secrets = &side.operate.views.secrets;
-            let done = restorer.restore(secrets, &side.id, Replace::Stopped, &operator(), "a test").await;
+            let done = restorer
+                .restore(secrets, &side.id, Replace::Stopped, &operator(), "a test")
+                .await;
             done.expect("rebuilt");
             fixture.project().await;
             assert_right(&fixture, side).await;
         }
-        assert_eq!([records(&pair.source).await, records(&pair.target).await], kept, "{kind}");
-        assert_eq!((pair.source.money().await.0, pair.target.money().await.0), (0, 70), "{kind}");
+        assert_eq!(
+            [records(&pair.source).await, records(&pair.target).await],
+            kept,
+            "{kind}"
+        );
+        assert_eq!(
+            (pair.source.money().await.0, pair.target.money().await.0),
+            (0, 70),
+            "{kind}"
+        );
         assert_verifies(&fixture, jackpot, n).await;
     }
 }

@@ -16,9 +16,9 @@ use jackpot::jackpot::scripts::Given;
 use jackpot::jackpot::transfer::worker::Transfers as Worker;
 use jackpot::jackpot::transfer::{Transfer, Transferred};
 use jackpot::jackpot::view::{Meter, Status};
-use jackpot::proof::verify::Place;
 use jackpot::ledger::kind::Subjects as _;
 use jackpot::ledger::queries::Queries;
+use jackpot::proof::verify::Place;
 use jackpot::stopping::Stopping;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field as _;
@@ -440,7 +440,11 @@ async fn cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low(d
         (1, &ended.nonce, Some(50), Some(150))
     );
     assert_eq!(open(&moving.target).await, kept, "its cycle goes on");
-    assert_eq!(moving.target.money().await, (30, 0, 40), "up to low, the rest is overflow");
+    assert_eq!(
+        moving.target.money().await,
+        (30, 0, 40),
+        "up to low, the rest is overflow"
+    );
     moving.assert_complete().await;
 
     moving.source.status(Status::Open).await;
@@ -462,7 +466,10 @@ async fn cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low(d
     let done = moving.call_with_projector(&operate, "u").await;
     assert!(done.is_done, "{done:?}");
     assert_eq!(moving.target.money().await, (30, 0, 10 + all));
-    assert!(!cycles(&moving.source).await.rows[0].is_open(), "nobody plays a closed one");
+    assert!(
+        !cycles(&moving.source).await.rows[0].is_open(),
+        "nobody plays a closed one"
+    );
     // Seeds are written after the commit that ends their cycles.
     moving.ledger.project().await;
     moving.ledger.project().await;
@@ -491,7 +498,11 @@ async fn cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low(d
         cycles.truncate(cycles.find(';').expect("an end") + 1);
     });
     forged.close();
-    names(&forged.verify(), &Place::Event(gives[0]), "the open cycle is followed wrongly");
+    names(
+        &forged.verify(),
+        &Place::Event(gives[0]),
+        "the open cycle is followed wrongly",
+    );
 }
 
 /// The ledger may read the event of the target before that of the source, where it was put back to an earlier state.
