@@ -1,7 +1,5 @@
 //! The way out of a stream that an event stops. Nothing that was answered is forgotten or paid again.
 
-use std::collections::HashMap;
-
 use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
@@ -24,6 +22,7 @@ use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::transfer::Pair;
+use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -445,7 +444,7 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
         let mut n = 0;
         jackpot
             .rewrite(|events| {
-                let is_it = |(_, fields): &(String, HashMap<String, String>)| fields["type"] == kind;
+                let is_it = |(_, fields): &(String, Fields)| fields["type"] == kind;
                 let at = events.iter().position(is_it).expect("there");
                 n = at as u64 + 1;
                 events[at].1 = [("rubbish".to_owned(), "\u{1b}[1m".to_owned())].into();
