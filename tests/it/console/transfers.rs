@@ -12,7 +12,7 @@ use crate::support::service::Service;
 fn definition(id: &str, currency: &str) -> Value {
     json!({
         "id": id, "name": format!("The <{id}>"), "currency": currency, "contribution": {"fixed": 100},
-        "tiers": [{"tier": "grand", "share_ppm": 600_000}, {"tier": "mini", "share_ppm": 400_000}],
+        "tiers": [{"tier": "grand", "share_ppm": 600_000, "min_payout": 1}, {"tier": "mini", "share_ppm": 400_000, "min_payout": 1}],
         "odds": {"total": 1, "ranks": []}, "sources": {"web": {}, "app": {"contribution": {"fixed": 50}, "draw": "service"}},
     })
 }

@@ -63,6 +63,10 @@ impl Replay {
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
+        // Records of transfers are beside those of adjustments.
+        let kept = carried.adjustments.iter().map(|(name, ..)| name);
+        self.transfers
+            .extend(kept.filter(|name| name.starts_with('!')).cloned());
         for record in &carried.records {
             self.seen.insert(record.id.trim_end_matches(':'), Seen::Skipped);
         }
