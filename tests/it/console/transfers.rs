@@ -69,7 +69,7 @@ async fn a_transfer_shows_what_it_changes_is_done_once_and_is_listed() {
         ),
         (
             [("to", "none"), ("tier-grand", "grand"), ("tier-mini", "")],
-            "does not exist",
+            "no such jackpot",
         ),
         (
             [("to", "won"), ("tier-grand", "grand"), ("tier-mini", "")],
