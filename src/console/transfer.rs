@@ -147,7 +147,7 @@ fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) ->
         }
         let Some(found) = to.meters.iter().find(|own| own.tier == wanted) else {
             let about = [("to", (&to.name).into()), ("tier", wanted.into())];
-            return Err((name.clone(), words.tv("transfer-no-tier", about)));
+            return Err((name, words.tv("transfer-no-tier", about)));
         };
         tiers.push((meter, found));
     }

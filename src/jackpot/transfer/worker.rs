@@ -57,10 +57,9 @@ impl Transfers {
                 continue;
             };
             match self.operate.receive(&to, (&source, &transfer_id), &parts).await {
-                Ok(true) => {}
                 Ok(false) => self.end((&source, &transfer_id), &to).await?,
                 Err(error) if says => warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit"),
-                Err(_) => {}
+                Ok(true) | Err(_) => {}
             }
         }
         Ok(())

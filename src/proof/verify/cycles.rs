@@ -177,7 +177,7 @@ impl Cycles {
     }
 
     /// A transfer gave all money of a tier: its open cycle ends, and the next begins unless the jackpot is closed.
-    pub(super) fn gave(&mut self, tier: &Id, report: &mut Report) {
+    pub(super) fn gave(&self, tier: &Id, report: &mut Report) {
         if !self.is_open(tier) {
             return;
         }
