@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::jackpot::by_hand;
 use crate::support::eventually;
 use crate::support::local::{LocalServer, connect};
-use crate::support::service::{Answer, Service};
+use crate::support::service::{Answer, Caller, Service};
 
 /// Longest wait of a test for any condition.
 pub const PATIENCE: Duration = Duration::from_mins(1);
@@ -145,6 +145,22 @@ pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
     service
         .post(&format!("/v1/jackpots/{jackpot}/entries"), entry(id))
         .await
+}
+
+/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does. Returns the
+/// answer, and the number of tries that were cut off or got 503; no other answer may come.
+pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Value) -> (Answer, usize) {
+    let mut tries = first..;
+    eventually(PATIENCE, "the request succeeds", async || {
+        let number = tries.next().expect("there is always a next number");
+        let answer = callers[number % callers.len()].post(path, body).await.ok()?;
+        if answer.status == StatusCode::SERVICE_UNAVAILABLE {
+            return None;
+        }
+        assert!(answer.status.is_success(), "{path} {body}: {} {}", answer.status, answer.text);
+        Some((answer, number - first))
+    })
+    .await
 }
 
 /// The answer is 503 with `Retry-After`, and came in time.
