@@ -38,8 +38,8 @@ pub struct Round {
 impl Operate {
     /// Takes the contribution of an entry back. Returns whether this call did it (or an earlier one with the same id).
     ///
-    /// `look` finds the entry. It is called again whenever what was read of the jackpot is stale: a restore may have lost
-    /// the entry, or given its number to another one, and the oldest records may have been dropped.
+    /// `look` finds the entry. It is called again whenever what was read of the jackpot is stale: a restore may have
+    /// lost the entry, or given its number to another one, and the oldest records may have been dropped.
     pub async fn reverse<E: From<PlayError>>(
         &self,
         id: &Id,
@@ -48,7 +48,8 @@ impl Operate {
     ) -> Result<(bool, ReversalRecord), E> {
         let mut tries = Tries::begin(&*self.views, id).await?;
         let (reversed, within_s) = loop {
-            // Only after the jackpot was read. So all that comes between this look and the script is stale to the script.
+            // Only after the jackpot was read. So all that comes between this look and the script is stale to the
+            // script.
             let round = look().await?;
             let tried = self.try_reverse(id, &mut tries, &round, wish).await;
             if let Some(done) = self.stop_if_damaged(id, tried).await? {

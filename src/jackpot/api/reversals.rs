@@ -137,7 +137,9 @@ async fn reverse(
         reason: body.reason.as_str(),
         by,
     };
-    api.operate.reverse(id, &wish, async || look(api, id, entry_id).await).await
+    api.operate
+        .reverse(id, &wish, async || look(api, id, entry_id).await)
+        .await
 }
 
 /// Finds an entry that can be reversed.

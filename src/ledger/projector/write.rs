@@ -212,8 +212,8 @@ async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(),
     insert(tx, "audit", &columns, rows).await
 }
 
-/// Writes the decisions about the emergency stop that subjects obeyed, where SQL does not have them: it may have answered
-/// too late when they were made, and Redis may lose them. Their time is then that of the first event.
+/// Writes the decisions about the emergency stop that subjects obeyed, where SQL does not have them: it may have
+/// answered too late when they were made, and Redis may lose them. Their time is then that of the first event.
 ///
 /// In ascending order, so that two transactions never wait for each other.
 async fn decisions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {

@@ -1,5 +1,5 @@
-//! Players race for the cycles of a must-hit rule over two instances, which are killed meanwhile. Each trigger is computed
-//! again from the published seed, by code of this file, and explains who hit.
+//! Players race for the cycles of a must-hit rule over two instances, which are killed meanwhile. Each trigger is
+//! computed again from the published seed, by code of this file, and explains who hit.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ const BETWEEN: usize = 25;
 const LOW: u64 = 15;
 const HIGH: u64 = 45;
 
-/// Each entry adds one unit. Half of the draws win a millionth of the pool, which is nothing and so a retry: these entries
-/// are pending until their redraw has ended.
+/// Each entry adds one unit. Half of the draws win a millionth of the pool, which is nothing and so a retry: these
+/// entries are pending until their redraw has ended.
 fn definition() -> Value {
     json!({
         "id": JACKPOT, "name": "A race", "currency": "KRW", "status": "open", "contribution": {"fixed": 1},
@@ -54,14 +54,20 @@ fn index(seed: &[u8], kind: &str, n: u64) -> u64 {
 #[test]
 fn the_index_of_this_check_is_the_published_one() {
     let seed = hex::decode("03d61afc10e7ed7d3a0dc0a816886872442510a04a21a190212f9d82c307e6c3").expect("hex");
-    assert_eq!((index(&seed, "amount", 5_000), index(&seed, "time", 86_400)), (2_070, 50_698));
+    assert_eq!(
+        (index(&seed, "amount", 5_000), index(&seed, "time", 86_400)),
+        (2_070, 50_698)
+    );
 }
 
 /// All cycles that `GET …/fairness` shows, oldest first.
 async fn cycles(service: &Service) -> Vec<Value> {
     let (mut all, mut query) = (Vec::new(), String::new());
     loop {
-        let page = service.get(&format!("/v1/jackpots/{JACKPOT}/fairness{query}")).await.body;
+        let page = service
+            .get(&format!("/v1/jackpots/{JACKPOT}/fairness{query}"))
+            .await
+            .body;
         all.extend(page["cycles"].as_array().expect("cycles").iter().cloned());
         let Some(next) = page["next_cursor"].as_str() else {
             return all;
@@ -84,11 +90,15 @@ fn trigger(cycle: &Value) -> u64 {
 async fn assert_explained(service: &Service, played: &[Played]) {
     let wins = balanced(service, JACKPOT).await["wins"].as_u64().expect("a number");
     assert!(wins >= CYCLES, "{wins}");
-    let cycles = eventually(PATIENCE, "the seeds of all cycles that ended are published", async || {
-        let cycles = cycles(service).await;
-        let ended = cycles.iter().filter(|cycle| cycle["seed"].is_string()).count() as u64;
-        (ended == wins && cycles.len() as u64 == wins + 1).then_some(cycles)
-    })
+    let cycles = eventually(
+        PATIENCE,
+        "the seeds of all cycles that ended are published",
+        async || {
+            let cycles = cycles(service).await;
+            let ended = cycles.iter().filter(|cycle| cycle["seed"].is_string()).count() as u64;
+            (ended == wins && cycles.len() as u64 == wins + 1).then_some(cycles)
+        },
+    )
     .await;
     let (open, ended) = cycles.split_last().expect("a cycle");
     assert!(open["ended_at"].is_null() && open["trigger_amount"].is_null(), "{open}");
@@ -96,12 +106,18 @@ async fn assert_explained(service: &Service, played: &[Played]) {
     entries.sort_by_key(|body| body["sequence"].as_u64());
     let mut entries = entries.into_iter();
     for (number, cycle) in ended.iter().enumerate() {
-        assert_eq!((&cycle["cycle"], &cycle["ended_by"]), (&json!(number), &json!("must-hit")));
+        assert_eq!(
+            (&cycle["cycle"], &cycle["ended_by"]),
+            (&json!(number), &json!("must-hit"))
+        );
         let trigger = trigger(cycle);
         for pool in 1..=trigger {
             let body = entries.next().expect("an entry");
             if pool < trigger {
-                assert!(body["draw"]["must_hit"].is_null(), "cycle {number}, pool {pool} of {trigger}: {body}");
+                assert!(
+                    body["draw"]["must_hit"].is_null(),
+                    "cycle {number}, pool {pool} of {trigger}: {body}"
+                );
                 continue;
             }
             let hit = json!({"tier": "grand", "cycle": number, "by": "amount", "trigger": trigger});
@@ -112,11 +128,17 @@ async fn assert_explained(service: &Service, played: &[Played]) {
                 (&outcome["rank"], &outcome["prize"], &outcome["tier"]),
                 (&json!(0), &json!("must-hit"), &json!("grand")),
             );
-            assert_eq!((&outcome["amount"], &outcome["claim_order"]), (&json!(trigger), &json!(number + 1)));
+            assert_eq!(
+                (&outcome["amount"], &outcome["claim_order"]),
+                (&json!(trigger), &json!(number + 1))
+            );
         }
     }
     for body in entries {
-        assert!(body["draw"]["must_hit"].is_null(), "nothing hits the open cycle: {body}");
+        assert!(
+            body["draw"]["must_hit"].is_null(),
+            "nothing hits the open cycle: {body}"
+        );
     }
 }
 
@@ -148,7 +170,10 @@ async fn race(rounds: usize) {
     until_cycles_ended(&one).await;
     let mut played = at_one.finish().await;
     played.extend(at_other.finish().await);
-    assert!(rounds == 0 || played.iter().any(|one| !one.at_once), "no player was ever interrupted");
+    assert!(
+        rounds == 0 || played.iter().any(|one| !one.at_once),
+        "no player was ever interrupted"
+    );
 
     assert_each_counted_once(&other, redis.url(), JACKPOT, &played).await;
     assert_explained(&one, &played).await;
@@ -161,7 +186,12 @@ async fn race(rounds: usize) {
     assert!(exported.status.success(), "{}", output_text(&exported));
     let verified = one.command(&["verify", "race.export"]);
     assert!(verified.status.success(), "{}", output_text(&verified));
-    println!("{} entries, {} kills\n{}", played.len(), 2 * rounds, output_text(&verified));
+    println!(
+        "{} entries, {} kills\n{}",
+        played.len(),
+        2 * rounds,
+        output_text(&verified)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,5 @@
-//! Reversals under faults: an entry's contribution is taken back once, whatever is killed, lost, repeated or restored. What
-//! the ledger does not have of them when Redis is lost is in `jackpot::ledger::reversals`.
+//! Reversals under faults: an entry's contribution is taken back once, whatever is killed, lost, repeated or
+//! restored. What the ledger does not have of them when Redis is lost is in `jackpot::ledger::reversals`.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -54,7 +54,9 @@ impl Given {
     }
 
     async fn flush(&self) {
-        let flushed = redis::cmd("FLUSHALL").exec_async(&mut connection(self.redis.url()).await).await;
+        let flushed = redis::cmd("FLUSHALL")
+            .exec_async(&mut connection(self.redis.url()).await)
+            .await;
         flushed.expect("FLUSHALL");
     }
 
@@ -107,7 +109,10 @@ async fn assert_final(service: &Service, entry: &str, reversal: &str) {
     assert_eq!((again.status, again.body), (StatusCode::OK, whole(entry, reversal)));
     assert_eq!(again.headers["idempotency-replayed"], "true");
     let other = reverse(service, entry, &format!("not-{reversal}")).await;
-    assert_eq!((other.status, &other.body["code"]), (StatusCode::CONFLICT, &json!("entry-reversed")));
+    assert_eq!(
+        (other.status, &other.body["code"]),
+        (StatusCode::CONFLICT, &json!("entry-reversed"))
+    );
     let shown = service.get(&format!("/v1/jackpots/{JACKPOT}/entries/{entry}")).await;
     assert_eq!(shown.body["reversed"]["reversal_id"], reversal, "{}", shown.text);
 }
@@ -175,7 +180,10 @@ async fn two_instances_that_race_reverse_each_entry_once() {
     for number in 0..RACES {
         let entry = format!("e{number}");
         assert_eq!(enter(&one, JACKPOT, &entry).await.status, StatusCode::CREATED);
-        let ids = [format!("r{number}"), format!("{}{number}", if number % 2 == 0 { "r" } else { "s" })];
+        let ids = [
+            format!("r{number}"),
+            format!("{}{number}", if number % 2 == 0 { "r" } else { "s" }),
+        ];
         let (first, second) = tokio::join!(reverse(&one, &entry, &ids[0]), reverse(&other, &entry, &ids[1]));
         let won = [&first, &second].map(|answer| answer.status == StatusCode::CREATED);
         assert!(won[0] != won[1], "{} {}", first.text, second.text);
@@ -185,11 +193,17 @@ async fn two_instances_that_race_reverse_each_entry_once() {
         if ids[0] == ids[1] {
             assert_eq!((loser.status, loser.body), (StatusCode::OK, winner.body));
         } else {
-            assert_eq!((loser.status, &loser.body["code"]), (StatusCode::CONFLICT, &json!("entry-reversed")));
+            assert_eq!(
+                (loser.status, &loser.body["code"]),
+                (StatusCode::CONFLICT, &json!("entry-reversed"))
+            );
         }
     }
     let meter = other.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();
-    assert_eq!((&meter["pool"], &meter["reversed"], &meter["funded"]), (&json!(0), &json!(3 * RACES), &json!(0)));
+    assert_eq!(
+        (&meter["pool"], &meter["reversed"], &meter["funded"]),
+        (&json!(0), &json!(3 * RACES), &json!(0))
+    );
     let sql = outside(&one, postgres.url()).await;
     until_clean(&one, &sql, JACKPOT).await;
     let text = "SELECT COUNT(*) FROM events WHERE kind = 'jackpot' AND type = 'reverse'";
@@ -224,5 +238,8 @@ async fn a_lost_reply_after_a_take_of_all_funds_the_contribution_once() {
     assert_eq!(refused.body["code"], "entry-has-prize", "{}", refused.text);
     let meter = service.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();
     let of = |name: &str| meter[name].as_u64().expect("an integer");
-    assert_eq!(["contributed", "funded", "pool", "paid", "reversed"].map(of), [12, 3, 3, 9, 3]);
+    assert_eq!(
+        ["contributed", "funded", "pool", "paid", "reversed"].map(of),
+        [12, 3, 3, 9, 3]
+    );
 }

@@ -147,8 +147,8 @@ pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
         .await
 }
 
-/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does. Returns the
-/// answer, and the number of tries that were cut off or got 503; no other answer may come.
+/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does.
+/// Returns the answer, and the number of tries that were cut off or got 503; no other answer may come.
 pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Value) -> (Answer, usize) {
     let mut tries = first..;
     eventually(PATIENCE, "the request succeeds", async || {
@@ -157,7 +157,12 @@ pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Val
         if answer.status == StatusCode::SERVICE_UNAVAILABLE {
             return None;
         }
-        assert!(answer.status.is_success(), "{path} {body}: {} {}", answer.status, answer.text);
+        assert!(
+            answer.status.is_success(),
+            "{path} {body}: {} {}",
+            answer.status,
+            answer.text
+        );
         Some((answer, number - first))
     })
     .await

@@ -1,5 +1,5 @@
-//! Transfers between jackpots in different slots of a cluster, while its primaries and the instances are killed. Every unit
-//! is somewhere, once.
+//! Transfers between jackpots in different slots of a cluster, while its primaries and the instances are killed.
+//! Every unit is somewhere, once.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -79,7 +79,12 @@ async fn fund_and_move(callers: &[Caller], number: usize) -> usize {
     let path = format!("/v1/jackpots/{source}/transfers");
     let (answer, missed) = until_done(callers, number, &path, &wish).await;
     let part = &answer.body["tiers"][0];
-    assert_eq!((&answer.body["to"], &part["to_tier"]), (&json!(target), &json!("grand")), "{}", answer.text);
+    assert_eq!(
+        (&answer.body["to"], &part["to_tier"]),
+        (&json!(target), &json!("grand")),
+        "{}",
+        answer.text
+    );
     before + missed
 }
 
@@ -88,7 +93,10 @@ async fn until_all_are_done(service: &Service) {
     eventually(ENDED_WITHIN, "all transfers are done", async || {
         let mut done = 0;
         for jackpot in JACKPOTS {
-            let page = service.get(&format!("/v1/jackpots/{jackpot}/transfers?limit=100")).await.body;
+            let page = service
+                .get(&format!("/v1/jackpots/{jackpot}/transfers?limit=100"))
+                .await
+                .body;
             assert!(page["next_cursor"].is_null(), "one page: {page}");
             let items = page["items"].as_array().expect("transfers");
             done += items.iter().filter(|item| item["state"] == "done").count();
@@ -179,11 +187,19 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
         .buffer_unordered(AT_ONCE)
         .fold(0, async |all, missed| all + missed);
     // The nodes of two jackpots, of the index and of the ledger's name.
-    let killed = [key("c", "state"), "jp:index".to_owned(), key("a", "state"), "jp:ledger".to_owned()];
+    let killed = [
+        key("c", "state"),
+        "jp:index".to_owned(),
+        key("a", "state"),
+        "jp:ledger".to_owned(),
+    ];
     let killing = async {
         for (round, of) in killed.iter().enumerate() {
             let due = TRANSFERS / (killed.len() + 1) * (round + 1);
-            eventually(ENDED_WITHIN, "transfers go on", async || (moved.get() >= due).then_some(())).await;
+            eventually(ENDED_WITHIN, "transfers go on", async || {
+                (moved.get() >= due).then_some(())
+            })
+            .await;
             assert!(moved.get() < TRANSFERS, "it ends too early to be killed");
             instances[round % 2].kill9();
             cluster.fail_over(of).await;
@@ -204,5 +220,8 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
     sql.close().await;
     let compared = service.command(&["reconcile", "--url", &service.url("")]);
     assert!(compared.status.success(), "{}", output_text(&compared));
-    println!("{TRANSFERS} transfers, {} failovers and kills, {missed} tries without an answer", killed.len());
+    println!(
+        "{TRANSFERS} transfers, {} failovers and kills, {missed} tries without an answer",
+        killed.len()
+    );
 }

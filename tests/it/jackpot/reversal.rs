@@ -223,7 +223,11 @@ async fn an_id_that_is_used_again_is_another_entry_and_is_reversed_for_itself() 
     let found = lookup(&fixture.store, &fixture.keys, Mark::ZERO, "a").await;
     assert!(found.expect("a reply").expect("it was taken").reversal.is_none());
     assert_eq!(fixture.money().await, (3, 0, 0));
-    assert_eq!(fixture.reversed("a").await, (3_000_000, 0), "with the id of the other reversal");
+    assert_eq!(
+        fixture.reversed("a").await,
+        (3_000_000, 0),
+        "with the id of the other reversal"
+    );
     assert_eq!(fixture.money().await, (0, 0, 0));
     assert!(!fixture.reverse("a", "r-a").await.expect("done before").0);
     fixture.assert_rebuilds().await;

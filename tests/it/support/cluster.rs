@@ -98,8 +98,8 @@ impl TestCluster {
         self.nodes.push(replica);
     }
 
-    /// Kills the node that holds `key`, waits until its replica is in charge, and starts it again. Then it is a replica, in
-    /// step.
+    /// Kills the node that holds `key`, waits until its replica is in charge, and starts it again. Then it is a
+    /// replica, in step.
     ///
     /// # Panics
     /// When one of these takes longer than 30 s.

@@ -1,5 +1,5 @@
-//! A decision that only Redis has, because SQL answered too late, reaches SQL with the first event of a subject that obeyed.
-//! So it outlives a Redis that loses everything.
+//! A decision that only Redis has, because SQL answered too late, reaches SQL with the first event of a subject that
+//! obeyed. So it outlives a Redis that loses everything.
 
 use jackpot::ledger::emergency::last_in_sql;
 use jackpot::ledger::kind::Kind as _;
