@@ -2,14 +2,18 @@
 //! computed again from the published seed, by code of this file, and explains who hit.
 
 use hmac::{Hmac, KeyInit, Mac};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, outside, until_clean};
-use crate::fault::load::{Load, Played, assert_each_counted_once};
-use crate::fault::support::{PATIENCE, balanced, create, own_redis, service_on};
+use crate::fault::load::{Load, assert_each_counted_once};
+use crate::fault::support::{
+    PATIENCE, assert_unavailable, balanced, create, enter, enter_unavailable, own_redis, service_on, until_done,
+};
 use crate::support::eventually;
 use crate::support::postgres::TestPostgres;
+use crate::support::proxy::ChaosProxy;
 use crate::support::service::{Service, output_text};
 
 const JACKPOT: &str = "crossed";
@@ -76,21 +80,10 @@ async fn cycles(service: &Service) -> Vec<Value> {
     }
 }
 
-/// The trigger of an ended cycle, from its seed.
-fn trigger(cycle: &Value) -> u64 {
-    let seed = hex::decode(cycle["seed"].as_str().expect("a seed")).expect("hex");
-    assert_eq!(cycle["commitment"], hex::encode(Sha256::digest(&seed)), "{cycle}");
-    assert_eq!((&cycle["low"], &cycle["high"]), (&json!(LOW), &json!(HIGH)), "{cycle}");
-    let trigger = LOW + 1 + index(&seed, "amount", HIGH - LOW);
-    assert_eq!(cycle["trigger_amount"], trigger, "{cycle}");
-    trigger
-}
-
-/// In the order of the entries, exactly those that reach the trigger hit, and each has the whole pool.
-async fn assert_explained(service: &Service, played: &[Played]) {
+/// All cycles that have ended, once their seeds are published. One more is open.
+async fn ended_cycles(service: &Service) -> Vec<Value> {
     let wins = balanced(service, JACKPOT).await["wins"].as_u64().expect("a number");
-    assert!(wins >= CYCLES, "{wins}");
-    let cycles = eventually(
+    let mut cycles = eventually(
         PATIENCE,
         "the seeds of all cycles that ended are published",
         async || {
@@ -100,17 +93,33 @@ async fn assert_explained(service: &Service, played: &[Played]) {
         },
     )
     .await;
-    let (open, ended) = cycles.split_last().expect("a cycle");
+    let open = cycles.pop().expect("a cycle");
     assert!(open["ended_at"].is_null() && open["trigger_amount"].is_null(), "{open}");
-    let mut entries: Vec<&Value> = played.iter().map(|one| &one.body).collect();
-    entries.sort_by_key(|body| body["sequence"].as_u64());
-    let mut entries = entries.into_iter();
-    for (number, cycle) in ended.iter().enumerate() {
+    for (number, cycle) in cycles.iter().enumerate() {
         assert_eq!(
             (&cycle["cycle"], &cycle["ended_by"]),
             (&json!(number), &json!("must-hit"))
         );
-        let trigger = trigger(cycle);
+    }
+    cycles
+}
+
+/// The trigger of an ended cycle, from its seed. `low`, `high`: what it began with.
+fn trigger(cycle: &Value, (low, high): (u64, u64)) -> u64 {
+    let seed = hex::decode(cycle["seed"].as_str().expect("a seed")).expect("hex");
+    assert_eq!(cycle["commitment"], hex::encode(Sha256::digest(&seed)), "{cycle}");
+    assert_eq!((&cycle["low"], &cycle["high"]), (&json!(low), &json!(high)), "{cycle}");
+    let trigger = low + 1 + index(&seed, "amount", high - low);
+    assert_eq!(cycle["trigger_amount"], trigger, "{cycle}");
+    trigger
+}
+
+/// In the order of the entries, exactly those that reach the trigger hit, and each has the whole pool.
+async fn assert_explained(service: &Service, mut entries: Vec<&Value>, began_with: impl Fn(usize) -> (u64, u64)) {
+    entries.sort_by_key(|body| body["sequence"].as_u64());
+    let mut entries = entries.into_iter();
+    for (number, cycle) in ended_cycles(service).await.iter().enumerate() {
+        let trigger = trigger(cycle, began_with(number));
         for pool in 1..=trigger {
             let body = entries.next().expect("an entry");
             if pool < trigger {
@@ -176,7 +185,8 @@ async fn race(rounds: usize) {
     );
 
     assert_each_counted_once(&other, redis.url(), JACKPOT, &played).await;
-    assert_explained(&one, &played).await;
+    let bodies = played.iter().map(|one| &one.body).collect();
+    assert_explained(&one, bodies, |_| (LOW, HIGH)).await;
     let sql = outside(&one, postgres.url()).await;
     until_clean(&one, &sql, JACKPOT).await;
     assert_ledger_has_each_once(&sql, JACKPOT, &played).await;
@@ -202,4 +212,128 @@ async fn heavy_each_of_50_cycles_is_hit_by_the_entry_that_reaches_its_trigger() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heavy_each_cycle_is_hit_by_the_entry_that_reaches_its_trigger_while_instances_are_killed() {
     race(ROUNDS).await;
+}
+
+/// The rule of the first cycle of the tests below: the third entry hits.
+const THIRD: (u64, u64) = (2, 3);
+
+fn ruled((low, high): (u64, u64)) -> Value {
+    let mut definition = definition();
+    definition["tiers"][0]["must_hit_by"] = json!({"amount": {"low": low, "high": high}});
+    definition
+}
+
+#[tokio::test]
+async fn a_hit_whose_reply_is_lost_is_answered_and_paid_once() {
+    let redis = own_redis(&[]).await;
+    let proxy = ChaosProxy::in_front_of(redis.url()).await;
+    let mut service = service_on(proxy.url(), &[]).await;
+    create(&service, ruled(THIRD)).await;
+    let mut bodies = Vec::new();
+    for id in ["a", "b"] {
+        bodies.push(enter(&service, JACKPOT, id).await.body);
+    }
+    proxy.lose_reply(&["FCALL", "hit-one"], 0);
+    bodies.push(enter(&service, JACKPOT, "hit-one").await.body);
+    for id in ["c", "d"] {
+        bodies.push(enter(&service, JACKPOT, id).await.body);
+    }
+    proxy.lose_reply_and_go_down(&["FCALL", "hit-two"], 0);
+    enter_unavailable(&service, JACKPOT, "hit-two").await;
+    assert_eq!(proxy.lost(), 2);
+    service.kill9();
+    proxy.pass();
+    service.restart().await;
+    let again = enter(&service, JACKPOT, "hit-two").await;
+    assert_eq!(again.headers["idempotency-replayed"], "true", "{}", again.text);
+    bodies.push(again.body);
+    let meter = balanced(&service, JACKPOT).await;
+    assert_eq!(
+        (&meter["wins"], &meter["paid"], &meter["pool"]),
+        (&json!(2), &json!(6), &json!(0))
+    );
+    for body in &bodies {
+        let id = body["entry_id"].as_str().expect("an id");
+        let again = enter(&service, JACKPOT, id).await;
+        assert_eq!(
+            (again.status, &again.body),
+            (StatusCode::OK, body),
+            "a repeat after the hits"
+        );
+    }
+    assert_eq!(balanced(&service, JACKPOT).await, meter);
+    assert_explained(&service, bodies.iter().collect(), |_| THIRD).await;
+}
+
+/// 250 entries end at least five cycles, whose triggers are at most 45.
+#[tokio::test]
+async fn a_batch_with_five_hits_whose_reply_is_lost_pays_each_once() {
+    const ENTRIES: u64 = 250;
+    let redis = own_redis(&[]).await;
+    let proxy = ChaosProxy::in_front_of(redis.url()).await;
+    let mut service = service_on(proxy.url(), &[]).await;
+    create(&service, definition()).await;
+    let path = format!("/v1/jackpots/{JACKPOT}/entry-batches");
+    let batch = |id: &str| {
+        let entries = (1..ENTRIES).map(|_| json!({"player_id": "p", "stake": 100}));
+        let last = json!({"player_id": format!("last-of-{id}"), "stake": 100});
+        json!({"batch_id": id, "entries": entries.chain([last]).collect::<Vec<_>>()})
+    };
+    proxy.lose_reply(&["FCALL", "last-of-lost 100"], 0);
+    let (lost, _) = until_done(&[service.caller()], 0, &path, &batch("lost")).await;
+    proxy.lose_reply_and_go_down(&["FCALL", "last-of-cut 100"], 0);
+    let began_at = tokio::time::Instant::now();
+    assert_unavailable(&service.post(&path, batch("cut")).await, began_at.elapsed());
+    assert_eq!(proxy.lost(), 2);
+    service.kill9();
+    proxy.pass();
+    service.restart().await;
+    let (cut, _) = until_done(&[service.caller()], 0, &path, &batch("cut")).await;
+    assert_eq!(cut.headers["idempotency-replayed"], "true");
+    let meter = balanced(&service, JACKPOT).await;
+    let mut hits = Vec::new();
+    for (id, answer) in [("lost", lost), ("cut", cut)] {
+        let again = service.post(&path, batch(id)).await;
+        assert_eq!((again.status, &again.body), (StatusCode::OK, &answer.body), "repeated");
+        let first = answer.body["first_sequence"].as_u64().expect("a number");
+        let winners = answer.body["winners"].as_array().expect("winners");
+        assert!(winners.len() >= 5, "{}", answer.text);
+        hits.extend(winners.iter().map(|winner| {
+            assert_eq!(winner["outcome"]["prize"], "must-hit", "{winner}");
+            let index = winner["index"].as_u64().expect("a number");
+            (first + index - 1, winner["outcome"]["amount"].clone())
+        }));
+    }
+    assert_eq!(balanced(&service, JACKPOT).await, meter);
+    assert_eq!(meter["contributed"], 2 * ENTRIES);
+    let mut sequence = 0;
+    let expected = ended_cycles(&service).await;
+    let expected = expected.iter().map(|cycle| {
+        let trigger = trigger(cycle, (LOW, HIGH));
+        sequence += trigger;
+        (sequence, json!(trigger))
+    });
+    assert_eq!(hits, expected.collect::<Vec<_>>());
+}
+
+/// The definition waits for the take, and a changed rule counts from the next cycle, also where nobody who knew of the
+/// change lives.
+#[tokio::test]
+async fn a_rule_that_changes_in_a_cycle_counts_from_the_next_after_a_kill() {
+    const CHANGED: (u64, u64) = (6, 9);
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &[]).await;
+    create(&service, definition()).await;
+    let mut bodies = vec![enter(&service, JACKPOT, "first").await.body];
+    let changed = service.put(&format!("/v1/jackpots/{JACKPOT}"), ruled(CHANGED)).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+    service.kill9();
+    service.restart().await;
+    for number in 0..100 {
+        bodies.push(enter(&service, JACKPOT, &format!("e{number}")).await.body);
+    }
+    let began_with = |number| if number == 0 { (LOW, HIGH) } else { CHANGED };
+    assert_explained(&service, bodies.iter().collect(), began_with).await;
+    let wins = balanced(&service, JACKPOT).await["wins"].as_u64().expect("a number");
+    assert!(wins >= 5, "{wins}");
 }

@@ -147,14 +147,16 @@ pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
         .await
 }
 
-/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does.
-/// Returns the answer, and the number of tries that were cut off or got 503; no other answer may come.
+/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does. Returns
+/// the answer, and the number of tries that were cut off, or refused because Redis is away or is being rebuilt. No other
+/// answer may come.
 pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Value) -> (Answer, usize) {
     let mut tries = first..;
     eventually(PATIENCE, "the request succeeds", async || {
         let number = tries.next().expect("there is always a next number");
         let answer = callers[number % callers.len()].post(path, body).await.ok()?;
-        if answer.status == StatusCode::SERVICE_UNAVAILABLE {
+        let is_rebuilt = answer.body["code"] == "jackpot-suspended";
+        if answer.status == StatusCode::SERVICE_UNAVAILABLE || is_rebuilt {
             return None;
         }
         assert!(
