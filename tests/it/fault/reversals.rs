@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::fault::ledger_support::{COMPARED_OFTEN, history, outside, until_clean};
-use crate::fault::support::{PATIENCE, assert_unavailable, connection, create, enter, own_redis, service_on};
+use crate::fault::support::{PATIENCE, connection, create, entered, key, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::local::LocalServer;
@@ -47,8 +47,7 @@ impl Given {
         let service = service_on(proxy.url(), &[db.environment(), restore, COMPARED_OFTEN]).await;
         create(&service, plain()).await;
         for number in 0..ENTRIES {
-            let answer = enter(&service, JACKPOT, &format!("e{number}")).await;
-            assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text);
+            entered(&service, JACKPOT, &format!("e{number}")).await;
         }
         Self { redis, proxy, service }
     }
@@ -70,7 +69,8 @@ impl Given {
     }
 }
 
-async fn reverse(service: &Service, entry: &str, reversal: &str) -> Answer {
+/// One try.
+async fn try_reverse(service: &Service, entry: &str, reversal: &str) -> Answer {
     let path = format!("/v1/jackpots/{JACKPOT}/entries/{entry}/reverse");
     let body = json!({"reversal_id": reversal, "reason": "round cancelled"});
     service.post(&path, body).await
@@ -82,10 +82,10 @@ fn whole(entry: &str, reversal: &str) -> Value {
     json!({"reversal_id": reversal, "entry_id": entry, "reversed": [part]})
 }
 
-/// Waits until the service answers this reversal.
-async fn until_reversed(service: &Service, entry: &str, reversal: &str) -> Answer {
+/// Repeats a reversal until it is answered, as a good client does.
+async fn reverse(service: &Service, entry: &str, reversal: &str) -> Answer {
     eventually(PATIENCE, "the reversal is answered", async || {
-        let answer = reverse(service, entry, reversal).await;
+        let answer = try_reverse(service, entry, reversal).await;
         let is_refused = answer.status == StatusCode::SERVICE_UNAVAILABLE || answer.body["code"] == "jackpot-suspended";
         (!is_refused).then_some(answer)
     })
@@ -100,6 +100,21 @@ async fn assert_reversed(service: &Service, count: u64) {
         ["contributed", "pool", "reversed", "funded", "paid", "remainder_micro"].map(of),
         [3 * ENTRIES, 3 * (ENTRIES - count), 3 * count, 0, 0, 0],
         "{meter}"
+    );
+}
+
+/// So many reversals have a record in Redis.
+async fn assert_reversed_in_redis(redis: &LocalServer, count: usize) {
+    let mut names = redis::cmd("HKEYS");
+    let names: Vec<String> = names
+        .arg(key(JACKPOT, "seen:a"))
+        .query_async(&mut redis.connection().await)
+        .await
+        .expect("HKEYS");
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with('!')).count(),
+        count,
+        "{names:?}"
     );
 }
 
@@ -135,19 +150,17 @@ async fn a_lost_reply_of_the_script_is_asked_for_again_and_takes_back_once() {
 /// The steps are the look-up of the entry, the script, and the event in SQL.
 async fn a_service_killed_before_or_after_the_script_takes_back_once(db: LedgerDb) {
     let mut given = Given::on(&db).await;
-    for (entry, reversal, needle, status) in [
-        ("e0", "r0", "e0", StatusCode::CREATED),
-        ("e1", "r1", "r1", StatusCode::OK),
-    ] {
+    for (entry, reversal, needle, reversed) in [("e0", "r0", "e0", 0), ("e1", "r1", "r1", 2)] {
         given.proxy.lose_reply_and_go_down(&["FCALL", needle], 0);
-        let began_at = tokio::time::Instant::now();
-        let cut = reverse(&given.service, entry, reversal).await;
-        assert_unavailable(&cut, began_at.elapsed());
+        let cut = try_reverse(&given.service, entry, reversal).await;
+        assert_eq!(cut.status, StatusCode::SERVICE_UNAVAILABLE, "{}", cut.text);
         given.service.kill9();
+        assert_reversed_in_redis(&given.redis, reversed).await;
         given.proxy.pass();
         given.service.restart().await;
-        let answer = until_reversed(&given.service, entry, reversal).await;
-        assert_eq!((answer.status, answer.body), (status, whole(entry, reversal)));
+        let answer = reverse(&given.service, entry, reversal).await;
+        assert!(answer.status.is_success(), "{}", answer.text);
+        assert_eq!(answer.body, whole(entry, reversal));
         assert_final(&given.service, entry, reversal).await;
     }
     assert_eq!(given.proxy.lost(), 2);
@@ -158,10 +171,10 @@ async fn a_service_killed_before_or_after_the_script_takes_back_once(db: LedgerD
 async fn a_lost_redis_does_not_take_back_twice(db: LedgerDb) {
     let given = Given::on(&db).await;
     let done = reverse(&given.service, "e2", "r2").await;
-    assert_eq!(done.status, StatusCode::CREATED, "{}", done.text);
+    assert_eq!(done.body, whole("e2", "r2"), "{}", done.text);
     given.all_in_sql(&db).await;
     given.flush().await;
-    let answer = until_reversed(&given.service, "e2", "r2").await;
+    let answer = reverse(&given.service, "e2", "r2").await;
     assert_eq!((answer.status, answer.body), (StatusCode::OK, whole("e2", "r2")));
     assert_final(&given.service, "e2", "r2").await;
     assert_reversed(&given.service, 1).await;
@@ -179,25 +192,32 @@ async fn two_instances_that_race_reverse_each_entry_once() {
     create(&one, plain()).await;
     for number in 0..RACES {
         let entry = format!("e{number}");
-        assert_eq!(enter(&one, JACKPOT, &entry).await.status, StatusCode::CREATED);
+        entered(&one, JACKPOT, &entry).await;
         let ids = [
             format!("r{number}"),
             format!("{}{number}", if number % 2 == 0 { "r" } else { "s" }),
         ];
         let (first, second) = tokio::join!(reverse(&one, &entry, &ids[0]), reverse(&other, &entry, &ids[1]));
-        let won = [&first, &second].map(|answer| answer.status == StatusCode::CREATED);
-        assert!(won[0] != won[1], "{} {}", first.text, second.text);
-        let (winner, loser) = if won[0] { (first, second) } else { (second, first) };
-        let id = if won[0] { &ids[0] } else { &ids[1] };
-        assert_eq!(winner.body, whole(&entry, id));
+        let done: Vec<_> = [&first, &second].map(|answer| answer.status.is_success()).to_vec();
         if ids[0] == ids[1] {
-            assert_eq!((loser.status, loser.body), (StatusCode::OK, winner.body));
-        } else {
+            assert_eq!(done, [true, true], "{} {}", first.text, second.text);
             assert_eq!(
-                (loser.status, &loser.body["code"]),
-                (StatusCode::CONFLICT, &json!("entry-reversed"))
+                [first.body, second.body],
+                [whole(&entry, &ids[0]), whole(&entry, &ids[0])]
             );
+            continue;
         }
+        assert!(done[0] != done[1], "{} {}", first.text, second.text);
+        let (winner, id, loser) = if done[0] {
+            (first, &ids[0], second)
+        } else {
+            (second, &ids[1], first)
+        };
+        assert_eq!(winner.body, whole(&entry, id));
+        assert_eq!(
+            (loser.status, &loser.body["code"]),
+            (StatusCode::CONFLICT, &json!("entry-reversed"))
+        );
     }
     let meter = other.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();
     assert_eq!(
@@ -223,7 +243,7 @@ async fn a_lost_reply_after_a_take_of_all_funds_the_contribution_once() {
     definition["tiers"][0]["must_hit_by"] = json!({"amount": {"low": 6, "high": 7}});
     create(&service, definition).await;
     for (number, entry) in ["a", "b", "won", "later"].into_iter().enumerate() {
-        let answer = enter(&service, JACKPOT, entry).await;
+        let answer = entered(&service, JACKPOT, entry).await;
         let expected = if number == 2 { json!(9) } else { Value::Null };
         assert_eq!(answer.body["outcome"]["amount"], expected, "{}", answer.text);
     }

@@ -68,8 +68,8 @@ impl JackpotFixture {
             source: source.cloned(),
             version: 1,
         };
-        let done = self.reverse_round(entry_id, &format!("r-{entry_id}"), round);
-        assert!(done.await.expect("reversed").0);
+        let done = self.reverse_round(entry_id, &format!("r-{entry_id}"), round).await;
+        assert!(done.expect("reversed").0);
     }
 
     /// What the one tier gave back and what it did not hold, in millionths.
