@@ -169,14 +169,14 @@ impl<K: Operated> Registry<K> {
         let (known, script) = (self.known(id), K::obey_script());
         let keys = known.stream();
         let call = Call::new(script).key(keys.state).key(keys.events);
-        let call = more.keys.iter().fold(call, |call, key| call.key(key));
+        let call = more.keys.iter().fold(call, Call::key);
         let call = call
             .arg(known.mark().packed())
             .arg(decision.order)
             .arg(&decision.reason)
             .arg(&decision.who)
             .arg(&decision.request_id);
-        let call = more.args.iter().fold(call, |call, arg| call.arg(arg));
+        let call = more.args.iter().fold(call, Call::arg);
         // The script decides what a lost subject does, so a low mark is no error here.
         let reply = Reply::parse(script.name(), self.store().call(&call).await?, Mark::ZERO)?;
         match reply.code() {

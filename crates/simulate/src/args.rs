@@ -10,6 +10,7 @@ use super::SimulateError;
 use super::client::Target;
 use super::coupon::CouponArgs;
 use super::jackpot::JackpotArgs;
+use super::market::MarketArgs;
 use super::room::RoomArgs;
 
 /// What a run plays.
@@ -18,6 +19,7 @@ pub(super) enum Kind {
     Jackpot,
     Coupon,
     Room,
+    Market,
 }
 
 /// Options of a run with a crowd, whatever it asks for. Each needs `--coupons` or `--room`.
@@ -39,7 +41,7 @@ pub struct CrowdArgs {
 /// Play a jackpot from outside with many concurrent players and simultaneous winners, and check every promise.
 ///
 /// `--coupons` plays a coupon of limited stock, which many users ask for at one instant. `--room` plays a waiting room,
-/// which they join and go through.
+/// which they join and go through. `--scenario` plays a market day out of a file, with several jackpots.
 ///
 /// Without `--url` the run starts a private service in a directory of its own, and stops it at the end.
 /// Exit code: 0 without a violation; 1 with one (the last line names it), or when the run could not finish; 2 for options
@@ -63,6 +65,9 @@ pub struct Args {
     /// Of a room.
     #[command(flatten)]
     pub room: RoomArgs,
+    /// Of a market day.
+    #[command(flatten)]
+    pub market: MarketArgs,
 
     /// A running service, instead of a private one. The run defines its jackpot, coupon or room there, and closes it at the
     /// end.
@@ -112,8 +117,27 @@ impl Args {
         match self {
             _ if self.coupon.coupons => Kind::Coupon,
             _ if self.room.room => Kind::Room,
+            _ if self.market.scenario.is_some() => Kind::Market,
             _ => Kind::Jackpot,
         }
+    }
+
+    /// Reads the file of --scenario. Its kills count unless the options name some.
+    pub(super) fn read_scenario(&mut self) -> Result<(), SimulateError> {
+        self.market.file = self.market.read()?;
+        let Some(file) = &self.market.file else {
+            return Ok(());
+        };
+        if file.kills > 0 && self.kills.is_none() && self.kill_every.is_none() {
+            if self.url.is_some() {
+                return Err(SimulateError::Usage(
+                    "kills of the file: the service at --url is not killed; leave kills out".to_owned(),
+                ));
+            }
+            self.kills = Some(file.kills);
+            self.kill_redis |= file.kill_redis;
+        }
+        Ok(())
     }
 
     /// The given service; none for a private one.

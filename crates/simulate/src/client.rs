@@ -60,6 +60,8 @@ pub struct Answered {
     pub body: Bytes,
     /// How often the call was sent in vain before.
     pub repeats: u32,
+    /// When the call that was answered was sent.
+    pub sent: Instant,
 }
 
 impl Answered {
@@ -218,6 +220,7 @@ impl Api {
         if let Some(prefer) = &self.prefer {
             request = request.header(PREFER, prefer);
         }
+        let sent = Instant::now();
         let response = request.send().await?;
         let status = response.status();
         let replayed = response.headers().get(REPLAYED).is_some_and(|value| value == "true");
@@ -226,6 +229,7 @@ impl Api {
             replayed,
             body: response.bytes().await?,
             repeats: 0,
+            sent,
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The crate knows the service by its HTTP contract. Two more things come in as [`Product`]: the program to start, and
 //! the keys of a room in Redis. `scenario` has the trait of what can be played, and `run` is the engine that plays it.
-//! `jackpot`, `coupon` and `room` implement the trait, each with a plan, players, evidence and rules. `compare`
+//! `jackpot`, `coupon`, `room` and `market` implement the trait, each with a plan, players, evidence and rules. `compare`
 //! plays the usual ways beside the service. `finding`, `table` and `report` show the result.
 
 mod args;
@@ -17,6 +17,7 @@ mod forge;
 mod jackpot;
 mod kill;
 mod machine;
+mod market;
 mod numbers;
 mod overview;
 mod product;
@@ -65,8 +66,9 @@ impl Verdict {
 ///
 /// # Errors
 /// [`SimulateError`] when there is no verdict; its `exit_code` distinguishes options that make no sense (2) from the rest.
-pub async fn run(args: Args, product: Product) -> Result<Verdict, SimulateError> {
+pub async fn run(mut args: Args, product: Product) -> Result<Verdict, SimulateError> {
     args.validate()?;
+    args.read_scenario()?;
     tokio::select! {
         verdict = conduct(&args, &product) => verdict,
         // Dropping the run stops what it started.
@@ -79,6 +81,7 @@ async fn conduct(args: &Args, product: &Product) -> Result<Verdict, SimulateErro
         Kind::Jackpot => run::run::<jackpot::Plan>(args, product).await?,
         Kind::Coupon => run::run::<coupon::Plan>(args, product).await?,
         Kind::Room => run::run::<room::Plan>(args, product).await?,
+        Kind::Market => run::run::<market::Plan>(args, product).await?,
     };
     let overview = &summary.overview;
     if let Some(path) = &args.report {

@@ -8,6 +8,7 @@
 --   parts: What each tier gave, and where it went.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
+--   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
 
 local function append_receive(key, state, at, values)
   local id, n = next_event(state)
@@ -37,5 +38,8 @@ local function append_receive(key, state, at, values)
     .. '7:applied'
     .. (sizes[#values.applied] or size(#values.applied))
     .. values.applied
+  if values.cycles then
+    text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
+  end
   redis.call('XADD', key, id, 'e', text)
 end

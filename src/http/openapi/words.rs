@@ -183,6 +183,7 @@ pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
         "make_entry" | "make_play" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket"
         | "stream_ticket" | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
         "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
+        "reverse_entry" => &["play", "operate"],
         _ if method == "get" => &["read"],
         _ => &["operate"],
     }

@@ -149,6 +149,7 @@ mod tests {
         let terms = Terms {
             tiers: "mini 0 -;grand 5 90;".to_owned(),
             money: String::new(),
+            rules: String::new(),
         };
         assert_eq!(
             tiers(&terms).iter().map(Id::as_str).collect::<Vec<_>>(),

@@ -318,11 +318,11 @@ impl Cycles {
                 "its low is not that of its rule and the pool",
             ),
             (
-                row.high == rule.map_or(row.high.clone(), |rule| rule.high.clone()),
+                row.high == rule.map_or(row.high, |rule| rule.high),
                 "its high is not that of its rule",
             ),
             (
-                row.after == rule.map_or(row.after.clone(), |rule| rule.after.clone()),
+                row.after == rule.map_or(row.after, |rule| rule.after),
                 "its time is not that of its rule",
             ),
             (right_length, "its deadline is not that of its rule"),

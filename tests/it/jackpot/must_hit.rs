@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, SECRET, sent, tier};
+use crate::support::wait::eventually;
 
 /// Each entry adds one unit, and the odds give nothing.
 pub fn ruled(rule: &Value) -> Value {
@@ -121,21 +122,21 @@ async fn the_first_entry_after_the_time_hits() {
     let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 2}}))).await;
     let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
     let trigger = begin.trigger_at(&seed(&fixture, &begin, 0)).expect("a time");
-    for index in 0..400 {
+    let mut entries = 0;
+    let hit = eventually(Duration::from_secs(30), "a hit", async || {
         let now_ms = fixture.snapshot().await.now_ms;
-        let played = enter(&play, &fixture, &format!("e{index}")).await;
-        if let Some(hit) = hit(&played.record.state) {
-            assert_eq!((hit.by, hit.cycle), (HitBy::Time, 0));
-            assert_eq!(i64::try_from(hit.trigger), Ok(trigger));
-            assert!(fixture.snapshot().await.now_ms >= trigger * 1_000);
-            assert_eq!(open(&fixture).await.cycle, 1);
-            fixture.assert_rebuilds().await;
-            return;
-        }
-        assert!(now_ms < trigger * 1_000, "it was due");
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("nothing hit");
+        let played = enter(&play, &fixture, &format!("e{entries}")).await;
+        entries += 1;
+        let hit = hit(&played.record.state);
+        assert!(hit.is_some() || now_ms < trigger * 1_000, "it was due");
+        hit
+    })
+    .await;
+    assert_eq!((hit.by, hit.cycle), (HitBy::Time, 0));
+    assert_eq!(i64::try_from(hit.trigger), Ok(trigger));
+    assert!(fixture.snapshot().await.now_ms >= trigger * 1_000);
+    assert_eq!(open(&fixture).await.cycle, 1);
+    fixture.assert_rebuilds().await;
 }
 
 /// The cycle is moved a day back, so that its deadline has passed.
@@ -341,7 +342,12 @@ async fn a_cycle_keeps_the_min_payout_that_it_began_with() {
     assert_eq!(open(&fixture).await.min, 3, "a changed rule counts from the next cycle");
     fixture.status(Status::Open).await;
     assert_eq!(open(&fixture).await.min, 5);
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    let begin = open(&fixture).await;
+    let trigger = begin.trigger_at(&seed(&fixture, &begin, begin.cycle)).expect("a time");
+    eventually(Duration::from_secs(30), "the time", async || {
+        (fixture.snapshot().await.now_ms >= trigger * 1_000).then_some(())
+    })
+    .await;
     let play = play_apart(&fixture);
     for index in 1..=5 {
         let played = enter(&play, &fixture, &format!("e{index}")).await;

@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod coupons;
+mod market;
 mod report;
 pub mod room;
 mod support;

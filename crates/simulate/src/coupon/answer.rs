@@ -186,6 +186,7 @@ mod tests {
             replayed: false,
             body: body.to_string().into(),
             repeats: 0,
+            sent: std::time::Instant::now(),
         }
     }
 

@@ -32,10 +32,10 @@ struct Item {
 }
 
 /// Waits until the ledger has as many receipts as there were wins, then reads them all.
-pub async fn receipts(api: &Api, plan: &Plan, wins: usize) -> Receipts {
+pub async fn receipts(api: &Api, jackpot_id: &str, wins: usize) -> Receipts {
     let started = Instant::now();
     loop {
-        let query = [("jackpot_id", plan.jackpot_id.as_str())];
+        let query = [("jackpot_id", jackpot_id)];
         let receipts: BTreeMap<String, Receipt> = match api.pages("/v1/payouts", &query).await {
             Ok(items) => items.into_iter().map(receipt).collect(),
             Err(why) => return Receipts::Unknown(why),
@@ -99,12 +99,12 @@ fn read_meter(shown: Option<&Value>) -> Option<Meter> {
 }
 
 /// Waits until the gauge says that no entry is left without an outcome.
-pub async fn pending(api: &Api, plan: &Plan) -> Pending {
+pub async fn pending(api: &Api, jackpot_id: &str) -> Pending {
     let started = Instant::now();
     let url = api.url("/metrics");
     loop {
         let left = match api.send_once(Method::GET, &url, None).await {
-            Ok(answer) if answer.status.is_success() => gauge(&String::from_utf8_lossy(&answer.body), &plan.jackpot_id),
+            Ok(answer) if answer.status.is_success() => gauge(&String::from_utf8_lossy(&answer.body), jackpot_id),
             Ok(answer) => return Pending::Unknown(format!("/metrics answers {}", answer.status)),
             Err(error) => {
                 return Pending::Unknown(format!("/metrics: {}", chain(&error)));

@@ -13,7 +13,11 @@ mod plan;
 mod players;
 mod plots;
 
+pub use after::{pending, receipts};
 pub use args::{JackpotArgs, OF_JACKPOT};
+#[cfg(test)]
+pub use evidence::Receipt;
+pub use evidence::{Pending, Receipts};
 pub use plan::Plan;
 
 use std::sync::Arc;
@@ -73,12 +77,12 @@ impl Scenario for Plan {
         _: u32,
     ) -> Result<Evidence, SimulateError> {
         let (api, mut records) = (&setup.api, results.records);
-        let pending = after::pending(api, self).await;
+        let pending = after::pending(api, &self.jackpot_id).await;
         records.sort_by_key(|record| record.answer.as_ref().map_or(u64::MAX, |answer| answer.sequence));
         let answers = records.iter().filter_map(|record| record.answer.as_ref().ok());
         let wins = answers.filter(|answer| answer.payout.is_some()).count();
         Ok(Evidence {
-            receipts: after::receipts(api, self, wins).await,
+            receipts: after::receipts(api, &self.jackpot_id, wins).await,
             seeds: match setup.target.secret {
                 Some(secret) => Some(Seeds::of(&secret, self, &epochs::read(api, &self.jackpot_id).await?)),
                 None => None,

@@ -158,7 +158,7 @@ impl Projector<Jackpots> {
                 Some(seed) => seeds.push((tier, cycle, seed.reveal())),
                 None => {
                     error!(jackpot_id = %id, tier, cycle, secret_id, "the seed of this cycle can't be published: its draw \
-                               secret is not among fairness.master_secret and fairness.previous_secrets")
+                               secret is not among fairness.master_secret and fairness.previous_secrets");
                 }
             }
         }

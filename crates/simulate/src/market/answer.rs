@@ -1,0 +1,159 @@
+//! Answers of the service, as the contract words them. Each error says what is wrong.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::evidence::{Entry, Hit, Moved, Reversed, Won};
+use super::plan::{MILLION, Plan, Play};
+
+#[derive(Deserialize)]
+struct WireEntry {
+    entry_id: String,
+    jackpot_id: String,
+    player_id: String,
+    sequence: u64,
+    contributions: Vec<WireContribution>,
+    outcome: WireOutcome,
+    draw: WireDraw,
+}
+
+#[derive(Deserialize)]
+struct WireContribution {
+    tier: String,
+    amount: i64,
+    pool: i64,
+}
+
+#[derive(Deserialize)]
+struct WireOutcome {
+    tier: Option<String>,
+    amount: Option<i64>,
+    payout_id: Option<String>,
+    claim_order: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct WireDraw {
+    #[serde(default)]
+    must_hit: Option<WireHit>,
+}
+
+#[derive(Deserialize)]
+struct WireHit {
+    tier: String,
+    cycle: u64,
+    by: String,
+    trigger: Value,
+}
+
+/// The entry of one jackpot of a play. Its times are added by the player.
+pub fn entry(market: &Plan, play: &Play, jackpot: usize, answer: &Value) -> Result<Entry, String> {
+    let wire = WireEntry::deserialize(answer).map_err(|error| format!("it can't be read: {error}"))?;
+    for (field, got, sent) in [
+        ("entry_id", wire.entry_id.as_str(), play.entry_id.as_str()),
+        ("jackpot_id", &wire.jackpot_id, market.jackpots()[jackpot].id()),
+        ("player_id", &wire.player_id, &play.player_id),
+    ] {
+        if got != sent {
+            return Err(format!("{field} is {got}, sent was {sent}"));
+        }
+    }
+    let tiers = market.tiers(jackpot);
+    if !wire
+        .contributions
+        .iter()
+        .map(|one| one.tier.as_str())
+        .eq(tiers.iter().copied())
+    {
+        return Err("its contributions are not those of the tiers in their order".to_owned());
+    }
+    Ok(Entry {
+        jackpot,
+        id: wire.entry_id,
+        stake: play.stake,
+        source: play.source.clone(),
+        sequence: wire.sequence,
+        contributions: wire.contributions.iter().map(|one| (one.amount, one.pool)).collect(),
+        won: won(wire.outcome)?,
+        hit: wire.draw.must_hit.map(hit).transpose()?,
+        is_new: false,
+        sent_us: 0,
+        answered_us: 0,
+    })
+}
+
+fn won(outcome: WireOutcome) -> Result<Option<Won>, String> {
+    match (outcome.tier, outcome.amount, outcome.payout_id, outcome.claim_order) {
+        (None, None, None, None) => Ok(None),
+        (Some(tier), Some(amount), Some(payout_id), Some(claim_order)) => Ok(Some(Won {
+            tier,
+            amount,
+            payout_id,
+            claim_order,
+        })),
+        _ => Err("its outcome is paid in part: tier, amount, payout_id and claim_order come together".to_owned()),
+    }
+}
+
+fn hit(wire: WireHit) -> Result<Hit, String> {
+    let trigger = match (wire.by.as_str(), &wire.trigger) {
+        ("amount", Value::Number(amount)) => amount.as_i64(),
+        ("time", Value::String(at)) => second(at),
+        _ => None,
+    };
+    let trigger = trigger.ok_or_else(|| format!("its must_hit has by {} and trigger {}", wire.by, wire.trigger))?;
+    Ok(Hit {
+        tier: wire.tier,
+        cycle: wire.cycle,
+        by: wire.by,
+        trigger,
+    })
+}
+
+/// A time of the API in whole seconds since 1970.
+pub fn second(at: &str) -> Option<i64> {
+    Some(at.parse::<jiff::Timestamp>().ok()?.as_second())
+}
+
+/// What a reversal gave back.
+pub fn reversal(answer: &Value) -> Result<Vec<Reversed>, String> {
+    #[derive(Deserialize)]
+    struct Part {
+        tier: String,
+        amount: i64,
+        amount_micro: i64,
+        uncovered: i64,
+        uncovered_micro: i64,
+    }
+    let micro = |whole: i64, rest: i64| i128::from(whole) * MILLION + i128::from(rest);
+    let parts = Vec::<Part>::deserialize(&answer["reversed"]);
+    let parts = parts.map_err(|error| format!("reversed of a reversal can't be read: {error}"))?;
+    let part = |part: Part| Reversed {
+        tier: part.tier,
+        amount: micro(part.amount, part.amount_micro),
+        uncovered: micro(part.uncovered, part.uncovered_micro),
+    };
+    Ok(parts.into_iter().map(part).collect())
+}
+
+/// What a transfer moves.
+pub fn transfer(answer: &Value) -> Result<Vec<Moved>, String> {
+    #[derive(Deserialize)]
+    struct Part {
+        tier: String,
+        to_tier: String,
+        pool: i64,
+        reserve: i64,
+        overflow: i64,
+        remainder_micro: i64,
+    }
+    let parts = Vec::<Part>::deserialize(&answer["tiers"]);
+    let parts = parts.map_err(|error| format!("tiers of a transfer can't be read: {error}"))?;
+    let part = |part: Part| Moved {
+        tier: part.tier,
+        to_tier: part.to_tier,
+        whole: part.pool + part.reserve + part.overflow,
+        remainder_micro: part.remainder_micro,
+    };
+    Ok(parts.into_iter().map(part).collect())
+}

@@ -1,0 +1,114 @@
+//! `jackpot simulate --scenario FILE`: a market day. Several jackpots with sources and must-hit-by are played, rounds are
+//! cancelled, money is transferred, everything is stopped, and processes are killed.
+
+mod after;
+mod again;
+mod answer;
+mod args;
+mod check;
+mod cycles;
+mod evidence;
+mod file;
+mod numbers;
+mod operator;
+mod overview;
+mod plan;
+mod players;
+mod plots;
+
+pub use args::MarketArgs;
+pub use plan::Plan;
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use self::evidence::{Evidence, Seen};
+use self::players::Day;
+use crate::client::Api;
+use crate::finding::Rule;
+use crate::report::plots::Plot;
+use crate::run::{Played, Setup};
+use crate::scenario::Scenario;
+use crate::service::PrivateService;
+use crate::{Args, SimulateError};
+
+impl Scenario for Plan {
+    const KIND: &'static str = "market";
+    const ID_OPTION: &'static str = "another id in the file";
+    const RATE: &'static str = "plays/s";
+    const SHOWN: &'static str = "meters, receipts and published seeds";
+    const RULES: &'static [Rule<Evidence>] = &check::RULES;
+
+    type Players = Day;
+    type Evidence = Evidence;
+
+    fn plan(args: &Args, _: bool) -> Self {
+        Self::new(args.market.file.clone().expect("a file was read"), args.seed)
+    }
+
+    fn id(&self) -> &str {
+        self.jackpots()[0].id()
+    }
+
+    fn connections(&self) -> u32 {
+        self.file.players
+    }
+
+    fn definition(&self) -> Value {
+        self.jackpots()
+            .iter()
+            .map(|jackpot| jackpot.definition.clone())
+            .collect()
+    }
+
+    fn first_definition(&self) -> Value {
+        self.jackpots()[0].definition.clone()
+    }
+
+    /// Of the first jackpot, which the run looks for before it begins.
+    fn path(&self) -> String {
+        format!("/v1/jackpots/{}", self.id())
+    }
+
+    async fn players(self: &Arc<Self>, setup: &Setup, _: Option<&PrivateService>) -> Result<Day, SimulateError> {
+        for jackpot in &self.jackpots()[1..] {
+            let path = format!("/v1/jackpots/{}", jackpot.id());
+            setup.api.send(Method::PUT, &path, &jackpot.definition).await?;
+        }
+        Ok(Day::new(Arc::clone(self), setup))
+    }
+
+    async fn evidence(
+        self: &Arc<Self>,
+        setup: &Setup,
+        _: &Arc<Day>,
+        seen: Seen,
+        _: u32,
+    ) -> Result<Evidence, SimulateError> {
+        let shown = after::shown(&setup.api, self, &seen).await?;
+        Ok(Evidence::new(Self::clone(self), seen, shown))
+    }
+
+    async fn close(&self, api: &Api) -> Result<(), SimulateError> {
+        for jackpot in self.jackpots() {
+            let path = format!("/v1/jackpots/{}/close", jackpot.id());
+            api.send(Method::POST, &path, &json!({"reason": "the simulation is over"}))
+                .await?;
+        }
+        Ok(())
+    }
+
+    fn count(evidence: &Evidence, elapsed_s: f64) -> numbers::Numbers {
+        numbers::Numbers::of(evidence, elapsed_s)
+    }
+
+    fn client_per_s(numbers: &numbers::Numbers, _: f64) -> f64 {
+        numbers.plays_per_s
+    }
+
+    fn plots(played: &Played<Self>) -> Result<Vec<Plot>, SimulateError> {
+        plots::all(played)
+    }
+}
