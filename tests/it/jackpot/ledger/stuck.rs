@@ -423,6 +423,9 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     assert_eq!(place(&fixture, &jackpot).await.0, at);
 }
 
+/// The event of the story of cycles that reverses an entry.
+const REVERSAL: u64 = 3;
+
 /// Hits, a reversal, a resume and a rotation that end and begin cycles.
 async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
     let rule = json!({"amount": {"low": 2, "high": 4}, "time": {"after_s": 80_000, "within_s": 86_400}});
@@ -456,6 +459,9 @@ async fn cycles_that_a_skipped_event_ends_or_begins_are_carried_on(db: LedgerDb)
     assert_eq!(all, 19);
     for n in 2..=all {
         for damage in ["missing", "unreadable", "partly"] {
+            if n == REVERSAL && damage != "partly" {
+                continue; // which entry it reversed is in the event alone (decision 0053)
+            }
             let jackpot = story_of_cycles(&fixture).await;
             let at = usize::try_from(n - 1).expect("small");
             jackpot
