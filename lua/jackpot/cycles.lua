@@ -278,7 +278,8 @@ local function put_rules(state, text)
 end
 
 local function note(state, text)
-  state.cycle_changes = (state.cycle_changes or '') .. text
+  state.cycle_changes = state.cycle_changes or {} -- a list: a batch may end 1,000 cycles
+  state.cycle_changes[#state.cycle_changes + 1] = text
 end
 
 -- Ends the open cycle of a tier, if there is one.
@@ -430,5 +431,5 @@ local function cycle_changes(state)
   end
   state.cycles_text = cycles.rules_text .. '|' .. cycles.next_text .. '|' .. table.concat(rows)
   state.cycles_changed = true
-  return state.cycle_changes or ''
+  return table.concat(state.cycle_changes or {})
 end

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{Jackpot, List, Meter};
+use super::answer::{ApiProblem, Jackpot, List, Meter};
 use super::define::{changes, parts, read};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
@@ -48,9 +48,32 @@ struct Payout {
     paid_at: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// Pages of epochs and cycles that are read for the last ones: of cycles that a busy pool has in weeks.
+const MAX_PAGES: usize = 50;
+/// Epochs and cycles of the page.
+const LAST: usize = 200;
+
+#[derive(Debug, Default, Deserialize)]
 struct Fairness {
     epochs: Vec<Epoch>,
+    cycles: Vec<Cycle>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cycle {
+    tier: String,
+    cycle: u64,
+    commitment: String,
+    low: Option<u64>,
+    high: Option<u64>,
+    began_at: String,
+    deadline_at: Option<String>,
+    ended_at: Option<String>,
+    ended_by: Option<String>,
+    seed: Option<String>,
+    trigger_amount: Option<u64>,
+    trigger_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -269,10 +292,30 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
     wide(&words.t("jackpot-winners"), &table)
 }
 
+/// The last epochs and cycles, oldest first.
+async fn last_fairness(desk: &Desk, jackpot: &Jackpot) -> Result<Fairness, ApiProblem> {
+    let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
+    let (mut last, mut cursor) = (Fairness::default(), None);
+    for _ in 0..MAX_PAGES {
+        let page: Fairness = match cursor {
+            None => desk.ask(&path).await?,
+            Some(cursor) => desk.ask(&format!("{path}?cursor={cursor}")).await?,
+        };
+        last.epochs.extend(page.epochs);
+        last.cycles.extend(page.cycles);
+        last.epochs.drain(..last.epochs.len().saturating_sub(LAST));
+        last.cycles.drain(..last.cycles.len().saturating_sub(LAST));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(last)
+}
+
 async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
-    let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
-    let fairness: Fairness = match desk.ask(&path).await {
+    let fairness = match last_fairness(desk, jackpot).await {
         Ok(fairness) => fairness,
         Err(problem) => return html! { p.note.warn { (problem.detail) } },
     };
@@ -287,5 +330,41 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
             td.mono { @if let Some(seed) = &epoch.seed { (seed) } @else { (words.t("nothing")) } }
         } } }
     } };
-    html! { section.panel { h2 { (words.t("jackpot-epochs")) } (wide(&words.t("jackpot-epochs"), &table)) } }
+    html! {
+        section.panel { h2 { (words.t("jackpot-epochs")) } (wide(&words.t("jackpot-epochs"), &table)) }
+        @if !fairness.cycles.is_empty() { (cycles(desk, jackpot, &fairness.cycles)) }
+    }
+}
+
+/// The last cycles of tiers with a must-hit rule, newest first.
+fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
+    let words = desk.words;
+    let amount = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let ended = |by: &str| match by {
+        "must-hit" => words.t("public-cycle-must-hit"),
+        "take" => words.t("public-cycle-take"),
+        _ => words.t("public-cycle-restart"),
+    };
+    let table = html! { table {
+        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th scope="col" { (words.t("cycle-began")) }
+            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
+            th scope="col" { (words.t("jackpot-cycle-by")) } th scope="col" { (words.t("cycle-trigger")) } th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        tbody { @for cycle in cycles.iter().rev() { tr {
+            td.id { (cycle.tier) }
+            td.number { (cycle.cycle) }
+            td { (time(&cycle.began_at)) }
+            td.nowrap { @if let Some((low, high)) = cycle.low.zip(cycle.high) { (amount(low)) " – " (amount(high)) } @else { (words.t("nothing")) } }
+            td { @if let Some(at) = &cycle.deadline_at { (time(at)) } @else { (words.t("nothing")) } }
+            td { @if let Some(at) = &cycle.ended_at { (time(at)) } @else { (words.t("public-cycle-open")) } }
+            td { @if let Some(by) = &cycle.ended_by { (ended(by)) } @else { (words.t("nothing")) } }
+            td.nowrap {
+                @if let Some(trigger) = cycle.trigger_amount { (amount(trigger)) " " }
+                @if let Some(at) = &cycle.trigger_at { (time(at)) }
+                @if cycle.seed.is_none() { (words.t("nothing")) }
+            }
+            td.mono { (cycle.commitment) }
+            td.mono { @if let Some(seed) = &cycle.seed { (seed) } @else { (words.t("nothing")) } }
+        } } }
+    } };
+    html! { section.panel id="cycles" { h2 { (words.t("public-cycles")) } (wide(&words.t("public-cycles"), &table)) } }
 }

@@ -241,10 +241,17 @@ impl Cycles {
         }
     }
 
-    /// After a skipped event: goes on from the rows that it carries.
-    pub(super) fn carry(&mut self, rows: Vec<CycleRow>, is_closed: bool) {
+    /// After a skipped event: goes on from the rows that it carries. `changes`: what it says of cycles; a cycle whose begin
+    /// could not be read is not among them.
+    pub(super) fn carry(&mut self, rows: Vec<CycleRow>, changes: &[CycleChange], is_closed: bool) {
         self.is_closed = is_closed;
-        self.began.extend(rows.iter().map(|row| (row.tier.clone(), row.cycle)));
+        self.left.clear();
+        for change in changes {
+            if let CycleChange::Began(row) = change {
+                self.nonces.insert(row.nonce.clone());
+                self.began.insert((row.tier.clone(), row.cycle));
+            }
+        }
         self.newest = rows
             .into_iter()
             .map(|row| (row.tier.clone(), (row.clone(), row.is_open())))
@@ -309,7 +316,9 @@ impl Cycles {
     fn wrong_begin(&self, row: &CycleRow, pool: i128) -> Option<&'static str> {
         let last = self.newest.get(&row.tier);
         let follows = match last {
-            Some((last, _)) if self.is_restore => may_open_after_restore(row.cycle, last.cycle, self.at.1),
+            Some((last, _)) if self.is_restore || (self.may_renew && last.secret != row.secret) => {
+                may_open_after_restore(row.cycle, last.cycle, self.at.1)
+            }
             Some((last, _)) => last.cycle.checked_add(1) == Some(row.cycle),
             None => row.cycle == 0,
         };

@@ -2,6 +2,8 @@
 
 mod compare;
 pub mod coupons;
+mod jackpots;
+mod market;
 mod report;
 pub mod room;
 mod support;

@@ -59,7 +59,7 @@ impl Replay {
             self.splits.clear();
         }
         let is_closed = books.status == Some(Status::Closed);
-        self.cycles.carry(books.held_cycles().rows, is_closed);
+        self.cycles.carry(books.held_cycles().rows, &event.cycles, is_closed);
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);

@@ -21,6 +21,7 @@ use serde_json::json;
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::jackpot::must_hit::{open, ruled};
 use crate::jackpot::transfer::Pair;
 use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
@@ -31,6 +32,7 @@ on_both_databases!(
     money_that_an_event_makes_is_booked_as_skipped,
     an_event_that_the_database_refuses_is_found_among_others,
     only_the_stuck_event_is_skipped,
+    cycles_that_a_skipped_event_ends_or_begins_are_carried_on,
     a_skipped_event_of_a_transfer_leaves_its_row_and_its_money,
 );
 
@@ -424,6 +426,78 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     .await;
     assert!(matches!(late, Err(StuckError::Write(_))), "{late:?}");
     assert_eq!(place(&fixture, &jackpot).await.0, at);
+}
+
+/// Hits, a reversal, a resume and a rotation that end and begin cycles.
+async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
+    let rule = json!({"amount": {"low": 2, "high": 4}, "time": {"after_s": 80_000, "within_s": 86_400}});
+    let jackpot = JackpotFixture::on(fixture.redis.clone(), &ruled(&rule)).await;
+    let enter = async |name: &str, count: u32| {
+        for i in 0..count {
+            jackpot.enter(&[loser(&jackpot, &format!("{name}{i}")).await]).await;
+        }
+    };
+    enter("a", 1).await;
+    jackpot.reverse("a0", "r1").await.expect("reversed");
+    enter("b", 7).await;
+    jackpot.status(Status::Paused).await;
+    jackpot.status(Status::Open).await;
+    enter("c", 1).await;
+    let by = operator();
+    let rotated = jackpot
+        .operate
+        .end_epoch_with(&jackpot.id, "a test".to_owned(), &by, true);
+    rotated.await.expect("rotated");
+    enter("d", 5).await;
+    jackpot
+}
+
+/// Each event in turn is missing, unreadable, or unreadable but for what it did with cycles.
+async fn cycles_that_a_skipped_event_ends_or_begins_are_carried_on(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let right = story_of_cycles(&fixture).await;
+    fixture.project().await;
+    let all = place(&fixture, &right).await.0;
+    assert_eq!(all, 19);
+    for n in 2..=all {
+        for damage in ["missing", "unreadable", "partly"] {
+            let jackpot = story_of_cycles(&fixture).await;
+            let at = usize::try_from(n - 1).expect("small");
+            jackpot
+                .rewrite(|events| match damage {
+                    "missing" => drop(events.remove(at)),
+                    "partly" => drop(events[at].1.insert("at".to_owned(), "noon".to_owned())),
+                    _ => {
+                        let rubbish = [("n", "\u{0}"), ("rubbish", "x")];
+                        events[at].1 = rubbish.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+                    }
+                })
+                .await;
+            jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+            fixture.project().await;
+            assert_eq!(place(&fixture, &jackpot).await.0, n - 1, "{damage}");
+            let lines = skip(&fixture, &jackpot, n).await;
+            fixture.project().await;
+            assert_right(&fixture, &jackpot).await;
+            assert_clean(&fixture, &jackpot).await;
+            assert_verifies(&fixture, &jackpot, n).await;
+            let open = open(&jackpot).await;
+            let sql = format!(
+                "SELECT CAST(cycle AS TEXT), commitment, CAST(ended_n AS TEXT) FROM cycles \
+                 WHERE jackpot_id = '{}' ORDER BY cycle",
+                jackpot.id
+            );
+            let rows = fixture.rows(sql).await;
+            let last = rows.last().expect("cycles");
+            assert_eq!(
+                (&*last[0], &*last[1], &*last[2]),
+                (&*open.cycle.to_string(), &*open.commitment.0.expect("open"), "0"),
+                "event {n}, {damage}: {lines:?}"
+            );
+            let ended = rows[..rows.len() - 1].iter();
+            assert!(ended.clone().all(|row| row[2] != "0"), "event {n}, {damage}: {rows:?}");
+        }
+    }
 }
 
 /// What Redis keeps of a transfer says what its event did.
