@@ -14,7 +14,7 @@ use crate::plan::Place;
 use crate::plot::{Axes, Series, line_chart};
 use crate::sample::{Load, Sample, float};
 use crate::service::{Service, info, keep};
-use crate::{Outcome, batch, idle, report, wrk};
+use crate::{Outcome, batch, idle, json as bodies, report, wrk};
 
 const ROUTE: &str = "entries";
 /// Connections of the steps in which they are not what grows.
@@ -64,6 +64,9 @@ enum What {
     Index,
     Instances,
     Nodes,
+    #[value(name = "must-hit")]
+    #[serde(rename = "must-hit")]
+    MustHit,
     Subjects,
 }
 
@@ -88,6 +91,10 @@ impl What {
             Self::Nodes => (
                 "Single entries by nodes of a cluster, 100 jackpots, 64 connections",
                 "nodes",
+            ),
+            Self::MustHit => (
+                "Single entries of a jackpot without (0) and with (1) a pool that must be hit, 64 connections",
+                "rules",
             ),
             Self::Subjects => ("A start, and an idle service, by subjects", "subjects"),
         }
@@ -156,6 +163,7 @@ pub(crate) async fn run(args: &Args) -> Outcome {
             What::Index => index(args).await?,
             What::Instances => instances(args).await?,
             What::Nodes => nodes(args).await?,
+            What::MustHit => must_hit(args).await?,
             What::Subjects => continue,
         };
         if !steps.is_empty() {
@@ -297,6 +305,44 @@ async fn nodes(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
     Ok(steps)
 }
 
+/// Loads of the two by turns, so that what else the machine does meets both. Keeps the CPU time of service and Redis for an
+/// entry, and how many times that without a rule the one with a rule is.
+async fn must_hit(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
+    const ROUNDS: u32 = 3;
+    let rule = json!({"amount": {"low": 1_000, "high": 2_000}, "time": {"after_s": 0, "within_s": 86_400}});
+    let mut services = Vec::new();
+    for rule in [serde_json::Value::Null, rule] {
+        let service = Service::product(&args.place.directory, json!({})).await?;
+        let mut definition = bodies::definition(&bodies::jackpot(0));
+        definition["tiers"][0]["must_hit_by"] = rule;
+        let path = format!("/v1/jackpots/{}", bodies::jackpot(0));
+        service.target.call("PUT", &path, &definition).await?;
+        wrk::requests(&service.target, ROUTE, CONNECTIONS, 1, WARM_UP).await?;
+        services.push((service, Vec::new(), (Duration::ZERO, 0)));
+    }
+    for _ in 0..ROUNDS {
+        for (at, (service, samples, (cpu, entries))) in (0..).zip(&mut services) {
+            let before = service.cpu_times()?;
+            let (_, sample) = singles(args, service, at, (CONNECTIONS, 1)).await?;
+            let after = service.cpu_times()?;
+            *cpu += (after.0 + after.1).saturating_sub(before.0 + before.1);
+            *entries += sample.more["answered"].as_u64().ok_or("no count")?;
+            samples.push(sample);
+        }
+    }
+    let (mut steps, mut first) = (Vec::new(), None);
+    for (at, (_, mut samples, (cpu, entries))) in (0..).zip(services) {
+        let cpu_us = cpu.as_secs_f64() * 1e6 / float(entries.max(1));
+        let ratio = cpu_us / *first.get_or_insert(cpu_us);
+        eprintln!("  {at}: {cpu_us:.1} µs of CPU an entry, {ratio:.2} times that without a rule");
+        samples.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
+        let mut median = samples.swap_remove(samples.len() / 2);
+        keep(&mut median, json!({"cpu_us": cpu_us, "cpu_ratio": ratio}));
+        steps.push((at, median));
+    }
+    Ok(steps)
+}
+
 /// Sends single entries over these connections, for that long each time, until jackpot 0 remembers `wanted` of them and
 /// the ledger has all. Returns how many there are.
 pub(crate) async fn fill(service: &Service, wanted: u64, (connections, time): (usize, Duration)) -> Outcome<u64> {
@@ -330,6 +376,7 @@ fn table(grown: &Grown) -> String {
     let (title, x) = grown.what.about();
     let mut text = format!("{title}\n\n| {x} | entries/s | p50 µs | p99 µs | ledger caught up, s |\n");
     text.push_str("| ---: | ---: | ---: | ---: | ---: |\n");
+    let mut costs = String::new();
     for (at, sample) in &grown.steps {
         let catch_up = sample.more.get("catch_up_s").and_then(serde_json::Value::as_f64);
         let _infallible = writeln!(
@@ -340,6 +387,17 @@ fn table(grown: &Grown) -> String {
             sample.p99_us,
             catch_up.unwrap_or_default()
         );
+        let number = |name: &str| sample.more.get(name).and_then(serde_json::Value::as_f64);
+        if let Some((cpu_us, ratio)) = number("cpu_us").zip(number("cpu_ratio")) {
+            let _infallible = writeln!(
+                costs,
+                "{at}: {cpu_us:.1} µs of CPU an entry, {ratio:.2} times the first"
+            );
+        }
+    }
+    if !costs.is_empty() {
+        text.push('\n');
+        text.push_str(&costs);
     }
     text.push('\n');
     text

@@ -143,7 +143,7 @@ must(i == count or nil, 'JP_ARGUMENT steps')
 state.prepared = nil -- the state may be kept for the next call: no trigger stays with it
 
 local runs, first = '', nil
-local terms, digest, meters_now = '', '', '' -- to tell
+local terms, digest, meters_now, cycles_now = '', '', '', '' -- to tell
 if call.count > 0 then
   local skip = table.concat(skipped, ',')
   local of_call
@@ -179,6 +179,7 @@ if call.count > 0 then
   keep_state(KEYS[1], state, written)
   if ARGV[6] == '1' and not state.applied then
     terms, digest, meters_now = state.terms_text, digest_of(state.terms_text), written
+    cycles_now = state.cycles_text
   end
 end
 
@@ -188,6 +189,7 @@ local reply = entered_reply(missed and refusal or 'ok', mark(state), {
   terms = terms,
   digest = digest,
   meters = meters_now,
+  cycles = cycles_now,
 })
 for place = 1, next(texts) and count or 0 do
   if texts[place] then

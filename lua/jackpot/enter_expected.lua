@@ -8,16 +8,19 @@
 --         expected: n, digest of the terms, meters
 --         event: its id, its text before the time, its text after the time
 --         after it: n, meters
+--         from when on a tier may be due by its must-hit rule, ms; '' for never. Redis' log of slow calls shows the
+--           first 128 bytes of an argument, and this comes after them
 --         then for each tier: its pool as expected, what is added to it
 --         then for each record: its id, its text. A call of several entries may have one for all (write_call.lua)
 -- Reply 1  taken, all of them
---       0  another state, or one of the ids is known: nothing was written
+--       0  another state, one of the ids is known, or a tier may be due: nothing was written
 -- Invariants: terms have the epoch, the definition and the history; with n, meters, pools and status they are all that
--- `enter` reads. So what is written is what `enter` would write (tests/it/jackpot/expected.rs compares them). The ids
--- are looked for in both generations, as by `enter`.
+-- `enter` reads. With n, so are the cycles: each change of them has an event. So what is written is what `enter` would
+-- write (tests/it/jackpot/expected.rs compares them). The ids are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
 
-local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, POOLS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, DUE, POOLS =
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 local sent = { cmsgpack.unpack(ARGV[1]) }
 local tiers = #KEYS - 4
@@ -62,6 +65,9 @@ end
 
 local time = redis.call('TIME')
 local at = time[1] .. string.sub('00000' .. time[2], -6, -4) -- ms
+if sent[DUE] ~= '' and tonumber(at) >= must(exact(sent[DUE]), 'JP_ARGUMENT time') then
+  return 0
+end
 redis.call('XADD', KEYS[4], sent[EVENT_ID], 'e', sent[BEFORE_TIME] .. #at .. ':' .. at .. sent[AFTER_TIME])
 for t = 1, tiers do
   local added = sent[POOLS + 2 * t - 1]

@@ -12,6 +12,7 @@ local function entered_reply(code, mark_text, values)
     values.terms,
     values.digest,
     values.meters,
+    values.cycles,
   }
 end
 

@@ -98,11 +98,12 @@ end
 -- Finds the triggers of the open cycles. False when the caller did not bring them, or did not bring the next cycles.
 -- Cheap while no cycle has changed.
 local function arm(call, state)
-  if call.armed ~= state.cycle_changes or not call.triggers then
+  local changes = state.cycle_changes and #state.cycle_changes or 0
+  if call.armed ~= changes or not call.triggers then
     if not are_ready(state, state.at) then
       return false
     end
-    call.triggers, call.armed = {}, state.cycle_changes
+    call.triggers, call.armed = {}, changes
     for _, row in ipairs(state.cycles.rows) do
       if row.commitment then
         call.triggers[row.tier] = triggers_of(state.prepared, row)

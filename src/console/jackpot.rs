@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{Jackpot, List, Meter};
+use super::answer::{ApiProblem, Jackpot, List, Meter};
 use super::define::{changes, parts, read};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
@@ -48,9 +48,32 @@ struct Payout {
     paid_at: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// Pages of epochs and cycles that are read for the last ones: of cycles that a busy pool has in weeks.
+const MAX_PAGES: usize = 50;
+/// Epochs and cycles of the page.
+const LAST: usize = 200;
+
+#[derive(Debug, Default, Deserialize)]
 struct Fairness {
     epochs: Vec<Epoch>,
+    cycles: Vec<Cycle>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cycle {
+    tier: String,
+    cycle: u64,
+    commitment: String,
+    low: Option<u64>,
+    high: Option<u64>,
+    began_at: String,
+    deadline_at: Option<String>,
+    ended_at: Option<String>,
+    ended_by: Option<String>,
+    seed: Option<String>,
+    trigger_amount: Option<u64>,
+    trigger_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,8 +119,8 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let at = |action: &str| format!("{}/{action}", links::jackpot(&jackpot.id));
     let is = |status: &str| jackpot.status == status;
     html! {
-        @if desk.may_operate() && !is("closed") {
-            div.row {
+        div.row {
+            @if desk.may_operate() && !is("closed") {
                 @if is("open") { a.button href=(at("pause")) { (words.t("pause")) } }
                 @if is("paused") || is("suspended") { a.button href=(at("resume")) { (words.t("resume")) } }
                 a.button href=(at("define")) { (words.t("define")) }
@@ -105,6 +128,8 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
                 a.button href=(at("rotate")) { (words.t("rotate")) }
                 a.button.danger href=(at("close")) { (words.t("close")) }
             }
+            @if desk.may_operate() && (is("paused") || is("closed")) { a.button href=(at("transfer")) { (words.t("transfer")) } }
+            a.button href=(links::transfers(&jackpot.id)) { (words.t("transfers")) }
         }
     }
 }
@@ -112,19 +137,32 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
 fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
     let shown = |amount: i128| money(words.0, amount, &jackpot.currency);
+    let is_moved = |moved: &Moved| jackpot.meters.iter().any(|meter| moved.1(meter) > 0);
+    let moved: Vec<_> = MOVED.into_iter().filter(is_moved).collect();
     let table = html! { table {
         thead { tr {
             th scope="col" { (words.t("tier")) }
             @for column in ["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"] {
                 th.number scope="col" { (words.t(column)) }
             }
+            @for (column, _) in &moved { th.number scope="col" { (words.t(column)) } }
         } }
-        tbody { @for meter in &jackpot.meters { (meter_row(meter, &shown)) } }
+        tbody { @for meter in &jackpot.meters { (meter_row(meter, &moved, &shown)) } }
     } };
     wide(&words.t("meters"), &table)
 }
 
-fn meter_row(meter: &Meter, shown: &dyn Fn(i128) -> String) -> Markup {
+/// A meter that few jackpots have: its name, and its amount.
+type Moved = (&'static str, fn(&Meter) -> u64);
+
+/// The meters of reversals and transfers.
+const MOVED: [Moved; 3] = [
+    ("reversed", |meter| meter.reversed),
+    ("term-transfers_in", |meter| meter.transferred_in),
+    ("term-transfers_out", |meter| meter.transferred_out),
+];
+
+fn meter_row(meter: &Meter, moved: &[Moved], shown: &dyn Fn(i128) -> String) -> Markup {
     let plus = |amount: u64| shown(i128::from(amount));
     html! {
         tr {
@@ -136,6 +174,7 @@ fn meter_row(meter: &Meter, shown: &dyn Fn(i128) -> String) -> Markup {
             td.number { (shown(i128::from(meter.funded))) }
             td.number { (plus(meter.paid)) }
             td.number { (meter.wins) }
+            @for (_, amount) in moved { td.number { (plus(amount(meter))) } }
         }
     }
 }
@@ -253,10 +292,30 @@ async fn payouts(desk: &Desk, jackpot: &Jackpot) -> Markup {
     wide(&words.t("jackpot-winners"), &table)
 }
 
+/// The last epochs and cycles, oldest first.
+async fn last_fairness(desk: &Desk, jackpot: &Jackpot) -> Result<Fairness, ApiProblem> {
+    let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
+    let (mut last, mut cursor) = (Fairness::default(), None);
+    for _ in 0..MAX_PAGES {
+        let page: Fairness = match cursor {
+            None => desk.ask(&path).await?,
+            Some(cursor) => desk.ask(&format!("{path}?cursor={cursor}")).await?,
+        };
+        last.epochs.extend(page.epochs);
+        last.cycles.extend(page.cycles);
+        last.epochs.drain(..last.epochs.len().saturating_sub(LAST));
+        last.cycles.drain(..last.cycles.len().saturating_sub(LAST));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(last)
+}
+
 async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
-    let path = format!("{}/fairness", links::jackpot_api(&jackpot.id));
-    let fairness: Fairness = match desk.ask(&path).await {
+    let fairness = match last_fairness(desk, jackpot).await {
         Ok(fairness) => fairness,
         Err(problem) => return html! { p.note.warn { (problem.detail) } },
     };
@@ -271,5 +330,41 @@ async fn epochs(desk: &Desk, jackpot: &Jackpot) -> Markup {
             td.mono { @if let Some(seed) = &epoch.seed { (seed) } @else { (words.t("nothing")) } }
         } } }
     } };
-    html! { section.panel { h2 { (words.t("jackpot-epochs")) } (wide(&words.t("jackpot-epochs"), &table)) } }
+    html! {
+        section.panel { h2 { (words.t("jackpot-epochs")) } (wide(&words.t("jackpot-epochs"), &table)) }
+        @if !fairness.cycles.is_empty() { (cycles(desk, jackpot, &fairness.cycles)) }
+    }
+}
+
+/// The last cycles of tiers with a must-hit rule, newest first.
+fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
+    let words = desk.words;
+    let amount = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let ended = |by: &str| match by {
+        "must-hit" => words.t("public-cycle-must-hit"),
+        "take" => words.t("public-cycle-take"),
+        _ => words.t("public-cycle-restart"),
+    };
+    let table = html! { table {
+        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th scope="col" { (words.t("cycle-began")) }
+            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
+            th scope="col" { (words.t("jackpot-cycle-by")) } th scope="col" { (words.t("cycle-trigger")) } th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
+        tbody { @for cycle in cycles.iter().rev() { tr {
+            td.id { (cycle.tier) }
+            td.number { (cycle.cycle) }
+            td { (time(&cycle.began_at)) }
+            td.nowrap { @if let Some((low, high)) = cycle.low.zip(cycle.high) { (amount(low)) " – " (amount(high)) } @else { (words.t("nothing")) } }
+            td { @if let Some(at) = &cycle.deadline_at { (time(at)) } @else { (words.t("nothing")) } }
+            td { @if let Some(at) = &cycle.ended_at { (time(at)) } @else { (words.t("public-cycle-open")) } }
+            td { @if let Some(by) = &cycle.ended_by { (ended(by)) } @else { (words.t("nothing")) } }
+            td.nowrap {
+                @if let Some(trigger) = cycle.trigger_amount { (amount(trigger)) " " }
+                @if let Some(at) = &cycle.trigger_at { (time(at)) }
+                @if cycle.seed.is_none() { (words.t("nothing")) }
+            }
+            td.mono { (cycle.commitment) }
+            td.mono { @if let Some(seed) = &cycle.seed { (seed) } @else { (words.t("nothing")) } }
+        } } }
+    } };
+    html! { section.panel id="cycles" { h2 { (words.t("public-cycles")) } (wide(&words.t("public-cycles"), &table)) } }
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, Cycles, MAX_ENDED, Preparing, Renews};
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles, MAX_ENDED, Preparing, Renews};
 use jackpot_core::secret::Secrets;
 
 use super::error::PlayError;
@@ -25,6 +25,27 @@ pub struct Cycling {
     /// Redis' clock at the reading, in seconds, and the instant of it.
     read: (i64, Instant),
     usual: OnceLock<String>,
+}
+
+/// When a tier is due by its rule.
+pub struct Trigger {
+    pub tier: Id,
+    /// The pool hits from here on only.
+    pub min: u64,
+    /// What was reversed out of the pool in the cycle.
+    pub reversed: u64,
+    pub amount: Option<u64>,
+    /// Seconds since 1970.
+    pub at: Option<i64>,
+}
+
+/// Without what is secret.
+impl std::fmt::Debug for Trigger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trigger")
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Cycling {
@@ -65,7 +86,8 @@ impl Cycling {
         make()
     }
 
-    /// What a call brings that ends all open cycles and begins new ones with a new nonce; empty without cycles.
+    /// What a call brings that ends all open cycles and begins new ones with a new nonce; empty without cycles. Those
+    /// that follow one under another secret have numbers far above it, as after a restore.
     pub fn renewed(&self, jackpot: &Id) -> Result<String, PlayError> {
         if self.is_empty() {
             return Ok(String::new());
@@ -75,6 +97,24 @@ impl Cycling {
             ..self.preparing(jackpot, random::bytes()?, 1)
         };
         Ok(self.cycles.prepared(&with))
+    }
+
+    /// The triggers of the open cycles of a state, by its field `cycles`; `None` if one of them can't be computed.
+    pub fn triggers(&self, jackpot: &Id, field: &str) -> Option<Vec<Trigger>> {
+        let cycles = Cycles::parse(field)?;
+        let open = cycles.rows.into_iter().filter(CycleRow::is_open);
+        let trigger = |row: CycleRow| {
+            let secret = self.secrets.get(&row.secret)?;
+            let seed = CycleSeed::derive(secret, jackpot, &row.tier, row.cycle, &row.nonce);
+            (Some(seed.commitment()) == row.commitment.0).then(|| Trigger {
+                min: row.min,
+                reversed: row.reversed,
+                amount: row.trigger_amount(&seed),
+                at: row.trigger_at(&seed),
+                tier: row.tier,
+            })
+        };
+        open.map(trigger).collect()
     }
 
     fn preparing<'a>(&'a self, jackpot: &'a Id, nonce: [u8; 16], following: usize) -> Preparing<'a> {
@@ -97,6 +137,12 @@ impl Cycling {
     /// The open cycles.
     pub fn open(&self) -> impl Iterator<Item = &CycleRow> {
         self.cycles.rows.iter().filter(|row| row.is_open())
+    }
+
+    /// Whether the open cycles are those of another reading.
+    pub fn has_same_open(&self, other: &Self) -> bool {
+        let key = |row: &'_ CycleRow| (row.tier.clone(), row.cycle);
+        self.open().map(key).eq(other.open().map(key))
     }
 
     /// Whether one of the open cycles is not under the current secret.

@@ -67,9 +67,6 @@ pub(super) struct Entries {
 impl Entries {
     /// Takes the entries as they are expected to go; `None` when the state was another one, or nothing is expected.
     async fn enter_expected(&self, view: &View, entries: &[EnterEntry]) -> Result<Option<Entered>, ScriptError> {
-        if !view.cycles.is_empty() {
-            return Ok(None); // whether a tier is due is decided by Redis' clock
-        }
         let Some((lent, call)) = self.known.expectation.lend(view, entries) else {
             return Ok(None);
         };
@@ -112,7 +109,7 @@ impl Batchable for Entries {
         let mut entered = known.observe_loss(entering.await)?;
         known.observe(entered.mark);
         let told = entered.told.take();
-        if let Some(expected) = told.and_then(|told| Expected::read(entered.mark, told)) {
+        if let Some(expected) = told.and_then(|told| Expected::read(entered.mark, told, view)) {
             known.expectation.tell(expected);
         }
         Ok(entered)

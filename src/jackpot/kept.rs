@@ -148,6 +148,17 @@ pub async fn cycles(
     sql.reading(select).await?.iter().map(kept_cycle).collect()
 }
 
+/// Whether the ledger has a cycle of this tier with this number or a later one.
+pub async fn has_cycle(sql: &Sql, jackpot: &Id, tier: &Id, cycle: u64) -> Result<bool, sqlx::Error> {
+    let text = "SELECT cycle FROM cycles WHERE jackpot_id = $1 AND tier = $2 AND cycle >= $3 LIMIT 1";
+    let select = sqlx::query_scalar::<_, i64>(text)
+        .bind(jackpot.as_str())
+        .bind(tier.as_str())
+        .bind(i64::try_from(cycle).unwrap_or(i64::MAX))
+        .fetch_optional(sql.reader());
+    Ok(sql.reading(select).await?.is_some())
+}
+
 fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
     let tier: String = row.try_get("tier")?;
     let number = |name: &str| Ok::<_, sqlx::Error>(row.try_get::<Option<i64>, _>(name)?.map(i64::unsigned_abs));

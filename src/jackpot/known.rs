@@ -1,12 +1,13 @@
 //! What this instance remembers of one jackpot: its highest mark, and its last reading.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::draw::EpochSeed;
+use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::mark::Mark;
 use redis::Cmd;
 
@@ -38,6 +39,8 @@ pub struct Known {
     pub(super) expectation: Expectation,
     /// How many cycles after the open ones a call brings.
     following: AtomicUsize,
+    /// How often this instance may have ended or begun cycles.
+    cycle_changes: AtomicU64,
     /// Held while its view is read again, so that one call reads for all that found it stale.
     pub(super) renewing: tokio::sync::Mutex<()>,
     observed: Observed,
@@ -65,6 +68,7 @@ impl Subject for Known {
             queues: Queues::default(),
             expectation: Expectation::default(),
             following: AtomicUsize::new(FOLLOWING),
+            cycle_changes: AtomicU64::new(0),
             renewing: tokio::sync::Mutex::default(),
             observed: Observed::new(JACKPOT, id),
             warned: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -161,6 +165,24 @@ impl Known {
         self.following.store(FOLLOWING, Ordering::Relaxed);
     }
 
+    /// How often this instance may have ended or begun cycles: a reading of them from before the last time is old.
+    pub(super) fn cycle_changes(&self) -> u64 {
+        self.cycle_changes.load(Ordering::Acquire)
+    }
+
+    /// This instance did what may end or begin a cycle.
+    fn cycles_may_have_changed(&self) {
+        self.cycle_changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// A call gave an entry this record: a prize of a pool may have ended a cycle.
+    pub(super) fn saw_outcome(&self, record: &Record) {
+        let is_paid = matches!(record.state, State::Paid { .. } | State::MustHit { .. });
+        if is_paid && self.view().is_some_and(|view| !view.cycles.is_empty()) {
+            self.cycles_may_have_changed();
+        }
+    }
+
     /// Whether this is the first call, so that the warning about the retention is logged once.
     pub(super) fn is_first_warning(&self) -> bool {
         !self.warned[0].swap(true, Ordering::Relaxed)
@@ -181,6 +203,12 @@ impl Known {
     pub(super) fn keep_view(&self, view: Arc<View>) {
         let mut kept = self.view.write().unwrap_or_else(PoisonError::into_inner);
         if view.restores == self.mark().restores() {
+            if kept
+                .as_ref()
+                .is_some_and(|last| !last.cycles.has_same_open(&view.cycles))
+            {
+                self.cycles_may_have_changed();
+            }
             *kept = Some(view);
         }
     }

@@ -286,6 +286,14 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
+    /// The open cycles.
+    pub async fn open_cycles(&self, id: &Id) -> Result<Vec<CycleRow>, PlayError> {
+        let known = self.views.registry.known(id);
+        let mut rows = scripts::cycles(&self.store, &known.keys).await?.rows;
+        rows.retain(CycleRow::is_open);
+        Ok(rows)
+    }
+
     /// The epochs, oldest first.
     pub async fn epochs(&self, id: &Id) -> Result<Vec<Epoch>, PlayError> {
         let known = self.views.registry.known(id);

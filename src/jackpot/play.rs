@@ -153,6 +153,7 @@ impl Play {
                         known.bring_usual_cycles();
                     }
                     self.metrics.first_claim(id, &record);
+                    known.saw_outcome(&record);
                     let Some(attempts) = settled(&view, &entry, &record)? else {
                         return Box::pin(self.resolve(&view, entry.entry_id, entry.sent, record, false)).await;
                     };

@@ -51,8 +51,8 @@ impl Operate {
             // Only after the jackpot was read. So all that comes between this look and the script is stale to the
             // script.
             let round = look().await?;
-            let tried = self.try_reverse(id, &mut tries, &round, wish).await;
-            if let Some(done) = self.stop_if_damaged(id, tried).await? {
+            let done = self.try_reverse(id, &mut tries, &round, wish).await;
+            if let Some(done) = self.stop_if_damaged(id, done).await? {
                 break done;
             }
         };

@@ -45,6 +45,7 @@ impl Play {
                         .ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
                     if finished.done_now {
                         self.metrics.step(id, step, &record);
+                        known.saw_outcome(&record);
                     }
                     return Ok(record);
                 }

@@ -67,10 +67,11 @@ impl Definition {
     }
 }
 
-/// A page of epochs, oldest first.
+/// A page of epochs and cycles, oldest first.
 #[derive(Debug, Deserialize)]
 pub struct Epochs {
     pub epochs: Vec<Epoch>,
+    pub cycles: Vec<Cycle>,
     pub next_cursor: Option<String>,
 }
 
@@ -81,6 +82,23 @@ pub struct Epoch {
     pub opened_at: String,
     pub closed_at: Option<String>,
     pub seed: Option<String>,
+}
+
+/// A cycle of a pool with a must-hit rule.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Cycle {
+    pub tier: String,
+    pub cycle: u64,
+    pub commitment: String,
+    pub low: Option<u64>,
+    pub high: Option<u64>,
+    pub began_at: String,
+    pub deadline_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub ended_by: Option<String>,
+    pub seed: Option<String>,
+    pub trigger_amount: Option<u64>,
+    pub trigger_at: Option<String>,
 }
 
 /// The last winners, newest first.

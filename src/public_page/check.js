@@ -1,11 +1,13 @@
-// Checks the draw of an entry in this browser (draw.js), and shows each step. The page holds epochs and odds, so a saved
-// page checks without a connection.
+// Checks the draw of an entry, and the trigger of a cycle, in this browser (draw.js), and shows each step. The page holds
+// epochs, cycles and odds, so a saved page checks without a connection.
 "use strict";
 
 (() => {
   const data = JSON.parse(document.getElementById("check-data").textContent);
   const form = document.getElementById("check-form");
   const result = document.getElementById("check-result");
+  const cycleForm = document.getElementById("check-cycle-form");
+  const cycleResult = document.getElementById("check-cycle-result");
   const numbers = new Intl.NumberFormat(document.documentElement.lang);
   const ONE_LINE = /\n/g;
 
@@ -59,12 +61,12 @@
     return prize ? text("prize", { rank, prize }) : text("rank", { rank });
   }
 
-  function seedStep(epoch, hash) {
+  function seedStep(name, epoch, hash) {
     const same = hash === epoch.commitment;
     return element(
       "li",
       "",
-      element("h3", "", text("seed-step", { epoch: epoch.epoch })),
+      element("h3", "", name),
       element("p", "", text("seed-about")),
       facts([text("seed"), epoch.seed], [text("hash"), hash], [text("commitment"), epoch.commitment]),
       element("p", same ? "good" : "bad", text(same ? "seed-same" : "seed-other")),
@@ -108,12 +110,12 @@
     return ["good", text(end.spent ? "spent" : "redrawn", { refused: end.refused.join(", ") })];
   }
 
-  function show(kind, sentence, steps = []) {
+  function show(kind, sentence, steps = [], place = result) {
     const note = element("p", `note ${kind}`, sentence);
     note.setAttribute("role", "status");
     const parts = steps.length > 0 ? [element("h3", "", text("steps")), element("ol", "steps", ...steps)] : [];
-    result.replaceChildren(note, ...parts);
-    result.hidden = false;
+    place.replaceChildren(note, ...parts);
+    place.hidden = false;
   }
 
   function unpublished(epoch) {
@@ -134,7 +136,7 @@
     if (!definition) return show("warn", text("no-definition"));
     if (!epoch.seed) return show("warn", unpublished(epoch));
     const hash = await JackpotDraw.sha256(epoch.seed);
-    const seed = seedStep(epoch, hash);
+    const seed = seedStep(text("seed-step", { epoch: epoch.epoch }), epoch, hash);
     if (hash !== epoch.commitment) return show("bad", text("forged"), [seed]);
     const draw = {
       jackpot: data.jackpot,
@@ -155,6 +157,67 @@
     return show(...verdict(all, told, definition), [seed, first, ...(redraws.length > 0 ? [element("li", "", more)] : [])]);
   }
 
+  function triggerStep(one, shown) {
+    return element(
+      "li",
+      "",
+      element("h3", "", one.kind === "amount" ? text("cycle-step-amount") : text("cycle-step-time")),
+      element("p", "", text("cycle-about")),
+      facts(
+        ...one.blocks.flatMap(blockRows),
+        [text("word"), `${one.wordHex} = ${one.word}`],
+        [text("bound"), one.bound],
+        [text("cycle-index"), `${one.word} mod ${one.count} = ${one.index}`],
+        [one.kind === "amount" ? text("cycle-amount") : text("cycle-time"), shown],
+      ),
+    );
+  }
+
+  // The cycle that was chosen, or pasted; `null` if it is none.
+  function chosenCycle() {
+    const pasted = cycleForm.elements.pasted.value.trim();
+    if (!pasted) return data.cycles[Number(cycleForm.elements.cycle.value)];
+    try {
+      const { tier, cycle, commitment, seed, low, high, began_at, deadline_at, trigger_amount, trigger_at } = JSON.parse(pasted);
+      const isWhole = [commitment, seed].every((one) => /^[0-9a-f]{64}$/.test(one)) && [low, high].every((one) => one === null || Number.isSafeInteger(one));
+      const isTimed = [began_at, deadline_at ?? began_at].every((one) => Number.isFinite(Date.parse(one)));
+      return isWhole && isTimed ? { tier, cycle, commitment, seed, low, high, began_at, deadline_at, trigger_amount, trigger_at } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  // For how long after its begin nothing is due, as far as the rules at hand say it.
+  function afters() {
+    const cycle = chosenCycle();
+    const within = cycle?.deadline_at ? Date.parse(cycle.deadline_at) / 1000 - Math.floor(Date.parse(cycle.began_at) / 1000) : 0;
+    const times = data.definitions.flatMap((definition) => definition.times);
+    const rule = times.find((one) => one.tier === cycle?.tier && one.within_s === within);
+    cycleForm.elements.after.value = rule ? rule.after_s : 0;
+    document.getElementById("check-after-field").hidden = !cycle?.deadline_at;
+  }
+
+  async function checkCycle() {
+    const say = (...what) => show(...what, cycleResult);
+    const cycle = chosenCycle();
+    if (!cycle) return say("warn", text("cycle-unreadable"), []);
+    if (!cycle.seed) return say("warn", text("cycle-unpublished"), []);
+    const hash = await JackpotDraw.sha256(cycle.seed);
+    const seed = seedStep(text("cycle-seed-step", { tier: cycle.tier, cycle: cycle.cycle }), cycle, hash);
+    if (hash !== cycle.commitment) return say("bad", text("forged"), [seed]);
+    const { amount, time } = await JackpotDraw.triggers(cycle, Number(cycleForm.elements.after.value));
+    const pairs = [];
+    if (amount) pairs.push([amount, count(amount.trigger), amount.trigger === cycle.trigger_amount, cycle.trigger_amount]);
+    if (time) {
+      const at = new Date(time.trigger * 1000).toISOString();
+      pairs.push([time, moment(at), Date.parse(at) === Date.parse(cycle.trigger_at), cycle.trigger_at]);
+    }
+    const steps = [seed, ...pairs.map(([one, shown]) => triggerStep(one, shown))];
+    const wrong = pairs.find(([, , isSame]) => !isSame);
+    if (wrong) return say("bad", text("cycle-wrong", { trigger: wrong[1], shown: String(wrong[3]) }), steps);
+    return say("good", text("cycle-right", { trigger: pairs.map(([, shown]) => shown).join(" / ") }), steps);
+  }
+
   // The stake counts only where the odds grow with it.
   function stakes() {
     const definition = data.definitions.find((one) => one.version === Number(form.elements.version.value));
@@ -170,6 +233,15 @@
       event.preventDefault();
       check().catch((error) => show("bad", String(error)));
     });
+    if (cycleForm) {
+      cycleForm.hidden = false;
+      afters();
+      for (const name of ["cycle", "pasted"]) cycleForm.elements[name].addEventListener("input", afters);
+      cycleForm.addEventListener("submit", (event) => {
+        event.preventDefault();
+        checkCycle().catch((error) => show("bad", String(error), [], cycleResult));
+      });
+    }
   } else {
     form.hidden = true;
     document.getElementById("check-insecure").hidden = false;

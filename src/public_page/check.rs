@@ -14,7 +14,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::answer::Definition;
+use super::answer::{Cycle, Definition};
 use super::reading::Reading;
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, Public};
@@ -22,9 +22,11 @@ use crate::http::inside::Inside;
 
 /// Epochs in the page. The script asks for older ones.
 const EPOCHS: usize = 50;
+/// Cycles that a player can choose from in the page. An older one is pasted.
+const CYCLES: usize = 50;
 
 /// The texts of the script, and the values in each, which the script fills in.
-const TEXTS: [(&str, &[&str]); 35] = [
+const TEXTS: [(&str, &[&str]); 46] = [
     ("nothing", &[]),
     ("prize", &["rank", "prize"]),
     ("rank", &["rank"]),
@@ -60,6 +62,17 @@ const TEXTS: [(&str, &[&str]); 35] = [
     ("unpublished", &["epoch", "opened", "expected"]),
     ("unpublished-closed", &["epoch", "at"]),
     ("unpublished-typed", &[]),
+    ("cycle-seed-step", &["tier", "cycle"]),
+    ("cycle-step-amount", &[]),
+    ("cycle-step-time", &[]),
+    ("cycle-about", &[]),
+    ("cycle-index", &[]),
+    ("cycle-amount", &[]),
+    ("cycle-time", &[]),
+    ("cycle-right", &["trigger"]),
+    ("cycle-wrong", &["trigger", "shown"]),
+    ("cycle-unpublished", &[]),
+    ("cycle-unreadable", &[]),
 ];
 
 /// Older definitions are at hand while all of them have at most so many ranks.
@@ -109,7 +122,8 @@ fn file(public: &Public, words: Words, reading: &Reading) -> String {
                     p { (words.t("check-file-about")) }
                     p.hint { (words.t("check-external")) }
                     (form(words, reading))
-                    (data(public, words, reading, usize::MAX))
+                    (cycle_form(words, reading, usize::MAX))
+                    (data(public, words, reading, (usize::MAX, usize::MAX)))
                 }
                 script { (PreEscaped(DRAW.content())) }
                 script { (PreEscaped(CHECK.content())) }
@@ -129,7 +143,8 @@ pub fn section(public: &Public, words: Words, reading: &Reading) -> Markup {
             p.hint { (words.t("check-external")) }
             (form(words, reading))
             p { a href=(file) download { (words.t("check-download")) } " " span.hint { (words.t("check-download-about")) } }
-            (data(public, words, reading, EPOCHS))
+            (cycle_form(words, reading, CYCLES))
+            (data(public, words, reading, (EPOCHS, CYCLES)))
         }
     }
 }
@@ -169,6 +184,44 @@ fn form(words: Words, reading: &Reading) -> Markup {
     }
 }
 
+/// The check of a cycle, where a pool has or had a must-hit rule. Newest first; those with a seed can be recomputed.
+fn cycle_form(words: Words, reading: &Reading, most: usize) -> Markup {
+    if reading.cycles.is_empty() {
+        return html! {};
+    }
+    let last = last(&reading.cycles, most);
+    let chosen = last.iter().rposition(|cycle| cycle.seed.is_some());
+    let named = |cycle: &Cycle| {
+        words.tv(
+            "public-cycle",
+            [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())],
+        )
+    };
+    html! {
+        h3 { (words.t("check-cycle-title")) }
+        p { (words.t("check-cycle-hint-form")) }
+        form.stack id="check-cycle-form" hidden {
+            div.fields {
+                (field(words, "cycle", &html! { select id="check-cycle" name="cycle" aria-describedby="check-cycle-hint" {
+                    @for (place, cycle) in last.iter().enumerate().rev() { option value=(place) selected[Some(place) == chosen] { (named(cycle)) } }
+                } }))
+                (field(words, "after", &html! { input id="check-after" name="after" type="number" min="0" value="0" aria-describedby="check-after-hint"; }))
+            }
+            details {
+                summary { (words.t("check-cycle-by-hand")) }
+                (field(words, "pasted", &html! { textarea id="check-pasted" name="pasted" rows="4" autocomplete="off" spellcheck="false" aria-describedby="check-pasted-hint" {} }))
+            }
+            button.primary { (words.t("check-cycle-do")) }
+        }
+        div.stack id="check-cycle-result" hidden {}
+    }
+}
+
+/// The last so many.
+fn last<T>(all: &[T], most: usize) -> &[T] {
+    &all[all.len().saturating_sub(most)..]
+}
+
 fn field(words: Words, name: &str, input: &Markup) -> Markup {
     let id = format!("check-{name}");
     html! {
@@ -200,7 +253,7 @@ fn rank_in_words(rules: &Rules<'_>, rank: &Rank) -> String {
 }
 
 /// What the script needs, as data, which no policy takes for a script.
-fn data(public: &Public, words: Words, reading: &Reading, epochs: usize) -> Markup {
+fn data(public: &Public, words: Words, reading: &Reading, (epochs, cycles): (usize, usize)) -> Markup {
     let (mut definitions, mut ranks) = (Vec::new(), 0);
     for definition in &reading.definitions {
         ranks += definition.odds["ranks"].as_array().map_or(0, Vec::len);
@@ -208,7 +261,6 @@ fn data(public: &Public, words: Words, reading: &Reading, epochs: usize) -> Mark
             definitions.push(of_definition(words, definition));
         }
     }
-    let last = &reading.epochs[reading.epochs.len().saturating_sub(epochs)..];
     let text = |(name, values): &(&str, &[&'static str])| {
         let template = words.template(&format!("check-{name}"), values);
         ((*name).to_owned(), Value::from(template))
@@ -218,7 +270,8 @@ fn data(public: &Public, words: Words, reading: &Reading, epochs: usize) -> Mark
         "api": format!("/v1/jackpots/{}", reading.meter.jackpot_id),
         "epoch_s": public.epoch.as_secs(),
         "definitions": definitions,
-        "epochs": last,
+        "epochs": last(&reading.epochs, epochs),
+        "cycles": last(&reading.cycles, cycles),
         "texts": TEXTS.iter().map(text).collect::<Map<_, _>>(),
     });
     // No text in it can end the element.
@@ -234,7 +287,13 @@ fn of_definition(words: Words, definition: &Definition) -> Value {
     for (place, rank) in table.ranks.iter().enumerate() {
         odds["ranks"][place]["prize"] = rules.prize(&rank.prize).into();
     }
-    json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds})
+    // The rules of time: how long after its begin nothing is due is no field of a cycle.
+    let times = definition.tiers.iter().filter_map(|tier| {
+        let time = tier.must_hit_by.as_ref()?.time?;
+        Some(json!({"tier": tier.tier, "after_s": time.after_s, "within_s": time.within_s}))
+    });
+    let times: Vec<_> = times.collect();
+    json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds, "times": times})
 }
 
 #[cfg(test)]

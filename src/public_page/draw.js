@@ -1,5 +1,5 @@
-// The draw of an entry, recomputed: docs/explanation/fairness.md, steps 2 to 5. It shares no code with the service. Each
-// function returns what it used, so that a page can show every step.
+// The draw of an entry and the trigger of a cycle, recomputed: docs/explanation/fairness.md. It shares no code with the
+// service. Each function returns what it used, so that a page can show every step.
 "use strict";
 
 const JackpotDraw = (() => {
@@ -37,31 +37,53 @@ const JackpotDraw = (() => {
     });
   }
 
-  // One attempt: its blocks, the first accepted word, the ticket, the rank (0: nothing).
-  async function attempt(key, draw, number) {
-    const { odds } = draw;
-    const bound = firstRejected(odds.total);
+  // A number below `total`, uniform: the blocks of these messages, and the remainder of the first accepted word.
+  async function uniform(key, total, messageOf) {
+    const bound = firstRejected(total);
     const blocks = [];
     for (let block = 0; ; block += 1) {
-      const text = message(draw, number, block);
+      const text = messageOf(block);
       const hmac = hex(new Uint8Array(await crypto.subtle.sign("HMAC", key, utf8(text))));
       const words = wordsOf(hmac);
       const index = words.findIndex((word) => word < bound);
       blocks.push({ message: text, hmac, words: words.map(String), rejected: index < 0 ? words.length : index });
       if (index >= 0) {
-        const ticket = Number(words[index] % BigInt(odds.total));
-        const row = ranges(odds, draw.stake).find(({ to }) => ticket < to);
         return {
-          attempt: number,
           blocks,
           bound: String(bound),
           word: String(words[index]),
           wordHex: hmac.slice(2 * WORD_BYTES * index, 2 * WORD_BYTES * (index + 1)),
-          ticket,
-          rank: row ? row.rank : 0,
+          // Below 2^53, as every total is.
+          rest: Number(words[index] % BigInt(total)),
         };
       }
     }
+  }
+
+  // One attempt: its blocks, the first accepted word, the ticket, the rank (0: nothing).
+  async function attempt(key, draw, number) {
+    const { odds } = draw;
+    const { rest: ticket, ...found } = await uniform(key, odds.total, (block) => message(draw, number, block));
+    const row = ranges(odds, draw.stake).find(({ to }) => ticket < to);
+    return { attempt: number, ...found, ticket, rank: row ? row.rank : 0 };
+  }
+
+  // The trigger of a cycle by `amount` or `time`: `first` and what is drawn below `count`.
+  async function trigger(seed, kind, first, count) {
+    const { rest, ...found } = await uniform(await keyOf(seed), count, (block) => `${kind}\n${block}`);
+    return { kind, count, ...found, index: rest, trigger: first + rest };
+  }
+
+  // The triggers of a cycle, as /fairness shows it: the amount in minor units and the second since 1970, each where it has
+  // one. `after`: seconds after its begin in which nothing is due.
+  async function triggers(cycle, after) {
+    const all = {};
+    if (cycle.high !== null) all.amount = await trigger(cycle.seed, "amount", cycle.low + 1, cycle.high - cycle.low);
+    if (cycle.deadline_at !== null) {
+      const begin = Math.floor(Date.parse(cycle.began_at) / 1000) + after;
+      all.time = await trigger(cycle.seed, "time", begin + 1, Date.parse(cycle.deadline_at) / 1000 - begin);
+    }
+    return all;
   }
 
   // All attempts that the entry can come to: up to the first that draws nothing, or the last redraw.
@@ -87,5 +109,5 @@ const JackpotDraw = (() => {
     return spent ? { attempt: all.length - 1, refused: [...refused], spent } : null;
   }
 
-  return { sha256, keyOf, firstRejected, message, wordsOf, ranges, attempt, attempts, deciding };
+  return { sha256, keyOf, firstRejected, message, wordsOf, ranges, attempt, attempts, deciding, trigger, triggers };
 })();

@@ -11,7 +11,7 @@ use jackpot_ui::time::time;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{Epoch, Winner};
+use super::answer::{Cycle, Epoch, Winner};
 use super::reading::{Line, Reading, WinnerList};
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, PAGE, Public, TICKER, check};
@@ -19,9 +19,10 @@ use crate::http::inside::Inside;
 
 /// How often a page without scripts loads itself again, in seconds.
 const AGAIN_S: u32 = 10;
-/// Winners and epochs in the page. The script has the first number too.
+/// Winners, epochs and cycles in the page. The script has the first number too.
 const WINNERS: usize = 10;
 const EPOCHS: usize = 10;
+const CYCLES: usize = 10;
 
 pub async fn get(id: Path<String>, request: HttpRequest, inside: Inside, public: Data<Public>) -> HttpResponse {
     shown::answer((&public, &inside), (&request, &id), Kind::Page, page).await
@@ -48,6 +49,7 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
             (history(words, reading))
             (check::section(public, words, reading))
             (epochs(words, reading))
+            (cycles(words, reading))
         }
         footer.hint { (links(words, &reading.meter.jackpot_id)) }
     };
@@ -210,6 +212,49 @@ fn one_epoch(words: Words, epoch: &Epoch) -> Markup {
                 @if let Some(at) = &epoch.closed_at { dt { (words.t("jackpot-closed")) } dd { (time(at)) } }
                 dt { (words.t("jackpot-commitment")) } dd.mono { (epoch.commitment) }
                 @if let Some(seed) = &epoch.seed { dt { (words.t("jackpot-seed")) } dd.mono { (seed) } }
+            }
+        }
+    }
+}
+
+/// The last cycles, of jackpots with a must-hit rule.
+fn cycles(words: Words, reading: &Reading) -> Markup {
+    if reading.cycles.is_empty() {
+        return html! {};
+    }
+    let currency = &reading.definition().currency;
+    html! {
+        section.panel.stack id="cycles" {
+            h2 { (words.t("public-cycles")) }
+            p { (words.t("public-cycles-about")) }
+            @for cycle in reading.cycles.iter().rev().take(CYCLES) { (one_cycle(words, cycle, currency)) }
+        }
+    }
+}
+
+fn one_cycle(words: Words, cycle: &Cycle, currency: &str) -> Markup {
+    let state = match cycle.ended_by.as_deref() {
+        None => "public-cycle-open",
+        Some("must-hit") => "public-cycle-must-hit",
+        Some("take") => "public-cycle-take",
+        Some(_) => "public-cycle-restart",
+    };
+    let named = [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())];
+    let amount = |amount: u64| money(words.0, i128::from(amount), currency);
+    html! {
+        details {
+            summary { (words.tv("public-cycle", named)) " · " (words.t(state)) }
+            dl.facts {
+                dt { (words.t("cycle-began")) } dd { (time(&cycle.began_at)) }
+                @if let Some((low, high)) = cycle.low.zip(cycle.high) {
+                    dt { (words.t("cycle-amount")) } dd { (amount(low)) " – " (amount(high)) }
+                }
+                @if let Some(at) = &cycle.deadline_at { dt { (words.t("cycle-deadline")) } dd { (time(at)) } }
+                @if let Some(at) = &cycle.ended_at { dt { (words.t("cycle-ended")) } dd { (time(at)) } }
+                @if let Some(trigger) = cycle.trigger_amount { dt { (words.t("cycle-trigger-amount")) } dd { (amount(trigger)) } }
+                @if let Some(at) = &cycle.trigger_at { dt { (words.t("cycle-trigger-at")) } dd { (time(at)) } }
+                dt { (words.t("jackpot-commitment")) } dd.mono { (cycle.commitment) }
+                @if let Some(seed) = &cycle.seed { dt { (words.t("jackpot-seed")) } dd.mono { (seed) } }
             }
         }
     }

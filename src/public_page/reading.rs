@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::answer::{Definition, Epoch, Epochs, History, Meter, Winner, Winners};
+use super::answer::{Cycle, Definition, Epoch, Epochs, History, Meter, Winner, Winners};
 use super::failure::Refusal;
 use crate::http::inside::{ApiCall, Inside};
 
@@ -38,6 +38,8 @@ pub struct Reading {
     pub definitions: Vec<Definition>,
     /// The last epochs, oldest first; none while they can't be read.
     pub epochs: Vec<Epoch>,
+    /// The last cycles, likewise.
+    pub cycles: Vec<Cycle>,
     pub winners: WinnerList,
     /// Of each tier, in the order of the meter; empty while it can't be read.
     pub history: Vec<Line>,
@@ -77,10 +79,11 @@ struct ProblemBody {
 /// What a reading leaves for the next one.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// The cursor at which the last epochs begin.
-    from: Option<String>,
-    /// The last epochs, for as long as they can't be read.
+    /// The cursors at which the last epochs and the last cycles begin.
+    from: (Option<String>, Option<String>),
+    /// The last ones, for as long as they can't be read.
     epochs: Vec<Epoch>,
+    cycles: Vec<Cycle>,
 }
 
 /// Reads everything. What the ledger has to answer is left out when it takes too long: the pools are shown without it.
@@ -89,14 +92,19 @@ pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Readi
     let current: Definition = ask(inside, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
     let (shown, version) = (current.winners, current.version);
     let lines = meter.meters.iter().map(|pool| in_time(line(inside, id, &pool.tier)));
-    let (older, epochs, winners, lines) = tokio::join!(
+    let (from_epoch, from_cycle) = (&mut memory.from.0, &mut memory.from.1);
+    let (older, epochs, cycles, winners, lines) = tokio::join!(
         in_time(older(inside, id, version)),
-        in_time(last_epochs(inside, id, &mut memory.from)),
+        in_time(last_of(inside, id, from_epoch, |page| page.epochs)),
+        in_time(last_of(inside, id, from_cycle, |page| page.cycles)),
         in_time(winners(inside, id, shown)),
         join_all(lines),
     );
     if let Some(Ok(epochs)) = epochs {
         memory.epochs = epochs;
+    }
+    if let Some(Ok(cycles)) = cycles {
+        memory.cycles = cycles;
     }
     let history = meter.meters.iter().zip(lines).map(|(pool, points)| Line {
         tier: pool.tier.clone(),
@@ -105,6 +113,7 @@ pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Readi
     Ok(Reading {
         definitions: std::iter::once(current).chain(older.unwrap_or_default()).collect(),
         epochs: memory.epochs.clone(),
+        cycles: memory.cycles.clone(),
         winners: winners.unwrap_or(WinnerList::Away),
         history: history.collect(),
         meter,
@@ -136,8 +145,13 @@ async fn older(inside: &Inside, id: &Id, version: u64) -> Vec<Definition> {
     all
 }
 
-/// The last page of epochs and the one before it. A later reading begins there.
-async fn last_epochs(inside: &Inside, id: &Id, from: &mut Option<String>) -> Result<Vec<Epoch>, Refusal> {
+/// The last page that has epochs, or cycles, and the one before it. A later reading begins there.
+async fn last_of<T>(
+    inside: &Inside,
+    id: &Id,
+    from: &mut Option<String>,
+    of: impl Fn(Epochs) -> Vec<T>,
+) -> Result<Vec<T>, Refusal> {
     let path = |cursor: &Option<String>| match cursor {
         Some(cursor) => format!("/v1/jackpots/{id}/fairness?cursor={cursor}"),
         None => format!("/v1/jackpots/{id}/fairness"),
@@ -145,17 +159,21 @@ async fn last_epochs(inside: &Inside, id: &Id, from: &mut Option<String>) -> Res
     let mut before = Vec::new();
     let mut cursor = from.clone();
     loop {
-        let page: Epochs = ask(inside, &path(&cursor)).await?;
-        let Some(next) = page.next_cursor else {
-            if before.is_empty() && page.epochs.is_empty() && from.take().is_some() {
-                // A restore may have lost the epochs beyond the cursor.
+        let mut page: Epochs = ask(inside, &path(&cursor)).await?;
+        let next = page.next_cursor.take();
+        let found = of(page);
+        // A jackpot may have many more of the other.
+        let is_over = found.is_empty() && !before.is_empty();
+        let Some(next) = next.filter(|_| !is_over) else {
+            if before.is_empty() && found.is_empty() && from.take().is_some() {
+                // A restore may have lost what is beyond the cursor.
                 cursor = None;
                 continue;
             }
-            before.extend(page.epochs);
+            before.extend(found);
             return Ok(before);
         };
-        (before, *from) = (page.epochs, cursor);
+        (before, *from) = (found, cursor);
         cursor = Some(next);
     }
 }

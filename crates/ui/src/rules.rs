@@ -2,6 +2,7 @@
 
 use jackpot_core::jackpot::document::{Contribution, OddsTable, Prize, Rank, Take, Tier};
 use jackpot_core::jackpot::expected_return::ExpectedReturn;
+use jackpot_core::jackpot::must_hit::{ByAmount, ByDay, ByTime, MustHitBy};
 use jackpot_core::money::Minor;
 use maud::{Markup, html};
 
@@ -43,10 +44,60 @@ impl Rules<'_> {
         money(self.words.0, i128::from(amount.get()), self.definition.currency)
     }
 
-    /// How winners of the same moment are paid.
+    /// How winners of the same moment are paid, and which plays win a pool by its rule.
     #[must_use]
     pub fn simultaneous_wins(&self) -> String {
-        self.words.t("rules-order")
+        let (words, tiers) = (self.words, self.definition.tiers);
+        let mut all = vec![words.t("rules-order")];
+        for tier in tiers {
+            for rule in self.must_hit(tier) {
+                let values = [("tier", tier.tier.as_str().into()), ("rule", rule.into())];
+                all.push(words.tv("rules-must-of", values));
+            }
+        }
+        all.extend(self.undrawn());
+        all.join(" ")
+    }
+
+    /// What holds for plays that hit a pool by its rule. `None` without such a rule.
+    fn undrawn(&self) -> Option<String> {
+        let has_rule = self.definition.tiers.iter().any(|tier| tier.must_hit_by.is_some());
+        has_rule.then(|| self.words.t("rules-must-undrawn"))
+    }
+
+    /// By when a pool must be hit, and how.
+    fn must_hit(&self, tier: &Tier) -> Vec<String> {
+        let words = self.words;
+        let Some(MustHitBy { amount, time, daily }) = &tier.must_hit_by else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        if let Some(ByAmount { low, high }) = *amount {
+            let values = [("low", self.amount(low).into()), ("high", self.amount(high).into())];
+            all.push(words.tv("rules-must-amount", values));
+        }
+        if let Some(ByTime { after_s, within_s }) = *time {
+            let within = ("within", duration(words, within_s).into());
+            all.push(if after_s == 0 {
+                words.tv("rules-must-time", [within])
+            } else {
+                words.tv(
+                    "rules-must-time-after",
+                    [("after", duration(words, after_s).into()), within],
+                )
+            });
+        }
+        if let Some(ByDay { at, zone }) = daily {
+            let values = [("at", at.as_str().into()), ("zone", zone.as_str().into())];
+            all.push(words.tv("rules-must-daily", values));
+        }
+        if all.len() > 1 {
+            all.push(words.t("rules-must-first"));
+        }
+        if tier.min_payout.get() > 1 && (time.is_some() || daily.is_some()) {
+            all.push(words.tv("rules-must-min", [("amount", self.amount(tier.min_payout).into())]));
+        }
+        all
     }
 
     /// What happens with a prize that is refused.
@@ -67,14 +118,20 @@ impl Rules<'_> {
         }
     }
 
-    /// Where draws are checked.
+    /// Where draws and triggers are checked.
     #[must_use]
     pub fn fairness(&self, jackpot_id: &str) -> String {
-        let values = [
-            ("seeds", format!("/v1/jackpots/{jackpot_id}/fairness").into()),
-            ("check", format!("/j/{jackpot_id}#check").into()),
-        ];
-        self.words.tv("rules-fairness", values)
+        let values = || {
+            [
+                ("seeds", format!("/v1/jackpots/{jackpot_id}/fairness").into()),
+                ("check", format!("/j/{jackpot_id}#check").into()),
+            ]
+        };
+        let draws = self.words.tv("rules-fairness", values());
+        if self.undrawn().is_none() {
+            return draws;
+        }
+        format!("{draws} {}", self.words.tv("rules-must-fairness", values()))
     }
 
     /// What a play gets back on average, as far as it is known.
@@ -114,7 +171,8 @@ impl Rules<'_> {
             all.push(words.tv("rules-per-stake", [("amount", self.amount(per_stake).into())]));
         }
         all.extend(self.returned());
-        all.push(self.simultaneous_wins());
+        all.push(words.t("rules-order"));
+        all.extend(self.undrawn());
         all.push(self.redraws());
         if definition.reverse_within_s > 0 {
             all.push(words.tv("rules-reverse", [("count", definition.reverse_within_s.into())]));
@@ -143,6 +201,7 @@ impl Rules<'_> {
             0 => words.t("rules-restart-empty"),
             _ => words.tv("rules-restart", [("amount", self.amount(tier.seed).into())]),
         });
+        all.extend(self.must_hit(tier));
         all
     }
 
@@ -196,6 +255,17 @@ impl Rules<'_> {
             }
         }
     }
+}
+
+/// A time in the largest unit that it has whole.
+fn duration(words: Words, seconds: u32) -> String {
+    let (name, unit) = match seconds {
+        _ if seconds.is_multiple_of(86_400) => ("n-days", 86_400),
+        _ if seconds.is_multiple_of(3_600) => ("n-hours", 3_600),
+        _ if seconds.is_multiple_of(60) => ("n-minutes", 60),
+        _ => ("n-seconds", 1),
+    };
+    words.tv(name, [("count", u64::from(seconds / unit).into())])
 }
 
 /// `total / weight`, with one digit after the point where it is small and not whole. `None` for a prize that is never drawn.

@@ -13,9 +13,11 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::CycleRow;
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Api, operator};
@@ -38,6 +40,9 @@ const SHOWN_FOR: Duration = Duration::from_secs(1);
 const MAX_AGE_S: u32 = 1;
 /// Least time between two readings of the epochs of one jackpot.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long a reading waits for the ledger to have the cycles that Redis has, many times what a commit takes. After it,
+/// the open ones are shown as Redis has them.
+const LEDGER_WAIT: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -93,8 +98,8 @@ pub(crate) struct Fairness<'a> {
     #[schema(value_type = String, example = "spring")]
     jackpot_id: &'a Id,
     epochs: &'a [EpochBody],
-    /// Of tiers that have or had `must_hit_by`, once the ledger has their begin.
-    cycles: &'a [CycleBody],
+    /// Of tiers that have or had `must_hit_by`.
+    cycles: Vec<&'a CycleBody>,
     /// Cursor of the next page; null on the last. A page has at most 200 epochs and 200 cycles.
     next_cursor: Option<String>,
 }
@@ -194,8 +199,23 @@ impl From<KeptCycle> for CycleBody {
 }
 
 impl CycleBody {
+    /// One that only Redis has: no event is known to have begun it.
+    fn only_open(row: CycleRow) -> Self {
+        Self::from(KeptCycle {
+            row,
+            began_n: 0,
+            ended_n: 0,
+            ended: None,
+            seed: None,
+        })
+    }
+
     fn key(&self) -> CycleKey {
         CycleKey(self.began_n, self.cycle, self.tier.clone())
+    }
+
+    fn is(&self, row: &CycleRow) -> bool {
+        self.cycle == row.cycle && self.tier == row.tier.as_str()
     }
 }
 
@@ -267,13 +287,24 @@ pub(crate) async fn rotate(
         .body(page.body().clone()))
 }
 
+/// The cycles of a page.
+#[derive(Debug, Clone, Default)]
+struct CyclePage {
+    /// Those of the ledger, and one more if there are more.
+    kept: Vec<CycleBody>,
+    /// The open ones that only Redis has, because the ledger is late. They are shown at the end of the last page.
+    newer: Vec<CycleBody>,
+}
+
 /// A shared reading of the epochs of a jackpot.
 #[derive(Debug, Clone)]
 struct Shown {
     id: Id,
     epochs: Arc<[EpochBody]>,
-    /// The first cycles: of one page, and one more if there are more.
-    cycles: Arc<[CycleBody]>,
+    /// The first cycles.
+    cycles: Arc<CyclePage>,
+    /// What this instance had done to cycles before the reading ([`Known::cycle_changes`]).
+    cycle_changes: u64,
     /// Restores of the jackpot at that time.
     restores: u64,
     /// The full pages from the first on, as texts.
@@ -281,22 +312,23 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(id: Id, epochs: Vec<EpochBody>, cycles: Vec<CycleBody>, restores: u64) -> Self {
+    fn new(id: Id, epochs: Vec<EpochBody>, cycles: CyclePage, (restores, cycle_changes): (u64, u64)) -> Self {
         let pages = epochs.len().div_ceil(PAGE);
         Self {
             id,
             epochs: epochs.into(),
             cycles: cycles.into(),
+            cycle_changes,
             restores,
             texts: (0..pages).map(|_| OnceLock::new()).collect(),
         }
     }
 
-    /// Whether it has an epoch that this instance has opened.
+    /// Whether it has what this instance has opened.
     fn has(&self, known: &Known) -> bool {
         let newest = self.epochs.last().map_or(0, |epoch| epoch.epoch);
         let opened = known.view().map_or(0, |view| view.epoch);
-        self.restores >= known.mark().restores() && newest >= opened
+        self.restores >= known.mark().restores() && newest >= opened && self.cycle_changes == known.cycle_changes()
     }
 
     /// The page with the first cycles: where no page before had one.
@@ -309,8 +341,8 @@ impl Shown {
         }
     }
 
-    /// The page with these cycles: at most those of one page, and one more if there are more.
-    fn page_with(&self, after: Option<&Cursor>, cycles: &[CycleBody]) -> Page {
+    /// The page with these cycles.
+    fn page_with(&self, after: Option<&Cursor>, cycles: &CyclePage) -> Page {
         self.page_from(self.begin(after), after, cycles)
     }
 
@@ -320,21 +352,23 @@ impl Shown {
         })
     }
 
-    fn page_from(&self, begin: usize, after: Option<&Cursor>, cycles: &[CycleBody]) -> Page {
+    fn page_from(&self, begin: usize, after: Option<&Cursor>, cycles: &CyclePage) -> Page {
         let rest = &self.epochs[begin..];
         let (page, more) = rest.split_at(rest.len().min(PAGE));
-        let (cycles, more_cycles) = cycles.split_at(cycles.len().min(PAGE));
+        let CyclePage { kept, newer } = cycles;
+        let is_last = more.is_empty() && kept.len() + newer.len() <= PAGE;
+        let cycles = &kept[..kept.len().min(PAGE)];
         let next = Cursor {
             epoch: page
                 .last()
                 .map_or_else(|| after.map_or(0, |after| after.epoch), |epoch| epoch.epoch),
             cycle: cycles.last().map(CycleBody::key).or_else(|| after?.cycle.clone()),
         };
-        let is_last = more.is_empty() && more_cycles.is_empty();
+        let newer = if is_last { newer.as_slice() } else { &[] };
         let body = Fairness {
             jackpot_id: &self.id,
             epochs: page,
-            cycles,
+            cycles: cycles.iter().chain(newer).collect(),
             next_cursor: (!is_last).then(|| next.to_string()),
         };
         Page::new(serde_json::to_string(&body).expect("plain data is JSON"))
@@ -374,16 +408,41 @@ async fn shown(api: &Api, id: &Id) -> Result<Shown, Problem> {
     shown.value.clone()
 }
 
-/// The cycles of a page, and one more if there are more.
-async fn read_cycles(api: &Api, id: &Id, after: Option<&CycleKey>) -> Result<Vec<CycleBody>, Problem> {
+/// The cycles of a page.
+async fn read_cycles(api: &Api, id: &Id, after: Option<&CycleKey>) -> Result<CyclePage, Problem> {
     let after = after.map(|CycleKey(n, cycle, tier)| (*n, tier.as_str(), *cycle));
-    let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
-    let kept = kept::cycles(&api.sql, id, after, u64::MAX, limit).await?;
-    Ok(kept.into_iter().map(CycleBody::from).collect())
+    let until = Instant::now() + LEDGER_WAIT;
+    loop {
+        // In this order: what the ledger lacks after this is in no page before, and may be in this one.
+        let open = api.operate.open_cycles(id).await.unwrap_or_default();
+        let newer = newer_cycles(api, id, open).await?;
+        if !newer.is_empty() && Instant::now() < until {
+            sleep(PAUSE).await;
+            continue;
+        }
+        let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
+        let kept = kept::cycles(&api.sql, id, after, u64::MAX, limit).await?;
+        let kept: Vec<_> = kept.into_iter().map(CycleBody::from).collect();
+        let newer = newer.into_iter().filter(|row| !kept.iter().any(|kept| kept.is(row)));
+        let newer = newer.map(CycleBody::only_open).collect();
+        return Ok(CyclePage { kept, newer });
+    }
+}
+
+/// Those of these open cycles that the ledger does not have.
+async fn newer_cycles(api: &Api, id: &Id, open: Vec<CycleRow>) -> Result<Vec<CycleRow>, Problem> {
+    let mut newer = Vec::new();
+    for row in open {
+        if !kept::has_cycle(&api.sql, id, &row.tier, row.cycle).await? {
+            newer.push(row);
+        }
+    }
+    Ok(newer)
 }
 
 async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
-    let restores = api.operate.views.registry.known(id).mark().restores();
+    let instance = api.operate.views.registry.known(id);
+    let before = (instance.mark().restores(), instance.cycle_changes());
     let redis = api.operate.epochs(id).await;
     let known = match kept::epochs(&api.sql, id).await {
         Ok(known) => known,
@@ -409,7 +468,14 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
     }
     let cycles = match read_cycles(api, id, None).await {
         Ok(cycles) => cycles,
-        Err(_) if known.all.is_empty() => Vec::new(), // the ledger is away, as was said
+        // The ledger is away, as was said.
+        Err(_) if known.all.is_empty() => {
+            let open = api.operate.open_cycles(id).await.unwrap_or_default();
+            CyclePage {
+                kept: Vec::new(),
+                newer: open.into_iter().map(CycleBody::only_open).collect(),
+            }
+        }
         Err(problem) => return Err(problem),
     };
     let body = |epoch: Epoch| EpochBody {
@@ -425,7 +491,7 @@ async fn read(api: &Api, id: &Id) -> Result<Shown, Problem> {
         id.clone(),
         epochs.into_values().map(body).collect(),
         cycles,
-        restores,
+        before,
     ))
 }
 
@@ -444,7 +510,12 @@ mod tests {
             seed: None,
         };
         let id = Id::parse("spring").expect("an id");
-        Shown::new(id, numbers.into_iter().map(body).collect(), Vec::new(), 0)
+        Shown::new(
+            id,
+            numbers.into_iter().map(body).collect(),
+            CyclePage::default(),
+            (0, 0),
+        )
     }
 
     fn after(epoch: u64) -> Cursor {

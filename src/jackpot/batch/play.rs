@@ -110,6 +110,7 @@ impl Play {
                     }
                     if !found.replayed {
                         self.metrics.batch_claims(id, &found.winners);
+                        found.winners.iter().for_each(|record| known.saw_outcome(record));
                     }
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }

@@ -13,6 +13,7 @@ use jackpot_core::wire::{Field, OrDash, Signed};
 use rmp::decode::{read_int, read_str_from_slice};
 
 use super::meters::{Meters, Row};
+use crate::jackpot::cycling::Trigger;
 use crate::jackpot::ledger::event::{MeterDelta, TierChanges};
 use crate::jackpot::scripts::packed::TERMS;
 use crate::jackpot::scripts::{Block, EnterEntry, EntryReply, ExpectedCall, MIN_RUN, Told, call_name};
@@ -26,6 +27,8 @@ pub struct Expected {
     terms: Arc<Terms>,
     meters: Meters,
     packed_meters: Arc<[u8]>,
+    /// Of the open cycles. They end with an event, so they are those of this state.
+    triggers: Arc<[Trigger]>,
 }
 
 /// What an entry reads of the packed terms.
@@ -42,6 +45,11 @@ struct Terms {
     is_second: bool,
 }
 
+/// From when on a tier hits by its time, ms; none for never.
+struct Due {
+    from_ms: Option<i64>,
+}
+
 /// A call, and the state that it leaves.
 #[derive(Debug)]
 pub(super) struct Advance {
@@ -51,10 +59,12 @@ pub(super) struct Advance {
 }
 
 impl Expected {
-    /// The state with these packed values; `None` if this version can't read them.
-    pub fn read(mark: Mark, told: Told) -> Option<Self> {
+    /// The state of a jackpot with these packed values; `None` if this version can't read them, or lacks the secret of a
+    /// cycle.
+    pub fn read(mark: Mark, told: Told, view: &View) -> Option<Self> {
         Some(Self {
             mark,
+            triggers: view.cycles.triggers(&view.id, &told.cycles)?.into(),
             terms: Arc::new(Terms::read(&told.terms, told.digest)?),
             meters: Meters::unpack(&told.meters)?,
             packed_meters: told.meters.into(),
@@ -66,7 +76,8 @@ impl Expected {
     }
 
     /// Takes entries that were drawn under this view. `None` when one of them drew a prize, when they are no entries of
-    /// this state, or when a meter would pass its bound: `enter` decides about them.
+    /// this state, when a meter would pass its bound, or when one of them may hit a pool by its rule: `enter` decides about
+    /// them.
     pub(super) fn advance(&self, view: &View, entries: &[EnterEntry]) -> Option<Advance> {
         let terms = &self.terms;
         let is_under = terms.stamp == view.stamp && terms.commitment == view.commitment;
@@ -76,6 +87,7 @@ impl Expected {
             return None;
         }
         let adding = self.add(view, entries)?;
+        let due = self.due(&adding.meters)?;
         let first = self.meters.seq + 1;
         let block = Block::of(entries);
         let is_run = entries.len() >= MIN_RUN;
@@ -87,6 +99,7 @@ impl Expected {
         );
         let packed_meters: Arc<[u8]> = adding.meters.pack().into();
         call.leaves(mark.n(), &packed_meters);
+        call.due_from(due.from_ms);
         for place in &adding.places {
             let (before, after) = (self.meters.row(*place).pool(), adding.meters.row(*place).pool());
             call.pool(before, after - before);
@@ -139,8 +152,27 @@ impl Expected {
                 terms: Arc::clone(terms),
                 meters: adding.meters,
                 packed_meters,
+                triggers: Arc::clone(&self.triggers),
             },
         })
+    }
+
+    /// When a tier is due that holds what it does in these meters. None when one is due by its amount. Pools only grow in
+    /// such a call, so no entry before its last one hits either.
+    fn due(&self, after: &Meters) -> Option<Due> {
+        let mut from_ms = None;
+        for trigger in self.triggers.iter() {
+            let pool = after.row(after.place_of(trigger.tier.as_str())?).pool();
+            if pool < trigger.min {
+                continue;
+            }
+            if trigger.amount.is_some_and(|amount| pool + trigger.reversed >= amount) {
+                return None;
+            }
+            let at_ms = trigger.at.map(|at| at.saturating_mul(1_000));
+            from_ms = from_ms.into_iter().chain(at_ms).min();
+        }
+        Some(Due { from_ms })
     }
 
     /// Adds the contributions of the entries.

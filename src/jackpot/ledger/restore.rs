@@ -87,7 +87,6 @@ impl Restorer {
                 nonce: random::bytes()?,
                 renews: Some(Renews::AtLeast {
                     second: unsigned(at_ms / 1_000),
-                    gap: EPOCH_GAP,
                 }),
                 following: 1,
                 now: at_ms / 1_000,

@@ -4,10 +4,12 @@
 //! | --- | --- |
 //! | money | the next checkpoint, less the books and later changes before it; an imbalance goes to `skipped` |
 //! | numbers and status | the first later event that states them, at the latest the checkpoint |
+//! | cycles | the next checkpoint, or the first later event that ends or begins one; the event itself as far as it can be read |
 //! | idempotency records | Redis' `seen`: entries with this event's sequences, and pending entries that it ended |
 //! | payouts, units | the winning records among them, with the readable parts of the event's block and claims |
 //! | definitions, epochs, adjustments | what Redis has and neither the ledger nor a later event has |
 
+mod cycles;
 mod evidence;
 mod redis_side;
 mod salvage;
@@ -85,6 +87,8 @@ impl Skips for Jackpots {
         skip.state(&mut carried, &records);
         let changes = skip.money(&mut carried.books)?;
         skip.say(&carried, &changes);
+        let has_cycles = cycles::has_any(books, &evidence.cycles);
+        let cycles = has_cycles.then(|| skip.cycles(&mut carried, &changes));
         let json = serde_json::to_string(&carried).map_err(|error| StuckError::Refused(error.to_string()))?;
         let fields = [
             ("at", skip.at_ms.to_string()),
@@ -93,8 +97,10 @@ impl Skips for Jackpots {
             ("history", carried.books.history.clone()),
             ("carried", json),
         ];
+        let cycles = cycles.map(|cycles| ("cycles", cycles.text()));
+        let fields = fields.into_iter().chain(cycles);
         Ok(Plan {
-            fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
+            fields: fields.map(|(name, value)| (name.to_owned(), value)).collect(),
             lines: skip.lines,
         })
     }
@@ -220,6 +226,16 @@ impl Skip<'_> {
             match &record.state {
                 State::Paid { payout, .. } if self.won_here(sequence) => {
                     paid.insert(sequence, self.payout(id, record, payout)?);
+                }
+                State::MustHit { hit } if self.won_here(sequence) => {
+                    let payout = Payout {
+                        rank: 0,
+                        tier: hit.tier.clone(),
+                        amount: hit.amount,
+                        claim_order: hit.claim_order,
+                        history: hit.history.clone(),
+                    };
+                    paid.insert(sequence, self.payout(id, record, &payout)?);
                 }
                 State::Issued { unit, .. } if self.won_here(sequence) && !tables.units.contains(&sequence) => {
                     let player_id = self.player(sequence, id);

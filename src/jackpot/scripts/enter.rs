@@ -51,6 +51,8 @@ pub struct Told {
     /// SHA-1 of the terms, in hexadecimal.
     pub digest: String,
     pub meters: Vec<u8>,
+    /// Rules and cycles of its tiers; empty where no tier has had a rule.
+    pub cycles: String,
 }
 
 /// The reply to one entry.
@@ -237,6 +239,8 @@ reply! {
         digest: String,
         /// The packed meters, likewise.
         meters: Packed,
+        /// The field `cycles` after it, likewise; empty where no tier has had a must-hit rule.
+        cycles: String,
     }
 }
 
@@ -291,6 +295,7 @@ impl Taking {
             terms: Packed(terms),
             digest,
             meters: Packed(meters),
+            cycles,
         } = values.take()?;
         let all = values.rest::<Said>()?;
         let mut said = vec![None; self.entries.len()];
@@ -328,7 +333,12 @@ impl Taking {
             };
             replies.push(reply);
         }
-        let told = (!meters.is_empty()).then_some(Told { terms, digest, meters });
+        let told = (!meters.is_empty()).then_some(Told {
+            terms,
+            digest,
+            meters,
+            cycles,
+        });
         Some((replies, told))
     }
 }

@@ -44,6 +44,12 @@ impl ExpectedCall {
         self.list.text(&n.to_string()).raw(meters);
     }
 
+    /// From this time of Redis' clock on, a tier may be due by its must-hit rule.
+    pub fn due_from(&mut self, due_ms: Option<i64>) {
+        let due_ms = due_ms.map_or_else(String::new, |due_ms| due_ms.to_string());
+        self.list.text(&due_ms);
+    }
+
     /// The pool of the next tier of the definition.
     pub fn pool(&mut self, before: u64, added: u64) {
         self.list.text(&before.to_string()).text(&added.to_string());

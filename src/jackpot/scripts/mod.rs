@@ -39,7 +39,7 @@ pub use enter_expected::{ExpectedCall, enter_expected};
 pub use finish::{Finished, claim, finish};
 pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
-pub use read::{PendingEntry, PendingPage, Snapshot, epochs, pending, snapshot};
+pub use read::{PendingEntry, PendingPage, Snapshot, cycles, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
@@ -228,6 +228,7 @@ static TRANSFER_EXPECT: LazyLock<Script> = script!(
     "",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "exactly",
     "adjustment",
@@ -241,6 +242,7 @@ static TRANSFER_GIVE: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "exactly",
     "adjustment",
@@ -254,6 +256,7 @@ static TRANSFER_RECEIVE: LazyLock<Script> = script!(
     "allow-oom",
     "changes",
     "moved",
+    "cycles",
     "tiers",
     "exactly",
     "adjustment",

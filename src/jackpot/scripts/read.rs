@@ -297,6 +297,19 @@ pub async fn pending(
     })
 }
 
+/// The rules and the newest cycle of each tier.
+pub async fn cycles(store: &Store, keys: &JackpotKeys) -> Result<Cycles, ScriptError> {
+    let value: Value = store
+        .run(&redis::cmd("HGET").arg(&keys.state).arg("cycles").to_owned())
+        .await?;
+    let text = Option::<String>::from_redis_value(value).ok();
+    text.and_then(|text| Cycles::parse(&text.unwrap_or_default()))
+        .ok_or_else(|| ScriptError::Reply {
+            script: "HGET",
+            reply: "cycles that cannot be read".to_owned(),
+        })
+}
+
 /// All epochs, oldest first.
 pub async fn epochs(store: &Store, keys: &JackpotKeys) -> Result<Vec<Epoch>, ScriptError> {
     let value: Value = store.run(&redis::cmd("HGETALL").arg(&keys.epochs).to_owned()).await?;

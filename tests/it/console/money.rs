@@ -278,3 +278,51 @@ async fn while_sql_is_away_its_lists_say_so_and_the_overview_goes_on() {
     })
     .await;
 }
+
+/// Newest first, with what ended each, its trigger and its seed.
+#[tokio::test]
+async fn the_page_of_a_jackpot_lists_its_cycles() {
+    let service = Service::start().await;
+    let mut must = definition("must");
+    must["odds"] = json!({"total": 1, "ranks": []});
+    must["tiers"][0]["must_hit_by"] = json!({"amount": {"low": 150, "high": 250}});
+    let put = service.put("/v1/jackpots/must", must).await;
+    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    let entries = vec![json!({"player_id": "p", "stake": 100}); 1_000];
+    let batch = json!({"batch_id": "b", "entries": entries});
+    let taken = service.post("/v1/jackpots/must/entry-batches", batch).await;
+    assert_eq!(taken.status, StatusCode::CREATED, "{}", taken.text);
+    let operator = Operator::sign_in(&service).await;
+    let (page, last) = eventually(PATIENCE, "all seeds are on the page", async || {
+        let mut last = service.get("/v1/jackpots/must/fairness").await.body;
+        while let Some(cursor) = last["next_cursor"].as_str() {
+            last = service
+                .get(&format!("/v1/jackpots/must/fairness?cursor={cursor}"))
+                .await
+                .body;
+        }
+        let page = operator.page("/console/jackpots/must").await;
+        let cycles = last["cycles"].as_array().expect("cycles").clone();
+        let (open, ended) = cycles.split_last()?;
+        let has = |one: &Value| one["seed"].as_str().is_some_and(|seed| page.html.contains(seed));
+        (ended.iter().all(has) && page.html.contains(text_of(&open["commitment"]))).then_some((page, cycles))
+    })
+    .await;
+    // With 100 an entry each cycle ends with its second or third one: more than a page of them.
+    let open = last.last().expect("a cycle");
+    assert!(open["cycle"].as_u64() > Some(300), "{open}");
+    let cycles = page.html.split("id=\"cycles\"").nth(1).expect("the cycles");
+    let (newest, before) = (
+        open["cycle"].to_string(),
+        (open["cycle"].as_u64().unwrap_or(0) - 1).to_string(),
+    );
+    let place = |number: &str| cycles.find(&format!("<td class=\"number\">{number}</td>"));
+    assert!(
+        place(&newest) < place(&before) && place(&newest).is_some(),
+        "{newest} {before}"
+    );
+    assert!(
+        cycles.contains("hit by its rule") && cycles.contains("€1.50 – €2.50"),
+        "{cycles}"
+    );
+}

@@ -90,7 +90,7 @@ async fn the_readme_runs_as_it_stands() {
 }
 
 /// How-tos that begin where the tutorial has set up its terminal, and what their commands must print.
-const HOW_TOS: [(&str, &[&str]); 5] = [
+const HOW_TOS: [(&str, &[&str]); 7] = [
     (
         "define-and-play",
         &[
@@ -115,6 +115,22 @@ const HOW_TOS: [(&str, &[&str]); 5] = [
         &["access-control-allow-origin: https://games.example"],
     ),
     ("verify-an-export", &["all that could be checked is right"]),
+    (
+        "close-and-transfer",
+        &[
+            r#""pool":101,"reserve":11,"overflow":0,"remainder_micro":500000}],"state":"done"}],"next_cursor":null"#,
+            r#""transferred_out":112"#,
+            r#""transferred_in":112"#,
+            r#""action":"transfer","target":"old-wheel/end-of-season""#,
+        ],
+    ),
+    (
+        "cancel-a-round",
+        &[
+            r#""reversed":[{"tier":"grand","amount":18,"amount_micro":750000,"uncovered":0,"uncovered_micro":0}]"#,
+            r#""code":"entry-reversed""#,
+        ],
+    ),
 ];
 
 #[tokio::test]

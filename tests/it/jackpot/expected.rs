@@ -37,6 +37,10 @@ fn definitions() -> Vec<Value> {
         ]}),
         json!({"contribution": {"rate_ppm": 15_001}, "odds": odds, "sources": {
             "lobby": {}, "vip": {"contribution": {"fixed": 5}}, "slot": {"contribution": {"rate_ppm": 7_777}}}}),
+        json!({"odds": odds, "tiers": [
+            tier("grand", 500_000, &json!({"must_hit_by": {"amount": {"low": 1_000_000, "high": 2_000_000}}})),
+            tier("mini", 500_000, &json!({"must_hit_by": {"time": {"after_s": 80_000, "within_s": 86_400}}})),
+        ]}),
     ]
 }
 
@@ -294,11 +298,11 @@ async fn arguments_of_another_form_are_refused_before_the_first_write() {
     let text = |text: &str| Packed::Text(text.as_bytes().to_vec());
     let given = state.iter().cloned().map(Packed::Text);
     let event = ["2-3", "4:type5:enter1:n1:32:at", ""].map(text);
-    let after = [text("3"), Packed::Text(state[2].clone())];
+    let after = [text("3"), Packed::Text(state[2].clone()), text("")];
     let pool_and_record = ["1", "1", "id", "2 1 1 f 2+1"].map(text);
     let good: Vec<_> = given.chain(event).chain(after).chain(pool_and_record).collect();
-    let (after_meters, added, record) = (7, 9, 11);
-    let mut all = Vec::new();
+    let (after_meters, due, added, record) = (7, 8, 10, 12);
+    let mut all = vec![(due, Some(text("soon")), "time")];
     for amount in ["1.5", "01", "-1", "", "9007199254740991", "99999999999999999999"] {
         all.push((added, Some(text(amount)), "amount"));
     }

@@ -16,7 +16,7 @@ use jackpot::jackpot::view::{Status, View, Views};
 use jackpot::store::Store;
 use jackpot::store::keys::{JackpotKeys, StreamKeys};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::Cycles;
+use jackpot_core::jackpot::cycle::{Cycles, Preparing, rules_text};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Record;
@@ -73,16 +73,24 @@ impl JackpotFixture {
             commitment: other.field("commitment").await,
         };
         let history: String = other.field("history").await;
+        let own = definition(document(fixture.id.as_str(), change));
         let fence = Fence {
             known: Mark::ZERO,
             epoch: 1,
             commitment: opening.commitment.clone(),
             definition: String::new(),
-            prepared: String::new(),
+            prepared: Cycles::of("", &rules_text(&own)).prepared(&Preparing {
+                jackpot: &fixture.id,
+                secrets: &fixture.operate.views.secrets,
+                nonce: [7; 16],
+                renews: None,
+                following: 1,
+                now: 0,
+            }),
         };
         let by = operator();
         let wish = Define {
-            definition: &definition(document(fixture.id.as_str(), change)),
+            definition: &own,
             wanted: Wanted::Absent,
             last_version: None,
             nonce: "twin",

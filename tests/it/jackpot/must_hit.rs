@@ -7,20 +7,25 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
+use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::play::{By, Play, Played};
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
 use jackpot::telemetry::Metrics;
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, CycleSeed, Cycles, EndedBy, Preparing, Renews};
 use jackpot_core::jackpot::must_hit::ByDay;
 use jackpot_core::jackpot::record::{Hit, HitBy, State};
-use jackpot_core::secret::MasterSecret;
+use jackpot_core::secret::{MasterSecret, Secrets};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::fault::support::PATIENCE;
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::{JackpotFixture, SECRET, sent, tier};
-use crate::support::wait::eventually;
+use crate::jackpot::combiner::fixture::Instance;
+use crate::jackpot::fixture::{JackpotFixture, SECRET, document, rank, sent, tier};
+use crate::support::eventually;
+use crate::support::service::Service;
 
 /// Each entry adds one unit, and the odds give nothing.
 pub fn ruled(rule: &Value) -> Value {
@@ -410,4 +415,272 @@ async fn a_jackpot_without_a_rule_has_no_cycles() {
         .raw(redis::cmd("HEXISTS").arg(&fixture.keys.state).arg("cycles"))
         .await;
     assert_eq!(has, 0);
+}
+
+/// What is drawn already stays.
+#[tokio::test]
+async fn a_rule_that_a_put_changes_counts_from_the_next_cycle() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let play = play(&fixture, u64::MAX);
+    enter(&play, &fixture, "a").await;
+    let begin = open(&fixture).await;
+    fixture.define(&by_amount(50, 60)).await;
+    assert_eq!(open(&fixture).await, begin, "the jackpot is live");
+    let (mut pool, mut hits) = (1, Vec::new());
+    for index in 1..=20 {
+        let played = enter(&play, &fixture, &format!("b{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+        if !hits.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(hits, expected(&fixture, &begin, &mut pool, hits[0].0));
+    let next = open(&fixture).await;
+    assert_eq!((next.cycle, &next.nonce), (1, &begin.nonce));
+    assert_eq!((next.low.0, next.high.0), (Some(50), Some(60)));
+    fixture.define(&ruled(&Value::Null)).await;
+    assert_eq!(open(&fixture).await, next);
+    let mut hits = Vec::new();
+    for index in 1..=80 {
+        let played = enter(&play, &fixture, &format!("c{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    let trigger = next.trigger_amount(&seed(&fixture, &next, 1)).expect("an amount");
+    assert_eq!(hits, [(trigger, 1, trigger)], "there is no rule after it");
+    assert!(!cycles(&fixture).await.rows[0].is_open());
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_claim_of_a_redraw_that_takes_all_ends_the_cycle() {
+    let all = json!({"pool": {"tier": "grand", "take": "all"}});
+    let rule = json!({"amount": {"low": 500, "high": 600}});
+    let change = json!({
+        "tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule, "min_payout": 100}))],
+        "odds": {"total": 1_000, "ranks": [rank(1, &all), rank(2, &all)]},
+    });
+    let fixture = JackpotFixture::with(&change).await;
+    let before = open(&fixture).await;
+    fixture.take("e", 1).await;
+    assert_eq!(open(&fixture).await, before, "a refusal ends nothing");
+    fixture.fund("f", 200).await;
+    let claimed = fixture.claim("e", 1, 2).await;
+    assert!(claimed.done_now);
+    let after = open(&fixture).await;
+    assert_eq!((after.cycle, &after.nonce, after.reversed), (1, &before.nonce, 0));
+    let changes = fixture.events().await.pop().expect("an event").cycles;
+    let ended = CycleChange::Ended {
+        tier: before.tier,
+        cycle: 0,
+        by: EndedBy::Take,
+    };
+    assert_eq!(changes, [ended, CycleChange::Began(after)]);
+    fixture.assert_rebuilds().await;
+}
+
+#[tokio::test]
+async fn a_reversal_does_not_put_off_a_trigger() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    let (play, begin) = (play(&fixture, u64::MAX), open(&fixture).await);
+    let trigger = begin.trigger_amount(&seed(&fixture, &begin, 0)).expect("an amount");
+    for id in ["a", "b", "c"] {
+        enter(&play, &fixture, id).await;
+    }
+    fixture.reverse("b", "r1").await.expect("reversed");
+    assert_eq!(open(&fixture).await, CycleRow { reversed: 1, ..begin });
+    for index in 4..=trigger {
+        let played = enter(&play, &fixture, &format!("d{index}")).await;
+        let hit = hit(&played.record.state);
+        assert_eq!(
+            hit.as_ref().map(|hit| hit.amount),
+            (index == trigger).then_some(trigger - 1)
+        );
+    }
+    assert_eq!((open(&fixture).await.cycle, open(&fixture).await.reversed), (1, 0));
+    // Its contribution went with the take.
+    fixture.reverse("a", "r2").await.expect("reversed");
+    assert_eq!(open(&fixture).await.reversed, 0);
+    fixture.assert_rebuilds().await;
+}
+
+/// From the first start with a new secret on, no trigger needs the old one.
+#[tokio::test]
+async fn a_new_secret_ends_the_cycles_of_the_old_one() {
+    let fixture = JackpotFixture::with(&by_amount(5, 15)).await;
+    enter(&play_apart(&fixture), &fixture, "a").await;
+    let (before, other) = (open(&fixture).await, [0x17; 32]);
+    let only_new = Views::new(fixture.store.clone(), MasterSecret::new(other));
+    let lacks = only_new.refresh(&fixture.id).await.map(|_| ());
+    assert!(matches!(lacks, Err(PlayError::NoSecret { .. })), "{lacks:?}");
+    let both = Secrets::new(MasterSecret::new(other), [MasterSecret::new(SECRET)]);
+    let views = Arc::new(Views::new(fixture.store.clone(), both));
+    let operate = Operate::new(fixture.store.clone(), Arc::clone(&views)).remembering(0);
+    let second = u64::try_from(fixture.snapshot().await.now_ms / 1_000).expect("a second");
+    operate.leave_other_secrets(&fixture.id).await.expect("left");
+    let after = open(&fixture).await;
+    let now = u64::try_from(fixture.snapshot().await.now_ms / 1_000).expect("a second");
+    assert!((second..=now).contains(&after.cycle), "{second} {} {now}", after.cycle);
+    assert_ne!((&after.nonce, &after.secret), (&before.nonce, &before.secret));
+    let dump = fixture.dump().await;
+    operate.leave_other_secrets(&fixture.id).await.expect("nothing is left");
+    assert_eq!(fixture.dump().await, dump);
+    only_new.refresh(&fixture.id).await.expect("nothing needs the old one");
+    let metrics = PlayMetrics::new(Arc::new(Metrics::new()));
+    let play = crate::support::given::play(&fixture.store, views, metrics, u64::MAX);
+    let own = CycleSeed::derive(
+        &MasterSecret::new(other),
+        &fixture.id,
+        &after.tier,
+        after.cycle,
+        &after.nonce,
+    );
+    let trigger = after.trigger_amount(&own).expect("an amount");
+    for pool in 2..=trigger {
+        let played = enter(&play, &fixture, &format!("b{pool}")).await;
+        assert_eq!(
+            hit(&played.record.state).map(|hit| hit.trigger),
+            (pool == trigger).then_some(trigger)
+        );
+    }
+    let next = open(&fixture).await;
+    assert_eq!((next.cycle, &next.nonce), (after.cycle + 1, &after.nonce));
+    fixture.assert_rebuilds().await;
+}
+
+/// A second change of the secret within the same second gets a number above the last one.
+#[test]
+fn cycles_of_another_secret_have_numbers_that_nobody_has_seen() {
+    let (id, nonce) = (Id::parse("grand").expect("an id"), "00112233445566778899aabbccddeeff");
+    let other = Secrets::from(MasterSecret::new([0x17; 32]));
+    for (last, first) in [(3, 1_700_000_000_u64), (1_700_000_000, 1_700_001_000)] {
+        let text = format!("grand 1 20 30 - - -;||grand {last} {nonce} abc44bcf0634a438 ff 0 1 20 30 - - 0;");
+        let prepared = Cycles::parse(&text).expect("cycles").prepared(&Preparing {
+            jackpot: &id,
+            secrets: &other,
+            nonce: [7; 16],
+            renews: Some(Renews::Next),
+            following: 1,
+            now: 1_700_000_000,
+        });
+        let group = prepared.lines().last().expect("a group");
+        assert_eq!(group.split(' ').nth(3), Some(&*first.to_string()), "{group}");
+    }
+}
+
+/// The fast path takes every entry that draws nothing and hits nothing.
+#[tokio::test]
+async fn entries_are_expected_until_one_hits() {
+    let instance = Instance::with(&by_amount(20, 60)).await;
+    let begin = open(&instance.fixture).await;
+    let mut hits = Vec::new();
+    for index in 1..=300 {
+        let played = instance.enter(&format!("e{index}")).await.expect("taken");
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    assert_eq!(hits, expected(&instance.fixture, &begin, &mut 0, 300));
+    let (enter, expected) = (instance.calls("enter"), instance.calls("enter_expected"));
+    assert!(hits.len() >= 5, "{hits:?}");
+    assert!(
+        enter <= 2 * hits.len() + 2,
+        "{enter} calls of enter for {} hits",
+        hits.len()
+    );
+    assert!(expected >= 270, "{expected}");
+    instance.fixture.assert_rebuilds().await;
+}
+
+/// The time has come between two entries: the second one is no longer as expected.
+#[tokio::test]
+async fn an_expected_entry_hits_by_time() {
+    let instance = Instance::with(&ruled(&json!({"time": {"after_s": 0, "within_s": 2}}))).await;
+    let fixture = &instance.fixture;
+    let begin = open(fixture).await;
+    let trigger = begin.trigger_at(&seed(fixture, &begin, 0)).expect("a time");
+    let mut index = 0;
+    let found = eventually(PATIENCE, "an entry hits", async || {
+        index += 1;
+        let before_ms = fixture.snapshot().await.now_ms;
+        let played = instance.enter(&format!("e{index}")).await.expect("taken");
+        let hit = hit(&played.record.state);
+        assert!(hit.is_some() || before_ms < trigger * 1_000, "it was due");
+        hit
+    })
+    .await;
+    assert_eq!((found.by, i64::try_from(found.trigger)), (HitBy::Time, Ok(trigger)));
+    assert!(instance.calls("enter_expected") > 0);
+    fixture.assert_rebuilds().await;
+}
+
+/// Each cycle once, at most 200 on a page, and the epochs only on the first.
+#[tokio::test]
+async fn pages_of_cycles_show_each_once() {
+    const CYCLES: usize = 450;
+    let service = Service::start().await;
+    let mut change = by_amount(1, 2);
+    change["public_meter"] = json!(true);
+    let created = service.put("/v1/jackpots/paged", document("paged", &change)).await;
+    assert_eq!(created.status, StatusCode::CREATED, "{}", created.text);
+    // The pool hits with every second entry.
+    let entries = vec![json!({"player_id": "p", "stake": 1}); 2 * CYCLES];
+    let batch = json!({"batch_id": "b", "entries": entries});
+    let taken = service.post("/v1/jackpots/paged/entry-batches", batch).await;
+    assert_eq!(taken.status, StatusCode::CREATED, "{}", taken.text);
+    let pages = eventually(PATIENCE, "the seeds are published", async || {
+        let (mut pages, mut path) = (Vec::new(), "/v1/jackpots/paged/fairness".to_owned());
+        loop {
+            let page = service.get(&path).await.body;
+            let next = page["next_cursor"].as_str().map(str::to_owned);
+            pages.push(page);
+            let Some(cursor) = next else { break };
+            path = format!("/v1/jackpots/paged/fairness?cursor={cursor}");
+        }
+        let all = pages.iter().flat_map(|page| page["cycles"].as_array().expect("cycles"));
+        let seeds = all.filter(|cycle| cycle["seed"].is_string()).count();
+        (seeds == CYCLES).then_some(pages)
+    })
+    .await;
+    assert!(
+        pages
+            .iter()
+            .all(|page| page["cycles"].as_array().is_some_and(|all| all.len() <= 200))
+    );
+    let epochs = pages.iter().map(|page| page["epochs"].as_array().map_or(0, Vec::len));
+    assert_eq!(epochs.collect::<Vec<_>>(), [1, 0, 0]);
+    let all = pages.iter().flat_map(|page| page["cycles"].as_array().expect("cycles"));
+    let all: Vec<_> = all.collect();
+    assert!(
+        all.iter()
+            .map(|cycle| cycle["cycle"].as_u64())
+            .eq((0..=CYCLES as u64).map(Some))
+    );
+    assert!(
+        all[..CYCLES]
+            .iter()
+            .all(|cycle| cycle["trigger_amount"] == 2 && cycle["ended_by"] == "must-hit")
+    );
+    assert_eq!(all[CYCLES]["ended_at"], Value::Null);
+}
+
+/// What an instance did itself is not hidden by what it has just shown.
+#[tokio::test]
+async fn a_cycle_that_an_entry_ends_is_shown_as_ended_at_once() {
+    let service = Service::start().await;
+    let mut change = by_amount(1, 2);
+    change["public_meter"] = json!(true);
+    service.put("/v1/jackpots/shown", document("shown", &change)).await;
+    for round in 1..=3 {
+        let shown = service.get("/v1/jackpots/shown/fairness").await.body;
+        let cycles = shown["cycles"].as_array().expect("cycles");
+        assert_eq!(cycles.len(), round, "{shown}");
+        assert_eq!(cycles[round - 1]["seed"], Value::Null);
+        assert!(
+            cycles[..round - 1].iter().all(|cycle| cycle["ended_by"] == "must-hit"),
+            "{shown}"
+        );
+        for entry in 0..2 {
+            let body = json!({"entry_id": format!("e{round}-{entry}"), "player_id": "p", "stake": 1});
+            let taken = service.post("/v1/jackpots/shown/entries", body).await;
+            assert_eq!(taken.body["draw"]["must_hit"].is_object(), entry == 1, "{}", taken.text);
+        }
+    }
 }

@@ -155,3 +155,39 @@ async fn only_a_public_jackpot_tells_strangers_its_rules() {
         assert_eq!(game.ask(&reqwest::Method::GET, &path, None).await.0, status, "{id}");
     }
 }
+
+/// A player is told by when a pool must be hit, that such a play is not drawn, and where the trigger is checked.
+#[tokio::test]
+async fn the_rules_tell_by_when_a_pool_must_be_hit() {
+    let service = Service::start().await;
+    let rule = json!({"amount": {"low": 50_000, "high": 80_000}, "time": {"after_s": 3_600, "within_s": 86_400}});
+    let tiers = |rule: &Value| json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 100, "cap": 90_000, "must_hit_by": rule}]);
+    put(&service, "must", &json!({"tiers": tiers(&rule)})).await;
+    let rules: Value = stranger(&service, "must").await.json().await.expect("JSON");
+    assert_eq!(rules["tiers"][0]["must_hit_by"], rule);
+    assert_eq!(rules["expected_return_ppm"], json!({"pool": 15_000, "fixed": 220}));
+    let told = format!("{} {}", rules["simultaneous_wins"], rules["fairness"]);
+    for part in [
+        "Pool grand: It must be hit before it is above ₩80,000. A hidden amount above ₩50,000 and up to ₩80,000",
+        "It must be hit within 1 day of its start, and not within the first 1 hour.",
+        "Whichever of these is reached first counts.",
+        "While it holds less than ₩100, it is not hit.",
+        "A play that hits a pool by its rule is not drawn",
+        "What is said of the return on average counts it as drawn.",
+        "/v1/jackpots/must/fairness has a commitment from the start of each cycle",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let daily = json!({"daily": {"at": "20:00", "zone": "Asia/Seoul"}});
+    put(&service, "daily", &json!({"tiers": tiers(&daily)})).await;
+    let page = http_client().get(service.url("/j/daily")).send().await.expect("a page");
+    let page = page.text().await.expect("text");
+    assert!(
+        page.contains("It must be hit each day before 20:00 (Asia/Seoul)."),
+        "{page}"
+    );
+    assert!(
+        page.contains("id=\"cycles\"") && page.contains("grand, cycle 0"),
+        "{page}"
+    );
+}

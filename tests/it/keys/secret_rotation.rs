@@ -133,3 +133,57 @@ async fn a_repeat_of_an_entry_is_answered_without_the_retired_secret_of_its_epoc
         service.log()
     );
 }
+
+#[tokio::test]
+async fn the_cycles_of_a_retired_secret_end_at_the_first_start_with_the_new_one() {
+    let redis = own_redis(&[]).await;
+    let mut service = service_on(redis.url(), &[]).await;
+    let rule = json!({"amount": {"low": 200, "high": 210}});
+    let tiers = json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1, "must_hit_by": rule}]);
+    let mut definition = redrawing(JACKPOT);
+    (definition["tiers"], definition["odds"]) = (tiers, json!({"total": 1, "ranks": []}));
+    definition["public_meter"] = json!(true);
+    create(&service, definition).await;
+    let path = format!("/v1/jackpots/{JACKPOT}/fairness");
+    let shown = service.get(&path).await.body;
+    let first = shown["cycles"][0].clone();
+    assert_eq!(first["secret_id"], OLD_ID, "{shown}");
+    assert!(service.stop().await.success());
+    let fresh = new_secret();
+    let server = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+        (CURRENT, &fresh),
+    ];
+    let (status, said) = Service::refused(service.data_dir(), &server).await;
+    assert!(!status.success(), "{said}");
+    for named in [OLD_ID, JACKPOT, "a cycle that is open"] {
+        assert!(said.contains(named), "{named} is not in: {said}");
+    }
+    service.set(CURRENT, &fresh);
+    service.set(PREVIOUS, MASTER_SECRET);
+    service.restart().await;
+    let cycles = eventually(PATIENCE, "the seed is published", async || {
+        let cycles = service.get(&path).await.body["cycles"].clone();
+        cycles[0]["seed"].is_string().then_some(cycles)
+    })
+    .await;
+    assert_eq!(cycles.as_array().map(Vec::len), Some(2), "{cycles}");
+    assert_eq!(
+        (&cycles[0]["ended_by"], &cycles[0]["commitment"]),
+        (&json!("restart"), &first["commitment"])
+    );
+    assert_ne!(
+        (&cycles[1]["secret_id"], &cycles[1]["nonce"]),
+        (&first["secret_id"], &first["nonce"])
+    );
+    assert!(
+        cycles[1]["cycle"].as_u64() >= Some(1_700_000_000),
+        "a number that nobody has seen: {cycles}"
+    );
+    // Nothing needs the old secret any more.
+    assert!(service.stop().await.success());
+    service.set(PREVIOUS, "");
+    service.restart().await;
+    assert_eq!(service.get(&path).await.body["cycles"], cycles);
+}

@@ -253,6 +253,104 @@ async fn a_player_checks_an_entry() {
     keep(&browser, "public-check", 1280, "light").await;
 }
 
+/// Chooses or pastes a cycle; what the check then says, and its steps.
+async fn check_cycle(browser: &Browser, place: Option<usize>, pasted: &str) -> (String, String) {
+    if let Some(place) = place {
+        browser.choose("#check-cycle", &place.to_string()).await;
+    }
+    browser.fill("#check-pasted", pasted).await;
+    browser
+        .ask("document.getElementById('check-cycle-result').replaceChildren()")
+        .await;
+    browser.click("#check-cycle-form button").await;
+    let said = eventually(PATIENCE, "the check says something", async || {
+        browser.text("#check-cycle-result > .note").await
+    })
+    .await;
+    let steps = browser
+        .ask("return document.getElementById('check-cycle-result').textContent")
+        .await;
+    (said, steps.as_str().unwrap_or_default().to_owned())
+}
+
+/// `mini` must be hit by its amount, `grand` by its time. The browser computes both from the published seeds.
+#[tokio::test]
+async fn a_player_checks_a_cycle() {
+    let service = Service::start().await;
+    let tiers = json!([
+        {"tier": "grand", "share_ppm": 600_000, "min_payout": 1, "must_hit_by": {"time": {"after_s": 1, "within_s": 3}}},
+        {"tier": "mini", "share_ppm": 400_000, "min_payout": 1, "must_hit_by": {"amount": {"low": 100, "high": 300}}}]);
+    put(
+        &service,
+        "spring",
+        &json!({"tiers": tiers, "odds": {"total": 1, "ranks": []}}),
+    )
+    .await;
+    let mut number = 0;
+    let cycles = eventually(
+        PATIENCE,
+        "a pool was hit by its time and one by its amount",
+        async || {
+            number += 1;
+            enter(&service, "spring", &format!("e{number}")).await;
+            let cycles = service.get("/v1/jackpots/spring/fairness").await.body["cycles"].clone();
+            let cycles = cycles.as_array().expect("cycles").clone();
+            let has = |tier| cycles.iter().any(|one| one["tier"] == tier && one["seed"].is_string());
+            (has("grand") && has("mini")).then_some(cycles)
+        },
+    )
+    .await;
+    let html = eventually(PATIENCE, "the page has the seeds", async || {
+        let page = open(&service, "/j/spring", &[]).await.html;
+        let has = |one: &Value| one["seed"].as_str().is_none_or(|seed| page.contains(seed));
+        cycles.iter().all(has).then_some(page)
+    })
+    .await;
+    assert!(html.contains("hit by its rule") && html.contains("It must be hit before it is above"));
+    let browser = Browser::start(Scripts::On).await;
+    browser.open(&service.url("/j/spring")).await;
+    let held = "return JSON.parse(document.getElementById('check-data').textContent).cycles";
+    let held = browser.ask(held).await.as_array().expect("cycles").clone();
+    browser.click("#check-cycle-form summary").await;
+    let (mut amounts, mut times) = (0, 0);
+    for (place, one) in held.iter().enumerate() {
+        let (said, steps) = check_cycle(&browser, Some(place), "").await;
+        let Some(seed) = one["seed"].as_str() else {
+            assert!(said.contains("still secret"), "{one}: {said}");
+            continue;
+        };
+        assert!(said.starts_with("It is right"), "{one}: {said}");
+        let kind = if one["tier"] == "grand" { "time" } else { "amount" };
+        assert!(
+            steps.contains(seed) && steps.contains(&format!("{kind}\\n0")),
+            "{steps}"
+        );
+        amounts += u32::from(kind == "amount");
+        times += u32::from(kind == "time");
+    }
+    assert!(amounts > 0 && times > 0, "{held:#?}");
+    let mini = held.iter().find(|one| one["tier"] == "mini" && one["seed"].is_string());
+    let mini = mini.expect("it was hit");
+    let (said, _) = check_cycle(&browser, None, &mini.to_string()).await;
+    assert!(said.starts_with("It is right"), "{said}");
+    let mut forged = mini.clone();
+    forged["trigger_amount"] = json!(mini["trigger_amount"].as_u64().expect("an amount") + 1);
+    let (said, _) = check_cycle(&browser, None, &forged.to_string()).await;
+    assert!(said.starts_with("It is wrong"), "{said}");
+    forged["seed"] = json!("5f".repeat(32));
+    let (said, steps) = check_cycle(&browser, None, &forged.to_string()).await;
+    assert!(
+        said.contains("proves nothing") && steps.contains("They differ"),
+        "{said}"
+    );
+    let (said, _) = check_cycle(&browser, None, "{\"seed\": 1}").await;
+    assert!(said.contains("no cycle"), "{said}");
+    let lines = browser.console().await;
+    assert!(lines.iter().all(|line| line["level"] != "SEVERE"), "{lines:#?}");
+    let found = barriers(&browser, &axe()).await;
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[tokio::test]
 async fn an_epoch_and_a_definition_that_the_page_does_not_hold_are_asked_for() {
     let service = Service::start().await;

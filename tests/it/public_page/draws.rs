@@ -3,6 +3,7 @@
 
 use hmac::{Hmac, KeyInit, Mac};
 use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::cycle::CycleSeed;
 use jackpot_core::jackpot::draw::EpochSeed;
 use jackpot_core::jackpot::odds::Odds;
 use jackpot_core::money::Minor;
@@ -259,4 +260,30 @@ async fn the_attempts_of_entries_are_those_that_the_service_recorded() {
         redrawn += usize::from(recorded.len() > 1);
     }
     assert!(redrawn > 20, "{redrawn}");
+}
+
+#[tokio::test]
+async fn triggers_of_cycles_are_those_of_the_service_bit_for_bit() {
+    let service = Service::start().await;
+    let browser = browser(&service).await;
+    let mut numbers = Numbers(1 << 40);
+    let (mut asked, mut expected) = (Vec::new(), Vec::new());
+    for number in 0..BATCH {
+        let seed = hex::encode(Sha256::digest(numbers.next().to_be_bytes()));
+        let kind = if numbers.below(2) == 0 { "amount" } else { "time" };
+        let count = match number % 5 {
+            0 => 1 + numbers.below(10),
+            1 => (1 << 53) - 1 - numbers.below(3),
+            _ => 1 + numbers.below(1 << 40),
+        };
+        let own = CycleSeed::published(&seed).expect("a seed");
+        expected.push(json!([own.commitment(), own.index(kind, count)]));
+        asked.push(json!([seed, kind, count]));
+    }
+    let script = format!(
+        "return Promise.all({}.map(async ([seed, kind, count]) => \
+         [await JackpotDraw.sha256(seed), (await JackpotDraw.trigger(seed, kind, 0, count)).trigger]))",
+        Value::from(asked)
+    );
+    assert_eq!(browser.ask(&script).await, Value::from(expected));
 }

@@ -39,7 +39,10 @@ fn a_market_day_adds_up_though_service_and_redis_are_killed() {
     }
     assert!(!numbers["hits"].as_array().expect("hits").is_empty());
     let transfer = &numbers["transfers"][0];
-    assert_eq!((&transfer["from"], &transfer["to"]), (&json!("mini"), &json!("network")));
+    assert_eq!(
+        (&transfer["from"], &transfer["to"]),
+        (&json!("mini"), &json!("network"))
+    );
     assert!(transfer["amount"].as_i64().expect("an amount") > 100);
 }
 
@@ -54,7 +57,11 @@ async fn a_day_that_does_not_add_up_is_violated() {
         .await;
     for id in ["mini", "network"] {
         let ended = service.get(&format!("/v1/jackpots/{id}")).await;
-        assert_eq!(ended.body["status"], "closed", "the run ends its jackpots: {}", ended.body);
+        assert_eq!(
+            ended.body["status"], "closed",
+            "the run ends its jackpots: {}",
+            ended.body
+        );
     }
 }
 
@@ -67,9 +74,15 @@ fn a_file_that_makes_no_sense_ends_with_2() {
     ]);
     let directory = tempfile::tempdir().expect("a directory");
     for (text, named) in [
-        (DAY.replace("at = 300", "at = 3000"), "events[0].at: must be an integer from 0 to 1500"),
+        (
+            DAY.replace("at = 300", "at = 3000"),
+            "events[0].at: must be an integer from 0 to 1500",
+        ),
         (DAY.replace("weight = 2", "wait = 2"), "wait"),
-        (DAY.replace("plays = 1_500", "plays = 1_500\nkills = 1"), "kills of the file"),
+        (
+            DAY.replace("plays = 1_500", "plays = 1_500\nkills = 1"),
+            "kills of the file",
+        ),
     ] {
         let file = directory.path().join("day.toml");
         fs::write(&file, text).expect("a file");
@@ -79,11 +92,19 @@ fn a_file_that_makes_no_sense_ends_with_2() {
             .output()
             .expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
-        assert!(output_text(&output).contains(named), "{named}: {}", output_text(&output));
+        assert!(
+            output_text(&output).contains(named),
+            "{named}: {}",
+            output_text(&output)
+        );
     }
     let missing = Command::new(env!("CARGO_BIN_EXE_jackpot"))
         .args(["simulate", "--scenario", "no/such/file.toml"])
         .output()
         .expect("the program starts");
-    assert!(output_text(&missing).contains("no/such/file.toml"), "{}", output_text(&missing));
+    assert!(
+        output_text(&missing).contains("no/such/file.toml"),
+        "{}",
+        output_text(&missing)
+    );
 }

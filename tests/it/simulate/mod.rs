@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod coupons;
+mod jackpots;
 mod market;
 mod report;
 pub mod room;

@@ -171,7 +171,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "ticket-not-found",
         "pre-queue-not-found",
     ),
-    IdReused: ("entry-id-reused", "adjustment-id-reused", "request-id-reused"),
+    IdReused: ("entry-id-reused", "adjustment-id-reused", "request-id-reused", "transfer-id-reused"),
     SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
@@ -184,6 +184,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "entry-pending",
         "entry-reversed",
         "too-late",
+        "jackpot-open",
     ),
     RateLimited: ("rate-limited",),
     Unavailable: (

@@ -20,6 +20,8 @@ use crate::words;
 
 /// Most cycles that a batch may end.
 pub const MAX_ENDED: usize = 1_000;
+/// Least distance of a cycle from the last one of its tier where its number must be one that nobody has seen.
+pub const GAP: u64 = 1_000;
 
 /// Redis' log of slow calls shows the first 128 bytes of an argument. No trigger is in them.
 const PREAMBLE: &str = "################################################################################################################################";
@@ -380,10 +382,11 @@ impl Cycles {
 /// Which numbers cycles with a new nonce have.
 #[derive(Debug, Clone, Copy)]
 pub enum Renews {
-    /// The next one.
+    /// The next one. If the last cycle of the tier is under another secret: as after a restore, of the second in
+    /// [`Preparing::now`].
     Next,
-    /// Of a restore: this one, the second of its begin, or `gap` above the last if that is more.
-    AtLeast { second: u64, gap: u64 },
+    /// Of a restore: this one, the second of its begin, or [`GAP`] above the last if that is more.
+    AtLeast { second: u64 },
 }
 
 /// What a call brings about the cycles of a jackpot.
@@ -495,8 +498,12 @@ impl Cycles {
                 nonce: kept.map_or(&fresh, |row| &row.nonce),
                 secret: current,
                 first: match with.renews {
-                    Some(Renews::AtLeast { second, gap }) => row.map_or(0, |row| row.cycle + gap).max(second),
-                    Some(Renews::Next) | None => next,
+                    Some(Renews::AtLeast { second }) => row.map_or(0, |row| row.cycle + GAP).max(second),
+                    Some(Renews::Next) => row.filter(|row| row.secret != current.0).map_or(next, |row| {
+                        let second = u64::try_from(with.now).unwrap_or_default();
+                        (row.cycle + GAP).max(second)
+                    }),
+                    None => next,
                 },
                 count: with.following,
                 low: rule.low.0,

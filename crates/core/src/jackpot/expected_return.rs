@@ -1,7 +1,9 @@
 //! What a player gets back on average of each stake, by the odds table and the money rules alone. Exact, in wide integers.
 //!
 //! Fixed prizes come out of the pools, so the two numbers are not added: over time the pools give out what reaches them.
-//! Redraws do not count: they replace a prize that was refused.
+//! Redraws do not count: they replace a prize that was refused. A play that hits a pool by its must-hit rule is not drawn;
+//! `fixed` counts it as drawn, because how many such plays there are depends on what pools hold and on time. What they win
+//! comes out of the pools, so it is in `pool`.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +17,8 @@ const MILLION: u128 = 1_000_000;
 /// What a player gets back on average, in parts per million of the stake, rounded down.
 ///
 /// A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows, above 0.
-/// Else it is null. So is a number beyond 2^53-1.
+/// Else it is null. So is a number beyond 2^53-1. Redraws do not count. A play that hits a pool by its must-hit rule counts
+/// as drawn, though it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExpectedReturn {
     /// The part of the stake that each play adds to the pools. Reserves are not in it.

@@ -42,6 +42,16 @@ pub struct Payout {
     pub claim_order: u64,
 }
 
+/// What an entry hit by the rule of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Index of the tier in the plan.
+    pub tier: usize,
+    pub cycle: u64,
+    /// The amount that the pool had to reach, minor units.
+    pub trigger: i64,
+}
+
 /// One contribution as answered, in minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contribution {
@@ -58,6 +68,8 @@ pub struct Answer {
     pub contributions: Box<[Contribution]>,
     pub payout: Option<Box<Payout>>,
     pub attempts: Box<[Attempt]>,
+    /// A hit by a rule: then nothing was drawn.
+    pub must_hit: Option<Hit>,
     pub epoch: u64,
     pub commitment: Arc<str>,
 }
@@ -97,6 +109,15 @@ struct WireDraw {
     epoch: u64,
     commitment: String,
     attempts: Vec<Attempt>,
+    #[serde(default)]
+    must_hit: Option<WireHit>,
+}
+
+#[derive(Deserialize)]
+struct WireHit {
+    tier: String,
+    cycle: u64,
+    trigger: i64,
 }
 
 /// Reads an answer and checks that it is one to this entry. The error says what is wrong with it.
@@ -111,7 +132,19 @@ pub fn read(plan: &Plan, entry: &Entry, body: &[u8]) -> Result<Answer, String> {
             return Err(format!("{field} is {got}, sent was {sent}"));
         }
     }
+    let says_hit = wire.outcome.prize == "must-hit";
+    if says_hit != wire.draw.must_hit.is_some() {
+        return Err("prize and must_hit do not agree whether a rule was hit".to_owned());
+    }
+    let hit = |hit: WireHit| {
+        Ok::<_, String>(Hit {
+            tier: tier_of(plan, &hit.tier)?,
+            cycle: hit.cycle,
+            trigger: hit.trigger,
+        })
+    };
     Ok(Answer {
+        must_hit: wire.draw.must_hit.map(hit).transpose()?,
         sequence: wire.sequence,
         contributions: contributions(plan, &wire.contributions)?,
         payout: payout(plan, wire.outcome)?.map(Box::new),
@@ -157,7 +190,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
                 Err("it has no prize but says what was paid".to_owned())
             };
         }
-        (1.., "pool") => true,
+        (0, "must-hit") | (1.., "pool") => true,
         (1.., "fixed") => false,
         (rank, prize) => return Err(format!("rank {rank} can't have the prize {prize}")),
     };
@@ -166,11 +199,7 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
     else {
         return Err("it has a prize but does not say tier, amount, payout_id and claim_order".to_owned());
     };
-    let index = plan
-        .tiers
-        .iter()
-        .position(|known| known.name == tier)
-        .ok_or_else(|| format!("it pays from {tier}"))?;
+    let index = tier_of(plan, &tier)?;
     Ok(Some(Payout {
         rank: wire.rank,
         takes_pool,
@@ -179,6 +208,11 @@ fn payout(plan: &Plan, wire: WireOutcome) -> Result<Option<Payout>, String> {
         id: payout_id,
         claim_order,
     }))
+}
+
+fn tier_of(plan: &Plan, name: &str) -> Result<usize, String> {
+    let index = plan.tiers.iter().position(|known| known.name == name);
+    index.ok_or_else(|| format!("it pays from {name}"))
 }
 
 #[cfg(test)]
@@ -193,7 +227,7 @@ mod tests {
         json!({"entry_id":"e1","jackpot_id":"sim-1","player_id":"p7","sequence":8812,
             "contributions":[{"tier":"grand","amount":1,"pool":18811}],
             "outcome":{"rank":1,"prize":"pool","tier":"grand","amount":18811,"payout_id":"x","claim_order":4,"coupon":null},
-            "draw":{"epoch":1,"commitment":"c","definition_version":3,"attempts":[{"attempt":0,"rank":1,"result":"paid"}]}})
+            "draw":{"epoch":1,"commitment":"c","definition_version":3,"attempts":[{"attempt":0,"rank":1,"result":"paid"}],"must_hit":null}})
     }
 
     fn read_value(value: &Value) -> Result<super::Answer, String> {
@@ -233,6 +267,12 @@ mod tests {
             ("/outcome/amount", json!(null), "amount"),
             ("/outcome/tier", json!("mini"), "mini"),
             ("/draw/attempts/0/result", json!("perhaps"), "perhaps"),
+            (
+                "/draw/must_hit",
+                json!({"tier": "grand", "cycle": 0, "by": "amount", "trigger": 9}),
+                "must_hit",
+            ),
+            ("/outcome/prize", json!("must-hit"), "must_hit"),
         ] {
             let mut changed = answer();
             *changed.pointer_mut(pointer).unwrap() = value;

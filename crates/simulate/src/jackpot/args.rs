@@ -7,7 +7,7 @@ use crate::args::id;
 
 /// The options below, which no other run takes. --master-secret is not one: in the environment it is meant for other runs.
 // No group, because its refusal would name all options in place of the given ones.
-pub const OF_JACKPOT: [&str; 15] = [
+pub const OF_JACKPOT: [&str; 17] = [
     "players",
     "entries",
     "winners",
@@ -19,6 +19,8 @@ pub const OF_JACKPOT: [&str; 15] = [
     "rate_ppm",
     "reserve_ppm",
     "pool_seed",
+    "must_hit_low",
+    "must_hit_high",
     "odds_ppm",
     "per_stake",
     "max_redraws",
@@ -69,6 +71,14 @@ pub struct JackpotArgs {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1_000_000_000), help_heading = "Jackpot")]
     #[serde(skip)]
     pub pool_seed: i64,
+    /// Each pool must be hit before it is above --must-hit-high: the hidden amounts are above this, in minor units.
+    #[arg(long, requires = "must_hit_high", value_parser = clap::value_parser!(i64).range(1..=1_000_000_000_000), help_heading = "Jackpot")]
+    #[serde(skip)]
+    pub must_hit_low: Option<i64>,
+    /// The largest hidden amount, in minor units.
+    #[arg(long, requires = "must_hit_low", value_parser = clap::value_parser!(i64).range(1..=1_000_000_000_000), help_heading = "Jackpot")]
+    #[serde(skip)]
+    pub must_hit_high: Option<i64>,
     /// Odds of rank 1 in millionths [default: 1000; 50000 where winners can't be chosen beforehand].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60_000), help_heading = "Jackpot")]
     #[serde(skip)]
@@ -98,7 +108,20 @@ impl JackpotArgs {
                 self.winners, self.players
             )));
         }
+        if let Some((low, high)) = self.must_hit() {
+            let least = self.min_payout.max(self.pool_seed);
+            if low < least || high <= low {
+                return Err(SimulateError::Usage(format!(
+                    "--must-hit-low {low} must be at least --min-payout and --pool-seed, {least}, and below --must-hit-high {high}"
+                )));
+            }
+        }
         Ok(())
+    }
+
+    /// Above what and up to what the pools must be hit.
+    pub fn must_hit(&self) -> Option<(i64, i64)> {
+        self.must_hit_low.zip(self.must_hit_high)
     }
 
     /// Entries that all collisions together release.

@@ -42,23 +42,81 @@ impl EpochSeed {
 
     /// The number below `total` that this attempt of this entry draws.
     pub fn ticket(&self, jackpot_id: &str, entry_id: &str, attempt: u32, client_seed: Option<&str>, total: u64) -> u64 {
-        let limit = (1_u128 << 64) / u128::from(total) * u128::from(total);
-        for block in 0_u32.. {
+        uniform(&self.keyed, total, |block| {
             let mut message = format!("draw\n{jackpot_id}\n{entry_id}\n{attempt}\n{block}");
             if let Some(seed) = client_seed {
                 message.push('\n');
                 message.push_str(seed);
             }
-            let digest = finish(self.keyed.clone(), message.as_bytes());
-            for word in digest.as_chunks::<8>().0 {
-                let word = u64::from_be_bytes(*word);
-                if u128::from(word) < limit {
-                    return word % total;
-                }
+            message
+        })
+    }
+}
+
+/// The secret seed of one cycle of a pool that must be hit.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CycleSeed([u8; 32]);
+
+/// Without the secret.
+impl std::fmt::Debug for CycleSeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CycleSeed of {}", self.commitment())
+    }
+}
+
+impl CycleSeed {
+    /// `HMAC-SHA256(master_secret, "jackpot-cycle\n{jackpot_id}\n{tier}\n{cycle}\n{nonce}")`.
+    pub fn derive(master_secret: &[u8; 32], jackpot_id: &str, tier: &str, cycle: u64, nonce: &str) -> Self {
+        let message = format!("jackpot-cycle\n{jackpot_id}\n{tier}\n{cycle}\n{nonce}");
+        Self(finish(keyed(master_secret), message.as_bytes()))
+    }
+
+    /// As the service publishes it.
+    pub fn published(text: &str) -> Option<Self> {
+        Some(Self(hex::decode(text).ok()?.try_into().ok()?))
+    }
+
+    /// In hex.
+    #[cfg(test)]
+    pub fn reveal(&self) -> String {
+        hex::encode(self.0)
+    }
+
+    /// What the service publishes when the cycle begins.
+    pub fn commitment(&self) -> String {
+        hex::encode(Sha256::digest(self.0))
+    }
+
+    /// The amount that the pool must reach, for a rule from `low` to `high`.
+    pub fn trigger_amount(&self, low: i64, high: i64) -> i64 {
+        low + 1 + self.index("amount", high - low)
+    }
+
+    /// The second since 1970 from which an entry hits, after `from` and not later than `deadline`.
+    pub fn trigger_second(&self, from: i64, deadline: i64) -> i64 {
+        from + 1 + self.index("time", deadline - from)
+    }
+
+    fn index(&self, kind: &str, range: i64) -> i64 {
+        let range = range.unsigned_abs().max(1);
+        let index = uniform(&keyed(&self.0), range, |block| format!("{kind}\n{block}"));
+        i64::try_from(index).unwrap_or_default()
+    }
+}
+
+/// A number below `total`, uniform: the first word of the blocks that favours none.
+fn uniform(keyed: &HmacSha256, total: u64, message: impl Fn(u32) -> String) -> u64 {
+    let limit = (1_u128 << 64) / u128::from(total) * u128::from(total);
+    for block in 0_u32.. {
+        let digest = finish(keyed.clone(), message(block).as_bytes());
+        for word in digest.as_chunks::<8>().0 {
+            let word = u64::from_be_bytes(*word);
+            if u128::from(word) < limit {
+                return word % total;
             }
         }
-        unreachable!("2^34 words in a row above the limit")
     }
+    unreachable!("2^34 words in a row above the limit")
 }
 
 /// The id of a draw secret: the first 16 hex digits of `SHA-256("jackpot-secret\n" || master_secret)`.
@@ -104,7 +162,7 @@ fn finish(mut mac: HmacSha256, message: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use super::{EpochSeed, OddsTable, secret_id};
+    use super::{CycleSeed, EpochSeed, OddsTable, secret_id};
 
     fn spring() -> EpochSeed {
         EpochSeed::derive(&[0x5f; 32], "spring", 1, "00112233445566778899aabbccddeeff")
@@ -166,5 +224,20 @@ mod tests {
         assert_eq!(drawn(&by_stake, 49), [0; 10]);
         assert_eq!(drawn(&by_stake, 99), [1, 1, 2, 2, 2, 0, 0, 0, 0, 0]);
         assert_eq!(drawn(&by_stake, 100), [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_cycle_has_the_published_seed_and_trigger() {
+        let seed = CycleSeed::derive(&[0x5f; 32], "spring", "grand", 0, "00112233445566778899aabbccddeeff");
+        assert_eq!(
+            (seed.reveal().as_str(), seed.commitment().as_str()),
+            (
+                "03d61afc10e7ed7d3a0dc0a816886872442510a04a21a190212f9d82c307e6c3",
+                "a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51"
+            )
+        );
+        assert_eq!(seed.trigger_amount(5_000, 10_000), 5_001 + 2_070);
+        assert_eq!(CycleSeed::published(&seed.reveal()), Some(seed));
+        assert_eq!(CycleSeed::published("00"), None);
     }
 }

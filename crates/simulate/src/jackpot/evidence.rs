@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use super::answer::Answer;
+use super::cycles::Cycle;
 use super::draw::EpochSeed;
 use super::epochs::Epoch;
 use super::plan::{Entry, Plan};
@@ -116,6 +117,8 @@ pub struct Evidence {
     pub pending: Pending,
     pub receipts: Receipts,
     pub expected: Expected,
+    /// Oldest first; none without a must-hit rule.
+    pub cycles: Vec<Cycle>,
     /// The seeds of the epochs that answers name, when the draw secret is known.
     pub seeds: Option<Seeds>,
 }

@@ -4,6 +4,7 @@ mod after;
 mod answer;
 mod args;
 mod check;
+mod cycles;
 mod draw;
 mod epochs;
 mod evidence;
@@ -15,6 +16,8 @@ mod plots;
 
 pub use after::{pending, receipts};
 pub use args::{JackpotArgs, OF_JACKPOT};
+pub use cycles::{Cycle, published};
+pub use draw::CycleSeed;
 #[cfg(test)]
 pub use evidence::Receipt;
 pub use evidence::{Pending, Receipts};
@@ -91,6 +94,7 @@ impl Scenario for Plan {
             repeated: results.repeated,
             meters: after::meters(api, self).await?,
             expected: after::expected(api, self).await?,
+            cycles: cycles::read(api, self, setup.target.secret.as_ref()).await?,
             pending,
             plan: Self::clone(self),
         })

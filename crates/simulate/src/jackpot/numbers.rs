@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::answer::Outcome;
+use super::answer::{Answer, Outcome};
 use super::evidence::{Evidence, Meter, Record};
 use crate::numbers::{Latency, latency, per};
 
@@ -18,6 +18,9 @@ pub struct Numbers {
     pub paid: u64,
     pub paid_pools: u64,
     pub paid_fixed: u64,
+    /// Among the pools: hits by their rule.
+    pub hits: u64,
+    pub cycles: u64,
     pub paid_after_redraw: u64,
     /// Minor units.
     pub paid_amount: i64,
@@ -31,7 +34,8 @@ pub struct Numbers {
 /// What came back of all stakes, in parts per million, beside what the rules promise on average.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Returned {
-    /// Fixed prizes that ordinary entries were paid at their first draw. Chosen winners and redraws are no chance.
+    /// Fixed prizes that ordinary entries were paid at their first draw, of those that were drawn. Chosen winners and
+    /// redraws are no chance.
     pub fixed_ppm: u64,
     pub fixed_expected_ppm: Option<u64>,
     /// Everything that was paid, or that pools hold now, less what operators put in.
@@ -41,7 +45,9 @@ pub struct Returned {
 
 impl Returned {
     fn of(evidence: &Evidence) -> Self {
-        let ordinary = || evidence.answers().filter(|(record, _)| record.collision.is_none());
+        // The rules count every play as drawn, and one that hits is not.
+        let is_drawn = |(record, answer): &(&Record, &Answer)| record.collision.is_none() && answer.must_hit.is_none();
+        let ordinary = || evidence.answers().filter(is_drawn);
         let fixed = ordinary().filter_map(|(_, answer)| {
             let payout = answer.payout.as_ref()?;
             (!payout.takes_pool && answer.attempts.len() == 1).then_some(payout.amount)
@@ -81,6 +87,8 @@ impl Numbers {
             paid: 0,
             paid_pools: 0,
             paid_fixed: 0,
+            hits: 0,
+            cycles: evidence.cycles.len() as u64,
             paid_after_redraw: 0,
             paid_amount: 0,
             retries: 0,
@@ -103,6 +111,7 @@ impl Numbers {
                 numbers.paid_amount += payout.amount;
                 numbers.paid_pools += u64::from(payout.takes_pool);
                 numbers.paid_fixed += u64::from(!payout.takes_pool);
+                numbers.hits += u64::from(answer.must_hit.is_some());
                 numbers.paid_after_redraw += u64::from(redrawn);
                 numbers.collision_paid += u64::from(record.collision.is_some() && !redrawn);
             }
@@ -133,5 +142,19 @@ mod tests {
         assert_eq!(returned.pool_ppm, 10_000, "{returned:?}");
         assert!((3_000..7_000).contains(&returned.fixed_ppm), "{returned:?}");
         assert!((Plan::client_per_s(&numbers, 2.0) - 2_001.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn hits_are_counted_in_what_comes_back() {
+        let evidence = fixture::honest("--must-hit-low 100 --must-hit-high 120");
+        let numbers = Numbers::of(&evidence, 2.0);
+        assert!(
+            numbers.hits > 3 && numbers.hits < numbers.paid_pools,
+            "{} of {}",
+            numbers.hits,
+            numbers.paid_pools
+        );
+        assert_eq!(numbers.cycles, numbers.paid_pools + 1);
+        assert_eq!(numbers.returned.pool_ppm, 10_000, "what hits took is in it");
     }
 }

@@ -34,16 +34,20 @@ impl Shown for Plan {
             ("entries/s".to_owned(), grouped_rate(numbers.entries_per_s)),
         ];
         rows.extend(latency_rows("latency", &numbers.latency));
-        rows.extend([
-            (
-                "claims paid".to_owned(),
-                format!(
-                    "{} ({} pools, {} fixed)",
-                    grouped(numbers.paid),
-                    numbers.paid_pools,
-                    numbers.paid_fixed
-                ),
+        rows.extend([(
+            "claims paid".to_owned(),
+            format!(
+                "{} ({} pools, {} fixed)",
+                grouped(numbers.paid),
+                numbers.paid_pools,
+                numbers.paid_fixed
             ),
+        )]);
+        if self.options.must_hit().is_some() {
+            let hits = format!("{} in {} cycles", grouped(numbers.hits), grouped(numbers.cycles));
+            rows.push(("pools hit by their rule".to_owned(), hits));
+        }
+        rows.extend([
             ("amount paid".to_owned(), grouped(numbers.paid_amount.unsigned_abs())),
             (
                 "fixed prizes, of each stake".to_owned(),

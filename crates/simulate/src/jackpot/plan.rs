@@ -38,6 +38,8 @@ pub struct Tier {
     pub pool_micro: i64,
     /// What one entry adds to the reserve, in millionths of a minor unit.
     pub reserve_micro: i64,
+    /// Above what and up to what it must be hit, in minor units.
+    pub must_hit: Option<(i64, i64)>,
 }
 
 /// What a rank wins.
@@ -162,8 +164,9 @@ impl Plan {
             .tiers
             .iter()
             .map(|tier| {
+                let rule = tier.must_hit.map(|(low, high)| json!({ "amount": { "low": low, "high": high } }));
                 json!({ "tier": tier.name, "share_ppm": tier.share_ppm, "min_payout": tier.min_payout, "seed": tier.seed,
-                        "reserve_ppm": tier.reserve_ppm, "cap": null, "must_hit_by": null })
+                        "reserve_ppm": tier.reserve_ppm, "cap": null, "must_hit_by": rule })
             })
             .collect();
         let contribution = match self.options.rate_ppm {
@@ -296,6 +299,7 @@ fn tiers(options: &JackpotArgs) -> Vec<Tier> {
                 reserve_ppm,
                 pool_micro: tier_micro - reserve_micro,
                 reserve_micro,
+                must_hit: options.must_hit(),
             }
         })
         .collect()

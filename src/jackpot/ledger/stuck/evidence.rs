@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::transfer;
 use jackpot_core::wire::Field as _;
 
+use super::cycles::{self, Later};
 use crate::jackpot::ledger::books::Terms;
 use crate::jackpot::ledger::event::{Checkpoint, Claim, ClaimResult, Enter, Event, Kind};
 use crate::jackpot::view::Status;
@@ -44,6 +44,8 @@ pub(super) struct Evidence {
     pub(super) retention_s: Option<u64>,
     /// Tiers and digests of definitions that later events put.
     pub(super) terms: BTreeMap<u64, Terms>,
+    /// What they say of cycles.
+    pub(super) cycles: Later,
     /// Later events that can't be read either.
     pub(super) unreadable: u64,
     /// The first definition that a later event put in force.
@@ -79,6 +81,12 @@ impl Evidence {
         let applied = event.applied;
         self.history.get_or_insert(event.history);
         self.count(&event.kind);
+        if self.checkpoint.is_none() {
+            self.cycles.changed(&event.cycles);
+            if matches!(event.kind, Kind::Reverse(_)) {
+                self.cycles.reversed(&event.changes);
+            }
+        }
         for change in event.changes {
             let sum = self.changed.entry((change.tier, change.meter.to_string())).or_default();
             *sum = sum.saturating_add(change.delta);
@@ -193,7 +201,7 @@ impl Evidence {
         first(&mut self.sequence, "seq");
         first(&mut self.claim_order, "order");
         first(&mut self.retention_s, "retention");
-        let cycles = Cycles::parse(text("cycles").unwrap_or_default()).unwrap_or_default();
+        let cycles = cycles::held(text("cycles"));
         for (version, tiers, money, rules) in [
             ("version", "tiers", "money", &cycles.rules),
             ("next", "next_tiers", "next_money", &cycles.next),
@@ -206,6 +214,9 @@ impl Evidence {
                 };
                 self.terms.entry(version).or_insert(terms);
             }
+        }
+        if self.checkpoint.is_none() {
+            self.cycles.held = cycles.rows;
         }
         let (changed, counted) = (&self.changed, self.counted);
         self.checkpoint

@@ -27,14 +27,14 @@ async fn given(db: LedgerDb) -> JackpotLedger {
 async fn look(fixture: &JackpotLedger, entry_id: &str) -> Result<Round, PlayError> {
     let found = lookup(&fixture.store, &fixture.keys, Mark::ZERO, entry_id).await;
     let found = found?.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
-    let (sent, record, entered_ms) = match (found.sent, found.record, found.at_ms) {
-        (Some(sent), Some(record), Some(at_ms)) => (sent, record, at_ms),
-        _ => {
+    let (sent, record, entered_ms) =
+        if let (Some(sent), Some(record), Some(at_ms)) = (found.sent, found.record, found.at_ms) {
+            (sent, record, at_ms)
+        } else {
             let taken = fixture.ledger.taken(&fixture.id, entry_id, found.sequence).await;
             let taken = taken.expect("in the ledger");
             (taken.sent, taken.record, taken.at_ms)
-        }
-    };
+        };
     Ok(Round {
         sequence: record.sequence,
         entered_ms,

@@ -5,6 +5,7 @@ use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
+use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
@@ -14,11 +15,15 @@ use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::ClientSeed;
 use jackpot_core::money::Minor;
+use jackpot_core::wire::Field as _;
 use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::jackpot::must_hit::{open, ruled};
+use crate::jackpot::transfer::Pair;
+use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -27,6 +32,8 @@ on_both_databases!(
     money_that_an_event_makes_is_booked_as_skipped,
     an_event_that_the_database_refuses_is_found_among_others,
     only_the_stuck_event_is_skipped,
+    cycles_that_a_skipped_event_ends_or_begins_are_carried_on,
+    a_skipped_event_of_a_transfer_leaves_its_row_and_its_money,
 );
 
 /// Entries of the story, and what they drew in the end.
@@ -419,4 +426,150 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     .await;
     assert!(matches!(late, Err(StuckError::Write(_))), "{late:?}");
     assert_eq!(place(&fixture, &jackpot).await.0, at);
+}
+
+/// Hits, a reversal, a resume and a rotation that end and begin cycles.
+async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
+    let rule = json!({"amount": {"low": 2, "high": 4}, "time": {"after_s": 80_000, "within_s": 86_400}});
+    let jackpot = JackpotFixture::on(fixture.redis.clone(), &ruled(&rule)).await;
+    let enter = async |name: &str, count: u32| {
+        for i in 0..count {
+            jackpot.enter(&[loser(&jackpot, &format!("{name}{i}")).await]).await;
+        }
+    };
+    enter("a", 1).await;
+    jackpot.reverse("a0", "r1").await.expect("reversed");
+    enter("b", 7).await;
+    jackpot.status(Status::Paused).await;
+    jackpot.status(Status::Open).await;
+    enter("c", 1).await;
+    let by = operator();
+    let rotated = jackpot
+        .operate
+        .end_epoch_with(&jackpot.id, "a test".to_owned(), &by, true);
+    rotated.await.expect("rotated");
+    enter("d", 5).await;
+    jackpot
+}
+
+/// Each event in turn is missing, unreadable, or unreadable but for what it did with cycles.
+async fn cycles_that_a_skipped_event_ends_or_begins_are_carried_on(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    let right = story_of_cycles(&fixture).await;
+    fixture.project().await;
+    let all = place(&fixture, &right).await.0;
+    assert_eq!(all, 19);
+    for n in 2..=all {
+        for damage in ["missing", "unreadable", "partly"] {
+            let jackpot = story_of_cycles(&fixture).await;
+            let at = usize::try_from(n - 1).expect("small");
+            jackpot
+                .rewrite(|events| match damage {
+                    "missing" => drop(events.remove(at)),
+                    "partly" => drop(events[at].1.insert("at".to_owned(), "noon".to_owned())),
+                    _ => {
+                        let rubbish = [("n", "\u{0}"), ("rubbish", "x")];
+                        events[at].1 = rubbish.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+                    }
+                })
+                .await;
+            jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+            fixture.project().await;
+            assert_eq!(place(&fixture, &jackpot).await.0, n - 1, "{damage}");
+            let lines = skip(&fixture, &jackpot, n).await;
+            fixture.project().await;
+            assert_right(&fixture, &jackpot).await;
+            assert_clean(&fixture, &jackpot).await;
+            assert_verifies(&fixture, &jackpot, n).await;
+            let open = open(&jackpot).await;
+            let sql = format!(
+                "SELECT CAST(cycle AS TEXT), commitment, CAST(ended_n AS TEXT) FROM cycles \
+                 WHERE jackpot_id = '{}' ORDER BY cycle",
+                jackpot.id
+            );
+            let rows = fixture.rows(sql).await;
+            let last = rows.last().expect("cycles");
+            assert_eq!(
+                (&*last[0], &*last[1], &*last[2]),
+                (&*open.cycle.to_string(), &*open.commitment.0.expect("open"), "0"),
+                "event {n}, {damage}: {lines:?}"
+            );
+            let ended = rows[..rows.len() - 1].iter();
+            assert!(ended.clone().all(|row| row[2] != "0"), "event {n}, {damage}: {rows:?}");
+        }
+    }
+}
+
+/// What Redis keeps of a transfer says what its event did.
+async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    for (kind, is_done) in [("expect", true), ("give", false), ("receive", true)] {
+        let on = async || JackpotFixture::on(fixture.redis.clone(), &json!({})).await;
+        let pair = Pair {
+            source: on().await,
+            target: on().await,
+        };
+        pair.source.fund("f", 70).await;
+        pair.source.status(Status::Paused).await;
+        let parts = pair.transfer("t", &[("grand", "grand")]).await;
+        let records = async |jackpot: &JackpotFixture| jackpot.hash(&jackpot.keys.adjustments).await;
+        let kept = [records(&pair.source).await, records(&pair.target).await];
+        let jackpot = if kind == "give" { &pair.source } else { &pair.target };
+        let mut n = 0;
+        jackpot
+            .rewrite(|events| {
+                let is_it = |(_, fields): &(String, Fields)| fields["type"] == kind;
+                let at = events.iter().position(is_it).expect("there");
+                n = at as u64 + 1;
+                events[at].1 = [("rubbish".to_owned(), "\u{1b}[1m".to_owned())].into();
+            })
+            .await;
+        jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+        fixture.project().await;
+        assert_eq!(place(&fixture, jackpot).await.0, n - 1, "{kind}");
+        skip(&fixture, jackpot, n).await;
+        fixture.project().await;
+        let row = fixture
+            .rows(format!(
+                "SELECT transfer_id, to_id, parts, CAST(done_ms > 0 AS TEXT) FROM transfers WHERE jackpot_id = '{}'",
+                pair.source.id
+            ))
+            .await;
+        let expected = ["t".to_owned(), pair.target.id.to_string(), parts.text()];
+        assert_eq!(row[0][..3], expected, "{kind}");
+        // The target's event was read before the row was there: a worker ends it.
+        assert_eq!(["1", "true"].contains(&&*row[0][3]), is_done, "{kind}");
+        let worker = Transfers {
+            operate: pair.target.operate.clone(),
+            sql: fixture.ledger.sql.clone(),
+        };
+        worker.look(true).await.expect("SQL answers");
+        let open = fixture
+            .rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned())
+            .await;
+        assert!(open.is_empty(), "{kind}: {open:?}");
+        for side in [&pair.source, &pair.target] {
+            assert_right(&fixture, side).await;
+            assert_clean(&fixture, side).await;
+            let restorer = Restorer::new(fixture.ledger.sql.clone(), side.store.clone());
+            let secrets = &side.operate.views.secrets;
+            let done = restorer
+                .restore(secrets, &side.id, Replace::Stopped, &operator(), "a test")
+                .await;
+            done.expect("rebuilt");
+            fixture.project().await;
+            assert_right(&fixture, side).await;
+        }
+        assert_eq!(
+            [records(&pair.source).await, records(&pair.target).await],
+            kept,
+            "{kind}"
+        );
+        assert_eq!(
+            (pair.source.money().await.0, pair.target.money().await.0),
+            (0, 70),
+            "{kind}"
+        );
+        assert_verifies(&fixture, jackpot, n).await;
+    }
 }

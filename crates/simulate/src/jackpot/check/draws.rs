@@ -69,6 +69,13 @@ pub fn attempts_fit(evidence: &Evidence) -> Result<String, String> {
 }
 
 fn fits(plan: &Plan, answer: &Answer) -> Result<(), String> {
+    if answer.must_hit.is_some() {
+        return if answer.attempts.is_empty() {
+            Ok(())
+        } else {
+            Err("hit a pool by its rule, and was drawn".to_owned())
+        };
+    }
     let Some((last, before)) = answer.attempts.split_last() else {
         return Err("was never drawn".to_owned());
     };

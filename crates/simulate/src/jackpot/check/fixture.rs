@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::finding::Judged;
 use crate::forge::{self, Honest};
-use crate::jackpot::answer::{Answer, Attempt, Contribution, Outcome, Payout};
-use crate::jackpot::draw::{EpochSeed, secret_id};
+use crate::jackpot::answer::{Answer, Attempt, Contribution, Hit, Outcome, Payout};
+use crate::jackpot::cycles::Cycle;
+use crate::jackpot::draw::{CycleSeed, EpochSeed, secret_id};
 use crate::jackpot::epochs::Epoch;
 use crate::jackpot::evidence::{Evidence, Expected, Meter, Pending, Receipt, Receipts, Record, Repeated, Seeds, Seen};
 use crate::jackpot::plan::{Entry, Plan, Prize};
@@ -23,6 +24,8 @@ struct Model {
     meters: Vec<Meter>,
     claims: u64,
     answers: Vec<(Entry, Answer)>,
+    /// Of tiers with a rule; the last one of a tier is open.
+    cycles: Vec<Cycle>,
 }
 
 /// 4,000 entries with high odds, so that a few dozen claims of each kind are among them.
@@ -39,8 +42,12 @@ impl Honest for Plan {
             meters: vec![Meter::default(); tiers],
             claims: 0,
             answers: Vec::new(),
+            cycles: Vec::new(),
             plan,
         };
+        for tier in 0..tiers {
+            model.begin_cycle(tier);
+        }
         let mut waiting: Vec<(u64, usize)> = Vec::new();
         for number in 0..model.plan.options.entries {
             while let Some((_, index)) = waiting.first().copied().filter(|(due, _)| *due <= number) {
@@ -107,11 +114,90 @@ impl Model {
             contributions: contributions.into(),
             payout: None,
             attempts: Box::default(),
+            must_hit: None,
             epoch: 1,
             commitment: self.seed.commitment().into(),
         };
         self.answers.push((entry, answer));
-        self.attempt(self.answers.len() - 1) == Outcome::Retry
+        let last = self.answers.len() - 1;
+        !self.hit(last) && self.attempt(last) == Outcome::Retry
+    }
+
+    /// The next cycle of a tier with a rule.
+    fn begin_cycle(&mut self, tier: usize) {
+        let Some((low, high)) = self.plan.tiers[tier].must_hit else {
+            return;
+        };
+        let name = self.plan.tiers[tier].name;
+        let cycle = self.cycles.iter().filter(|cycle| cycle.tier == name).count() as u64;
+        let seed = CycleSeed::derive(&SECRET, &self.plan.jackpot_id, name, cycle, NONCE);
+        self.cycles.push(Cycle {
+            tier: name.to_owned(),
+            cycle,
+            nonce: NONCE.to_owned(),
+            commitment: seed.commitment(),
+            low: Some(low),
+            high: Some(high),
+            ended_by: None,
+            seed: None,
+            trigger_amount: None,
+            derived: Some(seed),
+            ..Cycle::default()
+        });
+    }
+
+    /// Ends the open cycle of a tier, if it has one, and begins the next.
+    fn end_cycle(&mut self, tier: usize, by: &str) {
+        let name = self.plan.tiers[tier].name;
+        let Some(open) = self.cycles.iter_mut().rfind(|cycle| cycle.tier == name) else {
+            return;
+        };
+        open.trigger_amount = open.trigger();
+        open.seed = open.derived.as_ref().map(CycleSeed::reveal);
+        open.ended_by = Some(by.to_owned());
+        self.begin_cycle(tier);
+    }
+
+    /// Gives the first pool that is due to the entry taken last. Returns whether one was.
+    fn hit(&mut self, index: usize) -> bool {
+        for tier in 0..self.plan.tiers.len() {
+            let name = self.plan.tiers[tier].name;
+            let open = self.cycles.iter().rfind(|cycle| cycle.tier == name);
+            let Some((cycle, trigger)) = open.and_then(|open| Some((open.cycle, open.trigger()?))) else {
+                continue;
+            };
+            if self.meters[tier].pool < trigger {
+                continue;
+            }
+            let payout = self.take(tier, 0, self.meters[tier].pool, true);
+            let answer = &mut self.answers[index].1;
+            answer.payout = Some(Box::new(payout));
+            answer.must_hit = Some(Hit { tier, cycle, trigger });
+            self.end_cycle(tier, "must-hit");
+            return true;
+        }
+        false
+    }
+
+    /// Pays out of a pool.
+    fn take(&mut self, index: usize, rank: u32, amount: i64, takes_pool: bool) -> Payout {
+        let (meter, tier) = (&mut self.meters[index], &self.plan.tiers[index]);
+        meter.pool -= amount;
+        meter.paid += amount;
+        if takes_pool {
+            meter.wins += 1;
+            meter.pool = tier.seed.min(meter.reserve);
+            meter.reserve -= meter.pool;
+        }
+        self.claims += 1;
+        Payout {
+            rank,
+            takes_pool,
+            tier: index,
+            amount,
+            id: format!("pay-{}", self.claims),
+            claim_order: self.claims,
+        }
     }
 
     fn redraw(&mut self, index: usize) {
@@ -123,7 +209,7 @@ impl Model {
     }
 
     fn attempt(&mut self, index: usize) -> Outcome {
-        let (entry, answer) = &mut self.answers[index];
+        let (entry, answer) = &self.answers[index];
         let number = u32::try_from(answer.attempts.len()).unwrap();
         let ticket = self.seed.ticket(
             &self.plan.jackpot_id,
@@ -137,37 +223,25 @@ impl Model {
         let result = match self.plan.prize(rank) {
             None => Outcome::None,
             Some(prize) => {
-                let meter = &mut self.meters[prize.tier()];
-                let tier = &self.plan.tiers[prize.tier()];
+                let pool = self.meters[prize.tier()].pool;
                 let (amount, enough) = match prize {
-                    Prize::Pool { .. } => (meter.pool, meter.pool >= tier.min_payout),
-                    Prize::Fixed { amount, .. } => (amount, meter.pool >= amount),
+                    Prize::Pool { tier } => (pool, pool >= self.plan.tiers[tier].min_payout),
+                    Prize::Fixed { amount, .. } => (amount, pool >= amount),
                 };
                 if refused || !enough {
                     Outcome::Retry
                 } else {
-                    meter.pool -= amount;
-                    meter.paid += amount;
                     let takes_pool = matches!(prize, Prize::Pool { .. });
+                    let payout = self.take(prize.tier(), rank, amount, takes_pool);
+                    self.answers[index].1.payout = Some(Box::new(payout));
                     if takes_pool {
-                        meter.wins += 1;
-                        meter.pool = tier.seed.min(meter.reserve);
-                        meter.reserve -= meter.pool;
+                        self.end_cycle(prize.tier(), "take");
                     }
-                    self.claims += 1;
-                    let id = format!("pay-{}", self.claims);
-                    answer.payout = Some(Box::new(Payout {
-                        rank,
-                        takes_pool,
-                        tier: prize.tier(),
-                        amount,
-                        id,
-                        claim_order: self.claims,
-                    }));
                     Outcome::Paid
                 }
             }
         };
+        let answer = &mut self.answers[index].1;
         let mut attempts = answer.attempts.to_vec();
         attempts.push(Attempt { number, rank, result });
         answer.attempts = attempts.into();
@@ -221,6 +295,7 @@ impl Model {
             meters: self.meters,
             pending: Pending::None { after_ms: 0 },
             expected: Expected::default(),
+            cycles: self.cycles,
         }
     }
 }

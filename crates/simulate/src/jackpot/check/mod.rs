@@ -1,6 +1,7 @@
 //! The checks: each promise that can be seen from outside is a named rule over the evidence of a run.
 
 mod answers;
+mod cycles;
 mod draws;
 #[cfg(test)]
 pub mod fixture;
@@ -16,7 +17,7 @@ use crate::finding::{Judged, Rule};
 use crate::jackpot::evidence::Evidence;
 
 /// In the order in which a reader understands them best: a violation of an early one explains later ones.
-pub const RULES: [Rule<Evidence>; 13] = [
+pub const RULES: [Rule<Evidence>; 14] = [
     Rule {
         name: "answers",
         demand: "every entry has an answer, which is about that entry",
@@ -66,6 +67,11 @@ pub const RULES: [Rule<Evidence>; 13] = [
         name: "pools",
         demand: "played back in sequence, every pool, payout and retry is the one of a single pool",
         judge: pools::play_back,
+    },
+    Rule {
+        name: "must-hit cycles",
+        demand: "the hidden amount of each cycle is that of the seed whose commitment was public when it began",
+        judge: cycles::seeds_give_the_triggers,
     },
     Rule {
         name: "conservation",

@@ -71,11 +71,8 @@ pub fn claims_are_in_order(evidence: &Evidence) -> Result<String, String> {
                 answer.sequence
             ));
         }
-        if answer
-            .attempts
-            .first()
-            .is_some_and(|attempt| attempt.result == Outcome::Paid)
-        {
+        let first = answer.attempts.first();
+        if answer.must_hit.is_some() || first.is_some_and(|attempt| attempt.result == Outcome::Paid) {
             last_first_claim = (*claim_order, id);
         } else {
             redrawn += 1;

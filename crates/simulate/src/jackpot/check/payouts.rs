@@ -17,7 +17,8 @@ pub fn one_per_win(evidence: &Evidence) -> Result<String, String> {
             .attempts
             .iter()
             .filter(|attempt| attempt.result == Outcome::Paid)
-            .count();
+            .count()
+            + usize::from(answer.must_hit.is_some());
         if paid_attempts != usize::from(answer.payout.is_some()) {
             return Err(format!(
                 "{id} has {paid_attempts} paid attempts and {} payout",
@@ -63,7 +64,8 @@ pub fn amounts_fit(evidence: &Evidence) -> Result<String, String> {
             continue;
         };
         let id = &record.entry.id;
-        match evidence.plan.prize(payout.rank) {
+        let hit = answer.must_hit.map(|hit| Prize::Pool { tier: hit.tier });
+        match hit.or_else(|| evidence.plan.prize(payout.rank)) {
             Some(Prize::Pool { tier }) if payout.takes_pool && tier == payout.tier => {
                 let minimum = evidence.plan.tiers[tier].min_payout;
                 if payout.amount < minimum {

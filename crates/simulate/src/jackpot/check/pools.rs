@@ -2,12 +2,14 @@
 //!
 //! First claims happen inside their entry, so their instant is known. A claim after a redraw happens at some later
 //! instant; its place between two entries is found from the pool that the next entry saw, and must agree with the
-//! claim numbers. A retry at attempt 0 must have had its cause; later retries have no known instant and are not judged.
+//! claim numbers. A retry at attempt 0 must have had its cause; later retries have no known instant and are not judged. An
+//! entry hits a pool by its rule exactly if it brings the pool to the hidden amount of the open cycle.
 
 use std::collections::VecDeque;
 
 use super::Judged;
 use crate::jackpot::answer::{Answer, Outcome, Payout};
+use crate::jackpot::cycles::Cycle;
 use crate::jackpot::evidence::Evidence;
 use crate::jackpot::plan::{Prize, Tier};
 
@@ -57,6 +59,11 @@ struct TierReplay<'e> {
     first_claims: usize,
     placed: usize,
     caused_retries: usize,
+    /// Its cycles, by number.
+    cycles: Vec<&'e Cycle>,
+    /// The open one.
+    cycle: usize,
+    hits: usize,
 }
 
 impl<'e> TierReplay<'e> {
@@ -84,6 +91,9 @@ impl<'e> TierReplay<'e> {
             first_claims: 0,
             placed: 0,
             caused_retries: 0,
+            cycles: super::cycles::of_tier(evidence, index),
+            cycle: 0,
+            hits: 0,
         }
     }
 
@@ -103,8 +113,8 @@ impl<'e> TierReplay<'e> {
             ));
         }
         Ok(format!(
-            "{} first claims, {} after redraws, {} retries with cause",
-            self.first_claims, self.placed, self.caused_retries
+            "{} first claims, {} of them hits, {} after redraws, {} retries with cause",
+            self.first_claims, self.hits, self.placed, self.caused_retries
         ))
     }
 
@@ -124,6 +134,7 @@ impl<'e> TierReplay<'e> {
         }
         self.pool += added;
         self.reserve += carry(&mut self.reserve_micro, self.tier.reserve_micro);
+        self.hit(answer)?;
         let Some(first) = answer.attempts.first() else {
             return Ok(());
         };
@@ -137,6 +148,35 @@ impl<'e> TierReplay<'e> {
         match (first.result, answer.payout.as_deref()) {
             (Outcome::Paid, Some(payout)) => self.first_claim(payout),
             (Outcome::Retry, _) => self.retry(prize),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the entry had to hit, and did.
+    fn hit(&mut self, answer: &'e Answer) -> Result<(), String> {
+        let (pool, cycle) = (self.pool, self.cycle);
+        let trigger = self.cycles.get(cycle).and_then(|cycle| cycle.trigger());
+        let due = trigger.map(|trigger| pool >= trigger);
+        match answer.must_hit {
+            // One entry hits one pool, the first that is due.
+            Some(hit) if hit.tier < self.index => Ok(()),
+            Some(hit) if hit.tier == self.index => {
+                if hit.cycle != cycle as u64 {
+                    return Err(format!("it hit cycle {}, the open one is {cycle}", hit.cycle));
+                }
+                if due == Some(false) || trigger.is_some_and(|trigger| trigger != hit.trigger) {
+                    let stated = hit.trigger;
+                    return Err(format!(
+                        "it hit cycle {cycle} with {pool} in the pool by a trigger of {stated}; the seed gives {trigger:?}"
+                    ));
+                }
+                let payout = answer.payout.as_deref().ok_or("it hit and was paid nothing")?;
+                self.hits += 1;
+                self.first_claim(payout)
+            }
+            _ if due == Some(true) => Err(format!(
+                "the pool reached {pool}, the trigger of cycle {cycle} is {trigger:?}, and the entry did not hit"
+            )),
             _ => Ok(()),
         }
     }
@@ -200,6 +240,7 @@ impl<'e> TierReplay<'e> {
                     payout.claim_order, payout.amount, self.pool
                 ));
             }
+            self.cycle += 1;
             self.pool = self.tier.seed.min(self.reserve);
             self.reserve -= self.pool;
         } else if payout.amount > self.pool {
@@ -226,6 +267,7 @@ fn carry(remainder: &mut i64, micro: i64) -> i64 {
 mod tests {
     use crate::jackpot::answer::{Attempt, Outcome};
     use crate::jackpot::check::fixture::{self, found};
+    use crate::jackpot::evidence::{Evidence, Record};
 
     #[test]
     fn a_wrong_pool_in_an_answer_is_found() {
@@ -284,5 +326,44 @@ mod tests {
     fn a_meter_that_ends_elsewhere_is_found() {
         let detail = found("pools", "", |evidence| evidence.meters[0].pool -= 1);
         assert!(detail.contains("at the end"), "{detail}");
+    }
+
+    /// The first entry that hit.
+    fn first_hit(evidence: &Evidence) -> usize {
+        let is_hit = |record: &Record| record.answer.as_ref().is_ok_and(|answer| answer.must_hit.is_some());
+        evidence.records.iter().position(is_hit).expect("the model has hits")
+    }
+
+    const MUST_HIT: &str = "--must-hit-low 100 --must-hit-high 120";
+
+    #[test]
+    fn an_entry_that_had_to_hit_and_did_not_is_found() {
+        let detail = found("pools", MUST_HIT, |evidence| {
+            let hit = first_hit(evidence);
+            let answer = fixture::answer(evidence, hit);
+            (answer.must_hit, answer.payout) = (None, None);
+        });
+        assert!(detail.contains("did not hit"), "{detail}");
+    }
+
+    #[test]
+    fn a_hit_before_its_time_is_found() {
+        let detail = found("pools", MUST_HIT, |evidence| {
+            let hit = first_hit(evidence);
+            let taken = fixture::answer(evidence, hit).clone();
+            let early = fixture::answer(evidence, hit - 1);
+            (early.must_hit, early.payout) = (taken.must_hit, taken.payout);
+        });
+        assert!(detail.contains("the seed gives"), "{detail}");
+    }
+
+    #[test]
+    fn a_hit_of_another_cycle_is_found() {
+        let detail = found("pools", MUST_HIT, |evidence| {
+            let hit = first_hit(evidence);
+            let answer = fixture::answer(evidence, hit);
+            answer.must_hit.as_mut().expect("a hit").cycle += 1;
+        });
+        assert!(detail.contains("the open one"), "{detail}");
     }
 }
