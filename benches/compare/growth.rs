@@ -325,7 +325,7 @@ async fn must_hit(args: &Args) -> Outcome<Vec<(u64, Sample)>> {
             let before = service.cpu_times()?;
             let (_, sample) = singles(args, service, at, (CONNECTIONS, 1)).await?;
             let after = service.cpu_times()?;
-            *cpu += after.0 + after.1 - before.0 - before.1;
+            *cpu += (after.0 + after.1).saturating_sub(before.0 + before.1);
             *entries += sample.more["answered"].as_u64().ok_or("no count")?;
             samples.push(sample);
         }

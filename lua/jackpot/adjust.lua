@@ -59,9 +59,8 @@ if to == 'pool' and tier.cap and tier.pool > tier.cap then
   return above_reply(mark(state), { cap = num(tier.cap) })
 end
 
-local cycles = cycles_of(state)
-local cycle = cycles and cycles.by[tier.name]
-if to == 'pool' and cycle and cycle.commitment and cycle.low and tier.pool > cycle.low then
+local low = open_low(state, tier.name)
+if to == 'pool' and low and tier.pool > low then
   return { 'must-hit', mark(state) }
 end
 

@@ -384,6 +384,31 @@ local function renew_cycles(state, tiers)
   end
 end
 
+-- `low` of the open cycle by amount of a tier, nil for none: only contributions raise the pool above it.
+local function open_low(state, name)
+  local cycles = cycles_of(state)
+  local row = cycles and cycles.by[name]
+  return row and row.commitment and row.low
+end
+
+-- How much a pool may hold of money that comes from another jackpot.
+local function filled_to(state, tier)
+  return math.min(tier.cap or math.huge, open_low(state, tier.name) or math.huge)
+end
+
+-- All money of a tier has left the jackpot: its open cycle ends without a take, and the next begins with an empty pool.
+-- A closed jackpot begins none, because no entry can end it.
+local function leave_cycle(state, tier)
+  local cycles = cycles_of(state)
+  local row = cycles and cycles.by[tier.name]
+  if row and row.commitment then
+    end_cycle(state, tier.name, 'restart')
+    if state.status ~= 'closed' and cycles.rules[tier.name] then
+      begin_cycle(state, tier, state.at)
+    end
+  end
+end
+
 -- Counts what a reversal took out of the pool: the open cycle's trigger by amount is not put off by it.
 local function count_reversed(state, name, amount)
   local cycles = cycles_of(state)

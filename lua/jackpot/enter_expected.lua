@@ -15,8 +15,8 @@
 -- Reply 1  taken, all of them
 --       0  another state, one of the ids is known, or a tier may be due: nothing was written
 -- Invariants: terms have the epoch, the definition and the history; with n, meters, pools and status they are all that
--- `enter` reads. With n, so are the cycles: each change of them has an event. So what is written is what `enter` would write (tests/it/jackpot/expected.rs compares them). The ids
--- are looked for in both generations, as by `enter`.
+-- `enter` reads. With n, so are the cycles: each change of them has an event. So what is written is what `enter` would
+-- write (tests/it/jackpot/expected.rs compares them). The ids are looked for in both generations, as by `enter`.
 -- Cost: as `enter`, without its arithmetic and its texts.
 
 local N, DIGEST, METERS, EVENT_ID, BEFORE_TIME, AFTER_TIME, N_AFTER, METERS_AFTER, DUE, POOLS =

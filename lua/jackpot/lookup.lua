@@ -45,7 +45,7 @@ local fields = found and event_fields(found[2]) or {}
 if fields.type ~= 'enter' or tonumber(fields.first) > tonumber(seq) then
   fields = {}
 end
-local reversed = '!' .. ARGV[2]
+local reversed = '!' .. seq
 local reply = found_reply(mark(state), {
   record = record,
   sequence = seq,

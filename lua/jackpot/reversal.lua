@@ -1,7 +1,8 @@
 -- Generated from crates/core/src/jackpot/reversal.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
 -- --test it docs::`.
 --
--- A reversal that was made, beside the records of entries under the name `!<entry_id>`.
+-- A reversal that was made, beside the records of entries under the name `!<sequence>`: an id that is used again, after
+-- its record was dropped, is another entry.
 --   reversal_id at_ms tiers
 
 local function reversal_text(reversal_id, at_ms, tiers)

@@ -10,10 +10,11 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same' | 'other', mark, ...} (reverse_reply.lua)
 --       {'too-late', mark}  the time has passed  | {'too-large', mark}  past 2^53-1
--- Invariants: an entry is reversed once. The caller has found the entry's record, with no prize and not pending: such a
--- record never changes. A tier gives the pool's share out of pool, then overflow, and the reserve's share out of the
--- reserve. When a take of all came after the entry, or the tier holds less, the rest is uncovered, which counts as
--- funded: so no meter is below 0, and `contributed` stays. Runs in every status and when memory is full.
+-- Invariants: an entry is reversed once. Its number names the record, because its id may be used again for another
+-- entry. The caller has found the entry's record under this fence, with no prize and not pending: such a record never
+-- changes. A tier gives the pool's share out of pool, then overflow, and the reserve's share out of the reserve. When a
+-- take of all came after the entry, or the tier holds less, the rest is uncovered, which counts as funded: so no meter
+-- is below 0, and `contributed` stays. Runs in every status and when memory is full.
 -- Cost: O(tiers).
 
 local FIRST_TIER = 16
@@ -43,7 +44,7 @@ if not state then
   return ended
 end
 local entry_id, reversal_id = ARGV[5], ARGV[6]
-local name = '!' .. entry_id
+local name = '!' .. ARGV[10]
 local done = redis.call('HGET', KEYS[2], name) or redis.call('HGET', KEYS[3], name)
 if done then
   local was = must(read_reversal(done), 'JP_DAMAGED reversal')

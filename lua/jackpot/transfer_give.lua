@@ -3,19 +3,20 @@
 -- KEYS  1 state  2 pending  3 adjustments  4 events  5.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 transfer id  6 digest of its content  7 the jackpot that it goes to
 --       8 parts that the target expects (transfer.lua), '' to look only
---       9 reason  10 who  11 request id  12.. of each part: tier; tier of the other jackpot
+--       9 reason  10 who  11 request id  12 prepared cycles (cycles.lua)
+--       13.. of each part: tier; tier of the other jackpot
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       with values (transfer_reply.lua): {'ok', mark, ...} given | {'same', mark, ...} given before
 --         {'holds', mark, ...} nothing was given, because the tiers hold other parts than the target expects
 --       {'reused', mark} the id was used with another content | {'no-tier', mark}
 --       {'open' | 'suspended', mark} | {'pending', mark} entries have no outcome
 -- Invariants: only a paused or closed jackpot without pending entries gives, and each transfer id gives once. A tier
--- gives everything that it holds, to the millionth. The record of the transfer is kept for ever, beside
--- those of adjustments.
+-- gives everything that it holds, to the millionth, and its open cycle ends without a take. The record of the transfer
+-- is kept for ever, beside those of adjustments.
 -- Runs when memory is full: the target's part needs that memory, and it comes first.
 -- Cost: O(tiers).
 
-local FIRST_PART = 12
+local FIRST_PART = 13
 
 local state, ended = known_state(KEYS[1])
 if not state then
@@ -63,7 +64,7 @@ local function give(tier, to_tier)
 end
 
 local tiers = read_tiers(state, state.tiers, 5)
-local texts, meters = {}, {}
+local given, texts, meters = {}, {}, {}
 for first = FIRST_PART, #ARGV, 2 do
   local tier = tier_named(tiers, ARGV[first])
   if not tier then
@@ -71,7 +72,7 @@ for first = FIRST_PART, #ARGV, 2 do
   end
   local moved = moved_row(state, tier.name)
   local was = moved_before(moved)
-  texts[#texts + 1] = give(tier, ARGV[first + 1])
+  given[#given + 1], texts[#texts + 1] = tier, give(tier, ARGV[first + 1])
   meters[#meters + 1] = changes(state, { tier }) .. moved_changes(moved, was)
 end
 local parts = table.concat(texts)
@@ -80,6 +81,13 @@ if parts ~= ARGV[8] then
 end
 
 local at = now_ms()
+local lacking = state.status ~= 'closed' and prepare(state, ARGV[12], at)
+if lacking then
+  return { lacking, mark(state) }
+end
+for _, tier in ipairs(given) do
+  leave_cycle(state, tier)
+end
 append_give(KEYS[4], state, at, {
   transfer = transfer_id,
   digest = digest,
@@ -90,6 +98,7 @@ append_give(KEYS[4], state, at, {
   request_id = ARGV[11],
   meters = table.concat(meters),
   applied = '',
+  cycles = cycle_changes(state),
 })
 write_pools(tiers)
 redis.call('HSET', KEYS[3], name, adjustment_text(given_text(digest, to, parts), num(at)))

@@ -17,12 +17,12 @@ local function read_parts(text, what)
 end
 
 -- All money of a part, units and millionths.
-local function amount_of(part)
+local function money_of(part)
   return sum(part.pool + part.overflow, part.pool_micro, part.reserve, part.reserve_micro)
 end
 
 -- Whole units that a part needs below MAX. A sum beyond 2^53 is rounded, but stays beyond.
 local function room_of(part)
-  local units, micro = amount_of(part)
+  local units, micro = money_of(part)
   return units + (micro > 0 and 1 or 0)
 end

@@ -5,7 +5,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} done before
 --       {'too-large', mark} past 2^53-1: only when Redis has lost the room and a restore did not know it
--- Invariants: each transfer comes in once. A pool takes money up to its cap, the overflow takes the rest.
+-- Invariants: each transfer comes in once. A pool takes money up to its cap and up to `low` of an open cycle by amount;
+-- the overflow takes the rest.
 -- Runs in every status, during the emergency stop too, and when memory is full: the money is in transit until then.
 -- Cost: O(tiers).
 
@@ -35,7 +36,7 @@ local function receive(tier, part)
     local room = room_of(part)
     tier.funded, moved.expected = tier.funded - room, moved.expected - room
   end
-  local units, micro = amount_of(part)
+  local units, micro = money_of(part)
   tier.funded, moved.funded_micro = sum(tier.funded, moved.funded_micro, units, micro)
   moved.transferred_in, moved.transferred_in_micro = sum(moved.transferred_in, moved.transferred_in_micro, units, micro)
   if tier.contributed + math.max(tier.funded, 0) > MAX then
@@ -43,7 +44,7 @@ local function receive(tier, part)
   end
   local pool
   pool, tier.pool_micro = sum(part.pool, part.pool_micro, 0, tier.pool_micro)
-  local taken = tier.cap and math.min(pool, math.max(tier.cap - tier.pool, 0)) or pool
+  local taken = math.min(pool, math.max(filled_to(state, tier) - tier.pool, 0))
   tier.pool, tier.overflow = tier.pool + taken, tier.overflow + part.overflow + pool - taken
   tier.reserve, tier.reserve_micro = sum(tier.reserve, tier.reserve_micro, part.reserve, part.reserve_micro)
   return changes(state, { tier }) .. moved_changes(moved, was)

@@ -41,7 +41,8 @@ Examples:
   jackpot simulate --coupons
   jackpot simulate --room
   jackpot simulate --coupons --compare --report compared.html
-  jackpot simulate --room --compare";
+  jackpot simulate --room --compare
+  jackpot simulate --scenario config/scenarios/market-day.toml --report day.html";
 
 pub(super) const EXPORT: &str = "\
 Examples:

@@ -54,4 +54,6 @@ pub struct Meter {
     pub paid: u64,
     pub wins: u64,
     pub reversed: u64,
+    pub transferred_in: u64,
+    pub transferred_out: u64,
 }

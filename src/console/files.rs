@@ -20,6 +20,7 @@ const FILES: &[&[&str]] = &[
     &["reconciliation"],
     &["coupons", "*", "issues"],
     &["rooms", "*", "pre-queue"],
+    &["jackpots", "*", "transfers"],
     &["jackpots", "*", "ledger"],
     &["jackpots", "*", "ledger", "export"],
     &["jackpots", "*", "ledger", "head"],

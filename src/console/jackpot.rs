@@ -119,8 +119,8 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let at = |action: &str| format!("{}/{action}", links::jackpot(&jackpot.id));
     let is = |status: &str| jackpot.status == status;
     html! {
-        @if desk.may_operate() && !is("closed") {
-            div.row {
+        div.row {
+            @if desk.may_operate() && !is("closed") {
                 @if is("open") { a.button href=(at("pause")) { (words.t("pause")) } }
                 @if is("paused") || is("suspended") { a.button href=(at("resume")) { (words.t("resume")) } }
                 a.button href=(at("define")) { (words.t("define")) }
@@ -128,6 +128,8 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
                 a.button href=(at("rotate")) { (words.t("rotate")) }
                 a.button.danger href=(at("close")) { (words.t("close")) }
             }
+            @if desk.may_operate() && (is("paused") || is("closed")) { a.button href=(at("transfer")) { (words.t("transfer")) } }
+            a.button href=(links::transfers(&jackpot.id)) { (words.t("transfers")) }
         }
     }
 }
@@ -135,19 +137,32 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
 fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
     let words = desk.words;
     let shown = |amount: i128| money(words.0, amount, &jackpot.currency);
+    let is_moved = |moved: &Moved| jackpot.meters.iter().any(|meter| moved.1(meter) > 0);
+    let moved: Vec<_> = MOVED.into_iter().filter(is_moved).collect();
     let table = html! { table {
         thead { tr {
             th scope="col" { (words.t("tier")) }
             @for column in ["pool", "reserve", "overflow", "contributed", "funded", "paid", "wins"] {
                 th.number scope="col" { (words.t(column)) }
             }
+            @for (column, _) in &moved { th.number scope="col" { (words.t(column)) } }
         } }
-        tbody { @for meter in &jackpot.meters { (meter_row(meter, &shown)) } }
+        tbody { @for meter in &jackpot.meters { (meter_row(meter, &moved, &shown)) } }
     } };
     wide(&words.t("meters"), &table)
 }
 
-fn meter_row(meter: &Meter, shown: &dyn Fn(i128) -> String) -> Markup {
+/// A meter that few jackpots have: its name, and its amount.
+type Moved = (&'static str, fn(&Meter) -> u64);
+
+/// The meters of reversals and transfers.
+const MOVED: [Moved; 3] = [
+    ("reversed", |meter| meter.reversed),
+    ("term-transfers_in", |meter| meter.transferred_in),
+    ("term-transfers_out", |meter| meter.transferred_out),
+];
+
+fn meter_row(meter: &Meter, moved: &[Moved], shown: &dyn Fn(i128) -> String) -> Markup {
     let plus = |amount: u64| shown(i128::from(amount));
     html! {
         tr {
@@ -159,6 +174,7 @@ fn meter_row(meter: &Meter, shown: &dyn Fn(i128) -> String) -> Markup {
             td.number { (shown(i128::from(meter.funded))) }
             td.number { (plus(meter.paid)) }
             td.number { (meter.wins) }
+            @for (_, amount) in moved { td.number { (plus(amount(meter))) } }
         }
     }
 }

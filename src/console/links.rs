@@ -40,6 +40,12 @@ pub fn jackpot(id: &str) -> String {
     format!("/console/jackpots/{}", part(id))
 }
 
+/// What the jackpot has given to others.
+#[must_use]
+pub fn transfers(id: &str) -> String {
+    format!("{}/transfers", jackpot(id))
+}
+
 /// The jackpot in the API.
 #[must_use]
 pub fn jackpot_api(id: &str) -> String {

@@ -46,6 +46,7 @@ mod signature;
 mod signed_out;
 mod state;
 mod status;
+mod transfer;
 
 use std::sync::Arc;
 
@@ -85,6 +86,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(status::routes)
         .configure(adjust::routes)
         .configure(reverse::routes)
+        .configure(transfer::routes)
         .configure(coupons::routes)
         .configure(rooms::routes)
         .configure(define::routes)

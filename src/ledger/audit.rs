@@ -24,6 +24,8 @@ pub struct Action {
     /// Why, as the operator said.
     pub reason: String,
     pub request_id: String,
+    /// Order of the decision about the emergency stop that was obeyed; `None` for all other actions.
+    pub decision: Option<u64>,
 }
 
 /// What an event says was done, without the actor.
@@ -33,6 +35,7 @@ pub struct Done {
     part: Option<String>,
     before: Value,
     after: Value,
+    decision: Option<u64>,
 }
 
 impl Done {
@@ -43,6 +46,7 @@ impl Done {
             part: None,
             before,
             after,
+            decision: None,
         }
     }
 
@@ -85,7 +89,10 @@ impl Done {
         } else {
             ("emergency-start", "stopped", "taking")
         };
-        Self::new(action, json!(before), json!(after))
+        Self {
+            decision: Some(obeyed.decision),
+            ..Self::new(action, json!(before), json!(after))
+        }
     }
 
     /// Redis was rebuilt. `from_n`: its last event before the restore; `n`, `restores`: the subject's values after
@@ -110,6 +117,7 @@ impl Done {
             after: self.after.to_string(),
             reason: text("reason"),
             request_id: text("request_id"),
+            decision: self.decision,
         }
     }
 }

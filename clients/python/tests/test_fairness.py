@@ -39,6 +39,7 @@ DEFINITION = {
     "public_meter": True,
     "origins": [],
     "winners": "masked",
+    "reverse_within_s": 300,
 }
 
 
@@ -178,6 +179,16 @@ def test_a_draw_belongs_to_its_seed_definition_and_entry() -> None:
     ]:
         with pytest.raises(VerificationError, match=reason):
             check(document, definition, epoch, client_seed)
+
+
+def test_a_draw_that_no_odds_made_is_no_draw_of_the_service() -> None:
+    hit = entry(rank=0)
+    hit["draw"]["must_hit"] = {"tier": "grand", "cycle": 4, "by": "amount", "trigger": 7071}
+    external = entry((2, "paid"), rank=2)
+    external["draw"]["by"] = "external"
+    for document, reason in [(hit, "hit cycle 4"), (external, "made by external")]:
+        with pytest.raises(VerificationError, match=reason):
+            check(document)
 
 
 def test_an_open_epoch_can_be_checked_later() -> None:

@@ -26,7 +26,14 @@ from jackpot_client import (
     VerificationError,
 )
 from jackpot_client.generated.types import Unset
-from jackpot_client.models import BatchEntry, CouponDefinition, JackpotDefinition, PlayAnswer, RoomDefinition
+from jackpot_client.models import (
+    BatchEntry,
+    CouponDefinition,
+    JackpotDefinition,
+    PlayAnswer,
+    RoomDefinition,
+    TransferRow,
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +79,42 @@ def test_a_cancelled_round_is_taken_back_once(operator: Jackpot, game: Jackpot) 
     assert refused.value.code == "entry-reversed"
     with pytest.raises(NotFound):
         game.reverse_entry(name, "round-3", "round cancelled")
+
+
+def test_all_money_of_a_tier_is_transferred_once(operator: Jackpot, game: Jackpot) -> None:
+    old, new = fresh("old"), fresh("new")
+    for name in (old, new):
+        operator.define_jackpot(never_wins(name))
+    for number in range(3):
+        game.enter(old, entry_id=f"round-{number}", player_id="p7", stake=100)
+
+    def transfer(transfer_id: str, reason: str = "end of season") -> TransferRow:
+        return operator.transfer_jackpot(old, to=new, tiers={"grand": "grand"}, reason=reason, transfer_id=transfer_id)
+
+    with pytest.raises(Conflict) as refused:
+        transfer("t-1")
+    assert refused.value.code == "jackpot-open"
+    operator.pause_jackpot(old, reason="end of season")
+    done = transfer("t-1")
+    assert (done.transfer_id, done.jackpot_id, done.to) == ("t-1", old, new)
+    assert [(part.tier, part.to_tier, part.pool) for part in done.tiers] == [("grand", "grand", 3)]
+    eventually("the money is received", lambda: pool(game, new) == 3)
+    assert pool(game, old) == 0
+    assert eventually("it is listed", lambda: [row.state for row in operator.list_transfers(old).items] == ["done"])
+    assert transfer("t-1").tiers == done.tiers and pool(game, new) == 3
+    with pytest.raises(IdReused) as reused:
+        transfer("t-1", reason="another")
+    assert reused.value.code == "transfer-id-reused"
+    transfer("t-2")
+
+    def both() -> bool:
+        first = operator.list_transfers(old, limit=1)
+        rest = operator.list_transfers(old, limit=1, cursor=first.next_cursor)
+        return [row.transfer_id for row in first.items + rest.items] == ["t-1", "t-2"] and rest.next_cursor is None
+
+    assert eventually("both are listed, page by page", both)
+    with pytest.raises(Forbidden):
+        game.transfer_jackpot(old, to=new, tiers={"grand": "grand"}, reason="forged")
 
 
 def test_a_play_feeds_several_jackpots(operator: Jackpot, game: Jackpot) -> None:

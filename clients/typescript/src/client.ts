@@ -52,6 +52,7 @@ export type EntryWish = Optional<Schemas["EntryBody"], "entry_id">;
 export type PlayWish = Omit<Optional<Schemas["PlayBody"], "entry_id">, "jackpots">;
 export type IssueWish = Optional<Schemas["IssueWish"], "request_id">;
 export type ReversalWish = Optional<Schemas["ReversalBody"], "reversal_id">;
+export type TransferWish = Optional<Schemas["TransferBody"], "transfer_id">;
 export type AdjustmentWish = Optional<Schemas["AdjustmentBody"], "adjustment_id">;
 
 const UNAVAILABLE = 503;
@@ -225,6 +226,24 @@ export class Jackpot {
     return this.call("post", "/v1/jackpots/{id}/adjustments", { path: { id: jackpotId }, body });
   }
 
+  /**
+   * Moves all money of tiers of a paused or closed jackpot to another one, once for each id.
+   *
+   * The answer may say `in-transit`: the service ends the transfer then, and `listTransfers` shows when.
+   */
+  transferJackpot(jackpotId: string, wish: TransferWish): Promise<Schemas["TransferRow"]> {
+    const body = { ...wish, transfer_id: wish.transfer_id ?? crypto.randomUUID() };
+    return this.call("post", "/v1/jackpots/{id}/transfers", { path: { id: jackpotId }, body });
+  }
+
+  /** The transfers that a jackpot gave, the oldest first. */
+  async listTransfers(
+    jackpotId: string,
+    query: NonNullable<Parts<"/v1/jackpots/{id}/transfers", "get">["query"]> = {},
+  ): Promise<Page<Schemas["TransferRow"]>> {
+    return page(await this.call("get", "/v1/jackpots/{id}/transfers", { path: { id: jackpotId }, query }));
+  }
+
   // --- payouts and signatures ---
 
   /**
@@ -308,10 +327,14 @@ export class Jackpot {
     return entry;
   }
 
-  /** Closes the open epoch, so that its seed is published. Sent once: a repeat would close the next epoch too. */
-  rotateEpoch(jackpotId: string, reason: string): Promise<Schemas["Fairness"]> {
+  /**
+   * Closes the open epoch, so that its seed is published. Sent once: a repeat would close the next epoch too.
+   *
+   * With `cycles` it also ends open must-hit cycles without a take.
+   */
+  rotateEpoch(jackpotId: string, reason: string, options: { cycles?: boolean } = {}): Promise<Schemas["Fairness"]> {
     const path = { id: jackpotId };
-    return this.call("post", "/v1/jackpots/{id}/fairness/rotate", { path, body: { reason } }, false);
+    return this.call("post", "/v1/jackpots/{id}/fairness/rotate", { path, body: { reason, ...options } }, false);
   }
 
   // --- coupons ---

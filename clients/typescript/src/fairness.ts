@@ -93,6 +93,9 @@ export async function checkDraw(
   if (draw.by !== "service") {
     throw new VerificationError(`the draw was made by ${String(draw.by)}, not by the service`);
   }
+  if (draw.must_hit) {
+    throw new VerificationError(`${entryId} hit cycle ${draw.must_hit.cycle}, which no odds draw`);
+  }
   if (draw.epoch !== epoch.epoch || draw.commitment !== epoch.commitment) {
     throw new VerificationError("the entry names another epoch or commitment");
   }

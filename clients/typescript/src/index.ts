@@ -1,7 +1,7 @@
 /** Client of the Jackpot service for game back ends. */
 
 export { Jackpot } from "./client.js";
-export type { AdjustmentWish, Entry, EntryWish, IssueWish, Options, Page, PlayWish, ReversalWish, Schemas } from "./client.js";
+export type { AdjustmentWish, Entry, EntryWish, IssueWish, Options, Page, PlayWish, ReversalWish, Schemas, TransferWish } from "./client.js";
 export {
   Conflict,
   CouponRefused,

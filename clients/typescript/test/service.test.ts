@@ -61,6 +61,40 @@ test("a cancelled round is taken back once", async () => {
   await refused(game.reverseEntry(id, "round-3", again), client.NotFound, "entry-not-found");
 });
 
+test("all money of a tier is transferred once", async () => {
+  const [old, next] = [fresh("old"), fresh("new")];
+  for (const id of [old, next]) {
+    await operator.defineJackpot(neverWins(id));
+  }
+  for (let number = 0; number < 3; number += 1) {
+    await game.enter(old, { entry_id: `round-${number}`, player_id: "p7", stake: 100 });
+  }
+  const wish = { transfer_id: "t-1", to: next, tiers: { grand: "grand" }, reason: "end of season" };
+  await refused(operator.transferJackpot(old, wish), client.Conflict, "jackpot-open");
+  await operator.pauseJackpot(old, "end of season");
+  const done = await operator.transferJackpot(old, wish);
+  const part = { tier: "grand", to_tier: "grand", pool: 3, reserve: 0, overflow: 0, remainder_micro: 0 };
+  assert.deepEqual(done, { transfer_id: "t-1", jackpot_id: old, to: next, tiers: [part], state: done.state });
+  await eventually("the money is received", async () => (await pool(next)) === 3 || undefined);
+  assert.equal(await pool(old), 0);
+  const states = async () => (await operator.listTransfers(old)).items.map((row) => row.state);
+  await eventually("it is listed", async () => (await states()).join() === "done" || undefined);
+  assert.deepEqual((await operator.transferJackpot(old, wish)).tiers, [part]);
+  assert.equal(await pool(next), 3);
+  await refused(operator.transferJackpot(old, { ...wish, reason: "another" }), client.IdReused, "transfer-id-reused");
+  await operator.transferJackpot(old, { ...wish, transfer_id: "t-2" });
+  await eventually("both are listed, page by page", async () => {
+    const first = await operator.listTransfers(old, { limit: 1 });
+    if (first.next_cursor === null) {
+      return undefined;
+    }
+    const rest = await operator.listTransfers(old, { limit: 1, cursor: first.next_cursor });
+    assert.deepEqual([...first.items, ...rest.items].map((row) => row.transfer_id), ["t-1", "t-2"]);
+    return true;
+  });
+  await refused(game.transferJackpot(old, wish), client.Forbidden, "forbidden");
+});
+
 test("a play feeds several jackpots", async () => {
   const ids = [fresh("mini"), fresh("network")] as const;
   for (const id of ids) {

@@ -260,9 +260,9 @@ impl Rules<'_> {
 /// A time in the largest unit that it has whole.
 fn duration(words: Words, seconds: u32) -> String {
     let (name, unit) = match seconds {
-        _ if seconds % 86_400 == 0 => ("n-days", 86_400),
-        _ if seconds % 3_600 == 0 => ("n-hours", 3_600),
-        _ if seconds % 60 == 0 => ("n-minutes", 60),
+        _ if seconds.is_multiple_of(86_400) => ("n-days", 86_400),
+        _ if seconds.is_multiple_of(3_600) => ("n-hours", 3_600),
+        _ if seconds.is_multiple_of(60) => ("n-minutes", 60),
         _ => ("n-seconds", 1),
     };
     words.tv(name, [("count", u64::from(seconds / unit).into())])

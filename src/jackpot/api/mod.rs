@@ -174,6 +174,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 20);
+        assert_eq!(count, 22);
     }
 }

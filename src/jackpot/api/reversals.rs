@@ -17,7 +17,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::reverse::Round;
+use crate::jackpot::reverse::{ReversalWish, Round};
 use crate::operator::Operator;
 
 /// The cancellation of a round.
@@ -131,6 +131,19 @@ async fn reverse(
     body: &ReversalBody,
     by: &Operator,
 ) -> Result<(bool, ReversalRecord), Problem> {
+    let wish = ReversalWish {
+        entry_id,
+        reversal_id: &body.reversal_id,
+        reason: body.reason.as_str(),
+        by,
+    };
+    api.operate
+        .reverse(id, &wish, async || look(api, id, entry_id).await)
+        .await
+}
+
+/// Finds an entry that can be reversed.
+async fn look(api: &Api, id: &Id, entry_id: &str) -> Result<Round, Problem> {
     let found = api.play.look_up(id, entry_id).await?;
     let (sent, record, entered_ms) = match (found.sent, found.record, found.at_ms) {
         (Some(sent), Some(record), Some(at_ms)) => (sent, record, at_ms),
@@ -147,16 +160,11 @@ async fn reverse(
         State::Pending { .. } => return Err(PlayError::EntryPending(entry_id.to_owned()).into()),
         State::Lost | State::Ended { .. } => {}
     }
-    let round = Round {
-        entry_id,
+    Ok(Round {
         sequence: record.sequence,
         entered_ms,
         stake: sent.stake,
-        source: sent.source.as_ref(),
+        source: sent.source,
         version: record.version,
-    };
-    Ok(api
-        .operate
-        .reverse(id, &round, &body.reversal_id, body.reason.as_str(), by)
-        .await?)
+    })
 }

@@ -52,7 +52,8 @@ impl Described for TransferBody {
 /// Moves all money of tiers to tiers of another jackpot of the same currency, once per `transfer_id`.
 ///
 /// The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and remainder go into those of
-/// the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the other jackpot has
+/// the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes into its overflow.
+/// Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the other jackpot has
 /// received it: any instance ends the transfer.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/transfers", operation_id = "transfer_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = TransferBody),

@@ -45,6 +45,11 @@ struct Terms {
     is_second: bool,
 }
 
+/// From when on a tier hits by its time, ms; none for never.
+struct Due {
+    from_ms: Option<i64>,
+}
+
 /// A call, and the state that it leaves.
 #[derive(Debug)]
 pub(super) struct Advance {
@@ -82,7 +87,7 @@ impl Expected {
             return None;
         }
         let adding = self.add(view, entries)?;
-        let due_ms = self.due_ms(&adding.meters)?;
+        let due = self.due(&adding.meters)?;
         let first = self.meters.seq + 1;
         let block = Block::of(entries);
         let is_run = entries.len() >= MIN_RUN;
@@ -94,7 +99,7 @@ impl Expected {
         );
         let packed_meters: Arc<[u8]> = adding.meters.pack().into();
         call.leaves(mark.n(), &packed_meters);
-        call.due_from(due_ms);
+        call.due_from(due.from_ms);
         for place in &adding.places {
             let (before, after) = (self.meters.row(*place).pool(), adding.meters.row(*place).pool());
             call.pool(before, after - before);
@@ -152,10 +157,10 @@ impl Expected {
         })
     }
 
-    /// From when on a tier may be due that holds what it does in these meters, ms; `None` inside for never. None at all when
-    /// one is due by its amount. Pools only grow in such a call, so no entry before its last one hits either.
-    fn due_ms(&self, after: &Meters) -> Option<Option<i64>> {
-        let mut due_ms: Option<i64> = None;
+    /// When a tier is due that holds what it does in these meters. None when one is due by its amount. Pools only grow in
+    /// such a call, so no entry before its last one hits either.
+    fn due(&self, after: &Meters) -> Option<Due> {
+        let mut from_ms = None;
         for trigger in self.triggers.iter() {
             let pool = after.row(after.place_of(trigger.tier.as_str())?).pool();
             if pool < trigger.min {
@@ -165,9 +170,9 @@ impl Expected {
                 return None;
             }
             let at_ms = trigger.at.map(|at| at.saturating_mul(1_000));
-            due_ms = due_ms.into_iter().chain(at_ms).min();
+            from_ms = from_ms.into_iter().chain(at_ms).min();
         }
-        Some(due_ms)
+        Some(Due { from_ms })
     }
 
     /// Adds the contributions of the entries.

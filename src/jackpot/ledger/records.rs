@@ -106,7 +106,7 @@ impl Records {
                 };
                 write(Written {
                     entered_n: event.n,
-                    entry_id: &reversal::field(&reverse.entry_id),
+                    entry_id: &reversal::field(reverse.sequence),
                     text: record.to_string(),
                     first: true,
                 });

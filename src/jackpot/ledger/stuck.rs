@@ -178,8 +178,9 @@ impl Skip<'_> {
             carried.records.push(record(id, true, self.n, text));
         }
         let of_raw = |name: &str| self.raw.and_then(|raw| raw.fields.get(name));
-        if let Some(entry_id) = of_raw("entry").filter(|_| of_raw("type") == Some("reverse")) {
-            let (keys, name) = (JackpotKeys::new(self.id), reversal::field(entry_id));
+        let reversed = of_raw("seq").filter(|_| of_raw("type") == Some("reverse"));
+        if let Some(sequence) = reversed.and_then(|sequence| sequence.parse().ok()) {
+            let (keys, name) = (JackpotKeys::new(self.id), reversal::field(sequence));
             if let Some(text) = self.held.record(store, &keys, &name).await? {
                 carried.records.push(record(&name, true, self.n, &text));
             }

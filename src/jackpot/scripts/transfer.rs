@@ -144,7 +144,8 @@ pub async fn transfer_give(
         .arg(wish.expected.map(Field::text).unwrap_or_default())
         .arg(wish.reason)
         .arg(&wish.by.who)
-        .arg(&wish.by.request_id);
+        .arg(&wish.by.request_id)
+        .arg(&fence.prepared);
     for (tier, to_tier) in wish.tiers {
         call = call.arg(tier.as_str()).arg(to_tier.as_str());
     }

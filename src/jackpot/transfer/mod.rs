@@ -211,8 +211,8 @@ impl Operate {
         }
     }
 
-    /// Lets the target receive what the ledger has in transit. A repeat changes nothing.
-    pub async fn receive(&self, to: &Id, transfer: (&Id, &Id), parts: &str) -> Result<(), PlayError> {
+    /// Lets the target receive what the ledger has in transit. A repeat changes nothing. Returns whether this call did it.
+    pub async fn receive(&self, to: &Id, transfer: (&Id, &Id), parts: &str) -> Result<bool, PlayError> {
         let received = self.try_receive(to, transfer, parts).await;
         let (_, received) = self.stop_if_damaged(to, received).await?;
         let (source, transfer_id) = transfer;
@@ -221,7 +221,7 @@ impl Operate {
                 if now {
                     info!(jackpot_id = %to, %source, %transfer_id, "transfer received");
                 }
-                Ok(())
+                Ok(now)
             }
             Received::TooLarge => Err(PlayError::AmountTooLarge),
         }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::transfer;
 use sqlx::Row;
 use tokio::time::timeout;
 use tracing::warn;
@@ -55,12 +56,26 @@ impl Transfers {
             else {
                 continue;
             };
-            if let Err(error) = self.operate.receive(&to, (&source, &transfer_id), &parts).await
-                && says
-            {
-                warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit");
+            match self.operate.receive(&to, (&source, &transfer_id), &parts).await {
+                Ok(false) => self.end((&source, &transfer_id), &to).await?,
+                Err(error) if says => warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit"),
+                Ok(true) | Err(_) => {}
             }
         }
+        Ok(())
+    }
+
+    /// Ends a row whose target has received and is in the ledger. The projector does that, unless it read the target's event
+    /// before the source's: where the ledger was put back to an earlier state, or a skip made the row.
+    async fn end(&self, (source, transfer_id): (&Id, &Id), to: &Id) -> Result<(), sqlx::Error> {
+        let end = "UPDATE transfers SET done_ms = COALESCE((SELECT at_ms FROM adjustments WHERE jackpot_id = $1 AND \
+                   adjustment_id = $2), 0) WHERE jackpot_id = $3 AND transfer_id = $4 AND done_ms = 0";
+        let end = sqlx::query(end)
+            .bind(to.as_str())
+            .bind(transfer::came_in(source, transfer_id))
+            .bind(source.as_str())
+            .bind(transfer_id.as_str());
+        self.sql.execute(end).await?;
         Ok(())
     }
 }

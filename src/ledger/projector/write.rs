@@ -1,12 +1,14 @@
 //! One transaction: the rows of each batch, and its cursor, which moves only if it still stands where the batch
 //! begins.
 
+use std::collections::BTreeMap;
+
 use jackpot_core::ids::Id;
 
 use super::batch::Batch;
 use crate::ledger::kind::{Compares, Folded, Folds, Tables};
 use crate::ledger::reconcile;
-use crate::sql::{Sql, Tx, Value, insert_rows, update_rows};
+use crate::sql::{Sql, Tx, Value, insert_rows, update_rows, upsert_rows};
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,7 @@ async fn write_all<K: Compares>(tx: &mut Tx<'static>, batches: &[(&Batch<K>, i64
     definitions(tx, &batches).await?;
     K::Tables::write(tx, &batches).await?;
     actions(tx, &batches).await?;
+    decisions(tx, &batches).await?;
     for batch in batches {
         if let Some((n, at_ms, report)) = batch.report.as_ref().filter(|_| !K::COUNTS) {
             reconcile::store::save(tx, (K::NAME, &batch.id), (*n, *at_ms), report).await?;
@@ -207,6 +210,34 @@ async fn actions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(),
         "request_id",
     ];
     insert(tx, "audit", &columns, rows).await
+}
+
+/// Writes the decisions about the emergency stop that subjects obeyed, where SQL does not have them: it may have
+/// answered too late when they were made, and Redis may lose them. Their time is then that of the first event.
+///
+/// In ascending order, so that two transactions never wait for each other.
+async fn decisions<K: Folds>(tx: &mut Tx<'_>, batches: &[&Batch<K>]) -> Result<(), sqlx::Error> {
+    let mut obeyed = BTreeMap::new();
+    for (_, at_ms, action) in batches.iter().flat_map(|batch| &batch.actions) {
+        if let Some(order) = action.decision {
+            let first = obeyed.entry(order).or_insert((*at_ms, action));
+            if *at_ms < first.0 {
+                *first = (*at_ms, action);
+            }
+        }
+    }
+    let rows = obeyed.iter().flat_map(|(order, (at_ms, action))| {
+        [
+            Value::Int(int(*order)),
+            Value::Text(&action.reason),
+            Value::Int(*at_ms),
+            Value::Text(&action.who),
+            Value::Text(&action.request_id),
+        ]
+    });
+    let columns = ["decision", "reason", "at_ms", "who", "request_id"];
+    let rows: Vec<_> = rows.collect();
+    upsert_rows(tx, ("emergency_decisions", "DO NOTHING"), &columns, &rows).await
 }
 
 /// Inserts rows into one table.

@@ -13,6 +13,7 @@ use jackpot_core::jackpot::record::HitBy;
 use super::once::may_open_after_restore;
 use super::report::{Place, Report};
 use crate::jackpot::ledger::event::{Event, Kind};
+use crate::jackpot::view::Status;
 use crate::proof::format::CycleLine;
 
 /// A deadline of the day is at least so many seconds after the begin.
@@ -38,6 +39,7 @@ pub(super) struct Cycles {
     at: (u64, i64),
     is_restore: bool,
     may_renew: bool,
+    is_closed: bool,
     /// Entries that were taken while a cycle without a published seed was open.
     unchecked: u64,
 }
@@ -166,6 +168,33 @@ impl Cycles {
         }
     }
 
+    /// `low` of the open cycle by amount of a tier.
+    pub(super) fn open_low(&self, tier: &Id) -> Option<u64> {
+        self.newest
+            .get(tier)
+            .filter(|(_, open)| *open)
+            .and_then(|(row, _)| row.low.0)
+    }
+
+    /// A transfer gave all money of a tier: its open cycle ends, and the next begins unless the jackpot is closed.
+    pub(super) fn gave(&self, tier: &Id, report: &mut Report) {
+        if !self.is_open(tier) {
+            return;
+        }
+        let ends = |change: &CycleChange| matches!(change, CycleChange::Ended { tier: ended, .. } if ended == tier);
+        let begins = |change: &CycleChange| matches!(change, CycleChange::Began(row) if row.tier == *tier);
+        let has_rule = self.rules.iter().any(|rule| rule.tier == *tier);
+        let what = if !self.left.iter().any(ends) {
+            "goes on"
+        } else if self.left.iter().any(begins) != (has_rule && !self.is_closed) {
+            "is followed wrongly"
+        } else {
+            return;
+        };
+        let what = format!("it gives all of '{tier}', and the open cycle {what}");
+        report.wrong(Place::Event(self.at.0), what);
+    }
+
     /// Ends an event. What no take explains must be a restart.
     pub(super) fn end(&mut self, event: &Event, pool: impl Fn(&Id) -> i128, report: &mut Report) {
         let place = || Place::Event(event.n);
@@ -180,8 +209,11 @@ impl Cycles {
             }
             self.next(&pool, report);
         }
+        if let Kind::Status(change) = &event.kind {
+            self.is_closed = change.after == Status::Closed;
+        }
         let resumes = match &event.kind {
-            Kind::Status(change) => change.after == crate::jackpot::view::Status::Open && change.before != change.after,
+            Kind::Status(change) => change.after == Status::Open && change.before != change.after,
             Kind::Restore { .. } => true,
             _ => false,
         };
@@ -211,7 +243,8 @@ impl Cycles {
 
     /// After a skipped event: goes on from the rows that it carries. `changes`: what it says of cycles; a cycle whose begin
     /// could not be read is not among them.
-    pub(super) fn carry(&mut self, rows: Vec<CycleRow>, changes: &[CycleChange]) {
+    pub(super) fn carry(&mut self, rows: Vec<CycleRow>, changes: &[CycleChange], is_closed: bool) {
+        self.is_closed = is_closed;
         self.left.clear();
         for change in changes {
             if let CycleChange::Began(row) = change {

@@ -283,9 +283,11 @@ impl Tiers {
         part
     }
 
-    /// Puts a part of a transfer into its tier. `has_room`: room was made for it.
-    pub(super) fn receive(&mut self, part: &Part, has_room: bool) {
+    /// Puts a part of a transfer into its tier. `has_room`: room was made for it. `low`: of an open cycle by amount, which
+    /// only contributions pass.
+    pub(super) fn receive(&mut self, part: &Part, has_room: bool, low: Option<u64>) {
         let cap = self.rules.get(&part.to_tier).and_then(|rules| rules.cap);
+        let most = cap.into_iter().chain(low.map(i128::from)).min();
         let meters = self.meters.entry(part.to_tier.clone()).or_default();
         if has_room {
             meters[FUNDED] -= room(part);
@@ -302,7 +304,7 @@ impl Tiers {
         let before = meters[POOL];
         add(meters, (POOL, POOL_MICRO), whole(part.pool, part.pool_micro));
         let came = meters[POOL] - before;
-        let taken = cap.map_or(came, |cap| came.min((cap - before).max(0)));
+        let taken = most.map_or(came, |most| came.min((most - before).max(0)));
         meters[POOL] = before + taken;
         meters[OVERFLOW] += i128::from(part.overflow) + came - taken;
     }

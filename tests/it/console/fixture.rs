@@ -272,7 +272,8 @@ pub fn session_cookie(page: &Page) -> String {
     set.split(';').next().expect("a pair").to_owned()
 }
 
-/// Puts something on every page: a jackpot with payouts, a coupon with issues, a room with users inside and waiting.
+/// Puts something on every page: a jackpot with payouts, one that gave its money to another, a coupon with issues, a room with
+/// users inside and waiting.
 pub async fn populated(service: &Service) {
     let jackpot = json!({
         "id": "spring", "name": "Spring wheel", "currency": "EUR", "contribution": {"fixed": 100}, "public_meter": true,
@@ -300,6 +301,7 @@ pub async fn populated(service: &Service) {
         let entry = json!({"entry_id": format!("e{number}"), "player_id": format!("player-{number}"), "stake": 100});
         service.post("/v1/jackpots/spring/entries", entry).await;
     }
+    gave(service).await;
     for number in 0..3 {
         let issue = json!({"request_id": format!("r{number}"), "user_id": format!("user-{number}")});
         service.post("/v1/coupons/coffee/issues", issue).await;
@@ -307,6 +309,29 @@ pub async fn populated(service: &Service) {
             .post("/v1/rooms/lobby/tickets", json!({"user_id": format!("user-{number}")}))
             .await;
     }
+}
+
+/// A paused jackpot `old` whose two tiers gave their money to `new`.
+async fn gave(service: &Service) {
+    for id in ["old", "new"] {
+        let jackpot = json!({
+            "id": id, "name": id, "currency": "EUR", "contribution": {"fixed": 100},
+            "tiers": [{"tier": "grand", "share_ppm": 600_000, "min_payout": 100},
+                      {"tier": "mini", "share_ppm": 400_000, "min_payout": 1}],
+            "odds": {"total": 1, "ranks": []},
+        });
+        let put = service.put(&format!("/v1/jackpots/{id}"), jackpot).await;
+        assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
+    }
+    let entry = json!({"entry_id": "e", "player_id": "player-1", "stake": 100});
+    service.post("/v1/jackpots/old/entries", entry).await;
+    service
+        .post("/v1/jackpots/old/pause", json!({"reason": "end of season"}))
+        .await;
+    let tiers = json!({"grand": "grand", "mini": "grand"});
+    let transfer = json!({"transfer_id": "t", "to": "new", "tiers": tiers, "reason": "end of season"});
+    let given = service.post("/v1/jackpots/old/transfers", transfer).await;
+    assert_eq!(given.status, StatusCode::CREATED, "{}", given.text);
 }
 
 /// Waits until the audit trail of a subject, such as `coupon_id=coffee`, has an action of this person for this reason.

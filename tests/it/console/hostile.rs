@@ -101,6 +101,7 @@ async fn what_others_wrote_stays_text_on_every_page() {
         ("/console/new-coupon", "stock"),
         ("/console/new-room", "capacity"),
         ("/console/jackpots/spring/adjust", "amount"),
+        ("/console/jackpots/old/transfer", "to"),
         ("/console/jackpots/spring/pause", "reason"),
     ] {
         let answer = operator.submit(path, &[(field, HOSTILE)]).await;

@@ -14,3 +14,4 @@ pub mod pages;
 mod rooms;
 mod service;
 mod sessions;
+mod transfers;

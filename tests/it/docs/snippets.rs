@@ -78,6 +78,22 @@ async fn the_tutorial_runs_as_it_stands() {
 }
 
 #[tokio::test]
+async fn the_tutorial_of_a_daily_jackpot_runs_as_it_stands() {
+    let text = fs::read_to_string(top().join("docs/tutorial/daily-jackpot.md")).expect("the tutorial");
+    let (service, folder) = service().await;
+    let expected = [
+        r#""prize":"must-hit","tier":"mystery""#,
+        "mystery cycle 0 had to be hit at ",
+        r#""reversed":[{"tier":"daily","amount":3,"amount_micro":0,"uncovered":0,"uncovered_micro":0}"#,
+        r#""items":[{"payout_id":"#,
+        "with a published seed: triggers, and 1 entries that hit there\n",
+        "all that could be checked is right",
+        r#""transfer_id":"season-1","jackpot_id":"everyday","to":"next-season""#,
+    ];
+    run(("bash", &blocks(&text, "sh")), &expected, &service, folder.path()).await;
+}
+
+#[tokio::test]
 async fn the_readme_runs_as_it_stands() {
     let text = fs::read_to_string(top().join("README.md")).expect("README.md");
     let (service, folder) = service().await;
@@ -90,7 +106,7 @@ async fn the_readme_runs_as_it_stands() {
 }
 
 /// How-tos that begin where the tutorial has set up its terminal, and what their commands must print.
-const HOW_TOS: [(&str, &[&str]); 5] = [
+const HOW_TOS: [(&str, &[&str]); 7] = [
     (
         "define-and-play",
         &[
@@ -115,6 +131,22 @@ const HOW_TOS: [(&str, &[&str]); 5] = [
         &["access-control-allow-origin: https://games.example"],
     ),
     ("verify-an-export", &["all that could be checked is right"]),
+    (
+        "close-and-transfer",
+        &[
+            r#""pool":101,"reserve":11,"overflow":0,"remainder_micro":500000}],"state":"done"}],"next_cursor":null"#,
+            r#""transferred_out":112"#,
+            r#""transferred_in":112"#,
+            r#""action":"transfer","target":"old-wheel/end-of-season""#,
+        ],
+    ),
+    (
+        "cancel-a-round",
+        &[
+            r#""reversed":[{"tier":"grand","amount":18,"amount_micro":750000,"uncovered":0,"uncovered_micro":0}]"#,
+            r#""code":"entry-reversed""#,
+        ],
+    ),
 ];
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 pub mod behind;
 pub mod clocks;
+pub mod cycles;
 pub mod frozen_node;
 pub mod full_disk;
 pub mod full_memory;
@@ -22,6 +23,7 @@ pub mod lost_reply;
 pub mod other_secret;
 pub mod redis_down;
 pub mod refused;
+pub mod reversals;
 pub mod rolling;
 pub mod script_flush;
 pub mod sentinel;
@@ -29,4 +31,5 @@ pub mod shard_away;
 pub mod starting;
 pub mod stuck;
 pub mod support;
+pub mod transfers;
 pub mod two_stores;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use reqwest::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -133,6 +133,11 @@ async fn heavy_no_entry_fails_while_two_instances_are_upgraded_and_taken_back() 
         }
     }
     stop.send_replace(true);
-    let played: Vec<Played> = players.join_all().await.into_iter().flatten().collect();
+    let mut played: Vec<Played> = players.join_all().await.into_iter().flatten().collect();
+    for one in &mut played {
+        // The pinned program does not know the field. A repeat answers as the program that is asked.
+        let draw = one.body["draw"].as_object_mut().expect("an object");
+        draw.entry("must_hit").or_insert(Value::Null);
+    }
     assert_each_counted_once(&first, redis.url(), JACKPOT, &played).await;
 }

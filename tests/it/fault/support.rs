@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::jackpot::by_hand;
 use crate::support::eventually;
 use crate::support::local::{LocalServer, connect};
-use crate::support::service::{Answer, Service};
+use crate::support::service::{Answer, Caller, Service};
 
 /// Longest wait of a test for any condition.
 pub const PATIENCE: Duration = Duration::from_mins(1);
@@ -105,11 +105,16 @@ pub fn lively(id: &str) -> Value {
     )
 }
 
-/// Creates a jackpot.
+/// Creates a jackpot. A machine with other work may need several tries.
 pub async fn create(service: &Service, definition: Value) {
     let path = format!("/v1/jackpots/{}", definition["id"].as_str().expect("an id"));
-    let answer = service.put(&path, definition).await;
-    assert_eq!(answer.status, StatusCode::CREATED, "{:?}", answer.body);
+    eventually(PATIENCE, "the jackpot is created", async || {
+        let answer = service.put(&path, definition.clone()).await;
+        let is_away = answer.status == StatusCode::SERVICE_UNAVAILABLE;
+        assert!(is_away || answer.status.is_success(), "{:?}", answer.body);
+        (!is_away).then_some(())
+    })
+    .await;
 }
 
 /// An id whose attempts of [`redrawing`] draw these ranks, the first of `<stem>0`, `<stem>1`, … that does.
@@ -141,10 +146,39 @@ pub fn entry(id: &str) -> Value {
     json!({"entry_id": id, "player_id": "p1", "stake": 100})
 }
 
+/// Enters an entry until it is answered, as a good client does.
+pub async fn entered(service: &Service, jackpot: &str, id: &str) -> Answer {
+    let path = format!("/v1/jackpots/{jackpot}/entries");
+    until_done(&[service.caller()], 0, &path, &entry(id)).await.0
+}
+
 pub async fn enter(service: &Service, jackpot: &str, id: &str) -> Answer {
     service
         .post(&format!("/v1/jackpots/{jackpot}/entries"), entry(id))
         .await
+}
+
+/// Repeats a request until it succeeds, at these instances in turn from the `first` on, as a good client does. Returns
+/// the answer, and the number of tries that were cut off, or refused because Redis is away or is being rebuilt. No other
+/// answer may come.
+pub async fn until_done(callers: &[Caller], first: usize, path: &str, body: &Value) -> (Answer, usize) {
+    let mut tries = first..;
+    eventually(PATIENCE, "the request succeeds", async || {
+        let number = tries.next().expect("there is always a next number");
+        let answer = callers[number % callers.len()].post(path, body).await.ok()?;
+        let is_rebuilt = answer.body["code"] == "jackpot-suspended";
+        if answer.status == StatusCode::SERVICE_UNAVAILABLE || is_rebuilt {
+            return None;
+        }
+        assert!(
+            answer.status.is_success(),
+            "{path} {body}: {} {}",
+            answer.status,
+            answer.text
+        );
+        Some((answer, number - first))
+    })
+    .await
 }
 
 /// The answer is 503 with `Retry-After`, and came in time.

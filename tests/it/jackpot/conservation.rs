@@ -5,18 +5,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Refusal, Snapshot};
+use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, Snapshot};
+use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
+use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::money::MAX_MINOR;
+use jackpot_core::wire::Field as _;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, funding, rank, sent, tier};
-use crate::jackpot::model::{Model, Prize, Round, Rules};
+use crate::jackpot::fixture::{JackpotFixture, funding, operator, rank, sent, tier};
+use crate::jackpot::model::{Model, Moved, Prize, Round, Rules};
 use crate::support::redis::{Flavour, TestRedis};
 
 /// Sequences of operations tried, each on a new jackpot.
@@ -35,6 +38,17 @@ pub enum Step {
     Pause,
     Resume,
     Rotate,
+    /// One entry of the other jackpot.
+    Feed(u64),
+    /// Gives tiers of the jackpot, or back: for each whether it goes, and to the tier of which place.
+    Give {
+        back: bool,
+        tiers: [Option<usize>; 2],
+    },
+    /// What is in transit comes in, the newest first or the oldest.
+    Receive {
+        newest: bool,
+    },
 }
 
 fn stake() -> impl Strategy<Value = u64> {
@@ -56,6 +70,10 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Pause),
         2 => Just(Step::Resume),
         1 => Just(Step::Rotate),
+        3 => stake().prop_map(Step::Feed),
+        4 => (any::<bool>(), prop::option::of(0..2_usize), prop::option::of(0..2_usize))
+            .prop_map(|(back, first, second)| Step::Give { back, tiers: [first, second] }),
+        3 => any::<bool>().prop_map(|newest| Step::Receive { newest }),
     ]
 }
 
@@ -100,9 +118,21 @@ fn is_vip(id: u8) -> bool {
     id.is_multiple_of(3)
 }
 
+/// A transfer that was given: whether back, its id, its parts, and what they are with the tiers that they go to.
+struct InTransit {
+    back: bool,
+    transfer_id: Id,
+    parts: Vec<Part>,
+    moved: Vec<(usize, Moved)>,
+}
+
 struct Case<'a> {
     fixture: &'a JackpotFixture,
     model: Model,
+    /// The jackpot that transfers go to, and come back from.
+    other: &'a JackpotFixture,
+    other_model: Model,
+    in_transit: Vec<InTransit>,
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
@@ -148,6 +178,125 @@ impl Case<'_> {
             Step::Pause => self.set(Status::Paused).await,
             Step::Resume => self.set(Status::Open).await,
             Step::Rotate => self.rotate().await,
+            Step::Feed(stake) => self.feed(*stake).await,
+            Step::Give { back, tiers } => self.give(*back, tiers).await,
+            Step::Receive { newest } => self.receive(*newest).await,
+        }
+    }
+
+    async fn feed(&mut self, stake: u64) {
+        self.other.status(Status::Open).await;
+        let one = EnterEntry {
+            entry_id: TestRedis::id("f"),
+            sent: sent("p", stake),
+            rank: 0,
+        };
+        let entered = self.other.enter(&[one]).await;
+        let taken = self.other_model.enter(stake.into(), self.rate).is_some();
+        assert_eq!(matches!(entered.replies[0], EntryReply::Taken(_)), taken, "{entered:?}");
+    }
+
+    /// Looks, makes room and gives, as the service does. The money is in transit then.
+    async fn give(&mut self, back: bool, tiers: &[Option<usize>; 2]) {
+        let names = ["grand", "mini"].map(|name| Id::parse(name).expect("an id"));
+        let chosen: Vec<_> = (0..2).filter_map(|from| Some((from, tiers[from]?))).collect();
+        if chosen.is_empty() {
+            return;
+        }
+        let (source, target) = if back {
+            self.other.status(Status::Paused).await;
+            (self.other, self.fixture)
+        } else {
+            (self.fixture, self.other)
+        };
+        let wish = Transfer {
+            transfer_id: Id::parse(&TestRedis::id("t")).expect("an id"),
+            to: target.id.clone(),
+            tiers: chosen
+                .iter()
+                .map(|(from, to)| (names[*from].clone(), names[*to].clone()))
+                .collect(),
+            reason: "a test".to_owned(),
+        };
+        let by = operator();
+        let looked = source
+            .operate
+            .give(&source.id, &wish, None, &by)
+            .await
+            .expect("a reply");
+        let known = self.newer.values().chain(self.older.values());
+        let has_pending = !back
+            && known
+                .clone()
+                .any(|record| matches!(record.state, State::Pending { .. }));
+        if !back && !self.paused {
+            return assert_eq!(looked, Given::Status(Status::Open));
+        }
+        if has_pending {
+            return assert_eq!(looked, Given::Pending);
+        }
+        let Given::Holds(parts) = looked else {
+            panic!("{looked:?}");
+        };
+        let (from_model, to_model) = if back {
+            (&mut self.other_model, &mut self.model)
+        } else {
+            (&mut self.model, &mut self.other_model)
+        };
+        let moved: Vec<_> = chosen.iter().map(|(from, to)| (*to, from_model.holds(*from))).collect();
+        assert_eq!(
+            parts.iter().map(moved_of).collect::<Vec<_>>(),
+            moved.iter().map(|part| part.1).collect::<Vec<_>>()
+        );
+        let room = source.operate.expect(&source.id, &wish, &parts, &by).await;
+        if !to_model.expect(&moved) {
+            assert!(matches!(room, Err(PlayError::AmountTooLarge)), "{room:?}");
+            return;
+        }
+        room.expect("room");
+        for (from, _) in &chosen {
+            from_model.give(*from);
+        }
+        let given = source
+            .operate
+            .give(&source.id, &wish, Some(&parts), &by)
+            .await
+            .expect("a reply");
+        let done = Given::Done {
+            now: true,
+            parts: parts.clone(),
+        };
+        assert_eq!(given, done);
+        self.in_transit.push(InTransit {
+            back,
+            transfer_id: wish.transfer_id,
+            parts,
+            moved,
+        });
+    }
+
+    async fn receive(&mut self, newest: bool) {
+        let at = if newest {
+            self.in_transit.len().wrapping_sub(1)
+        } else {
+            0
+        };
+        if at >= self.in_transit.len() {
+            return;
+        }
+        let one = self.in_transit.remove(at);
+        let (source, target, model) = if one.back {
+            (self.other, self.fixture, &mut self.model)
+        } else {
+            (self.fixture, self.other, &mut self.other_model)
+        };
+        for (tier, moved) in one.moved {
+            model.receive(tier, moved);
+        }
+        for now in [true, false] {
+            let transfer = (&source.id, &one.transfer_id);
+            let received = target.operate.receive(&target.id, transfer, &one.parts.text()).await;
+            assert_eq!(received.expect("received"), now, "once");
         }
     }
 
@@ -321,39 +470,92 @@ impl Case<'_> {
         }
     }
 
-    fn compare(&self, snapshot: &Snapshot) {
-        for (meter, tier) in snapshot.meters.iter().zip(&self.model.tiers) {
-            assert_eq!(tier.balance(), 0, "the model itself conserves");
-            let shown = [
-                meter.pool,
-                meter.reserve,
-                meter.overflow,
-                meter.remainder_micro,
-                meter.paid,
-                meter.wins,
-            ];
-            let remainder = tier.pool_micro + tier.reserve_micro;
-            assert_eq!(
-                shown.map(u128::from),
-                [tier.pool, tier.reserve, tier.overflow, remainder, tier.paid, tier.wins]
-            );
-            let contributed = u128::from(meter.contributed) * 1_000_000 + u128::from(meter.contributed_micro);
-            let reversed = u128::from(meter.reversed) * 1_000_000 + u128::from(meter.reversed_micro);
-            let funded = i128::from(meter.funded) * 1_000_000 + i128::from(meter.funded_micro);
-            assert_eq!(
-                (contributed, reversed, funded),
-                (tier.contributed_micro, tier.reversed_micro, tier.funded_micro)
-            );
-        }
+    /// Every unit is in one of the two jackpots, was paid out of it, was reversed, or is between them.
+    async fn compare_all(&self) {
+        compare(&self.model, &self.fixture.snapshot().await);
+        compare(&self.other_model, &self.other.snapshot().await);
+        let tiers = || self.model.tiers.iter().chain(&self.other_model.tiers);
+        let between = self
+            .in_transit
+            .iter()
+            .flat_map(|one| &one.moved)
+            .map(|(_, moved)| moved.micro());
+        assert_eq!(
+            tiers().map(|tier| tier.transferred_out_micro).sum::<u128>(),
+            tiers().map(|tier| tier.transferred_in_micro).sum::<u128>() + between.sum::<u128>()
+        );
+    }
+}
+
+fn moved_of(part: &Part) -> Moved {
+    Moved {
+        pool: part.pool.into(),
+        pool_micro: part.pool_micro.into(),
+        reserve: part.reserve.into(),
+        reserve_micro: part.reserve_micro.into(),
+        overflow: part.overflow.into(),
+    }
+}
+
+fn compare(model: &Model, snapshot: &Snapshot) {
+    for (meter, tier) in snapshot.meters.iter().zip(&model.tiers) {
+        assert_eq!(tier.balance(), 0, "the model itself conserves");
+        let shown = [
+            meter.pool,
+            meter.reserve,
+            meter.overflow,
+            meter.remainder_micro,
+            meter.paid,
+            meter.wins,
+        ];
+        let remainder = tier.pool_micro + tier.reserve_micro;
+        assert_eq!(
+            shown.map(u128::from),
+            [tier.pool, tier.reserve, tier.overflow, remainder, tier.paid, tier.wins]
+        );
+        let contributed = u128::from(meter.contributed) * 1_000_000 + u128::from(meter.contributed_micro);
+        let reversed = u128::from(meter.reversed) * 1_000_000 + u128::from(meter.reversed_micro);
+        let micro = |units: u64, micro: u64| u128::from(units) * 1_000_000 + u128::from(micro);
+        let came_in = micro(meter.transferred_in, meter.transferred_in_micro);
+        let went_out = micro(meter.transferred_out, meter.transferred_out_micro);
+        assert_eq!(
+            (contributed, reversed, came_in, went_out, u128::from(meter.expected)),
+            (
+                tier.contributed_micro,
+                tier.reversed_micro,
+                tier.transferred_in_micro,
+                tier.transferred_out_micro,
+                tier.expected
+            )
+        );
+        // What is shown as funded is whole units, without transfers.
+        let in_redis = i128::from(meter.funded_in_redis) * 1_000_000 + i128::from(meter.funded_micro);
+        let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
+        let funded = in_redis - signed(came_in + tier.expected * 1_000_000);
+        assert_eq!(
+            (funded, i128::from(meter.funded)),
+            (tier.funded_micro, tier.funded_micro.div_euclid(1_000_000))
+        );
     }
 }
 
 async fn try_case(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) {
-    play(redis, rules, rate, steps).await.assert_rebuilds().await;
+    let (fixture, other) = play_both(redis, rules, rate, steps).await;
+    fixture.assert_rebuilds().await;
+    other.assert_rebuilds().await;
 }
 
-/// Plays a case beside the model.
+/// Plays a case beside the model, and returns the jackpot that the steps name.
 pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[Step]) -> JackpotFixture {
+    play_both(redis, rules, rate, steps).await.0
+}
+
+async fn play_both(
+    redis: &Arc<TestRedis>,
+    rules: &[Rules],
+    rate: u128,
+    steps: &[Step],
+) -> (JackpotFixture, JackpotFixture) {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
         let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm});
@@ -367,10 +569,13 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
     let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
         "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
     let fixture = JackpotFixture::on(redis.clone(), &change).await;
-    let model = Model::new(rules.to_vec());
+    let other = JackpotFixture::on(redis.clone(), &change).await;
     let mut case = Case {
         fixture: &fixture,
-        model,
+        model: Model::new(rules.to_vec()),
+        other: &other,
+        other_model: Model::new(rules.to_vec()),
+        in_transit: Vec::new(),
         newer: HashMap::new(),
         older: HashMap::new(),
         rounds: HashMap::new(),
@@ -382,9 +587,9 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
     };
     for step in steps {
         case.run(step).await;
-        case.compare(&fixture.snapshot().await);
+        case.compare_all().await;
     }
-    fixture
+    (fixture, other)
 }
 
 #[test]

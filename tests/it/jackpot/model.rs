@@ -25,10 +25,24 @@ pub struct Tier {
     pub contributed_micro: u128,
     pub funded_micro: i128,
     pub reversed_micro: u128,
+    pub transferred_in_micro: u128,
+    pub transferred_out_micro: u128,
+    /// Whole units that are kept free for transfers.
+    pub expected: u128,
     pub paid: u128,
     pub wins: u128,
     /// Number of the last entry at the last take of all.
     took: Option<u64>,
+}
+
+/// What a transfer moves out of one tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    pub pool: u128,
+    pub pool_micro: u128,
+    pub reserve: u128,
+    pub reserve_micro: u128,
+    pub overflow: u128,
 }
 
 /// What decides an entry's contribution, and its number.
@@ -154,6 +168,66 @@ impl Model {
     }
 }
 
+impl Model {
+    /// What a transfer of this tier would move.
+    pub fn holds(&self, tier: usize) -> Moved {
+        let tier = &self.tiers[tier];
+        Moved {
+            pool: tier.pool,
+            pool_micro: tier.pool_micro,
+            reserve: tier.reserve,
+            reserve_micro: tier.reserve_micro,
+            overflow: tier.overflow,
+        }
+    }
+
+    /// Keeps room free for what a transfer brings to these tiers; `false`, with nothing changed, when there is none.
+    pub fn expect(&mut self, parts: &[(usize, Moved)]) -> bool {
+        let before = self.tiers.clone();
+        for (tier, moved) in parts {
+            self.tiers[*tier].expected += moved.micro().div_ceil(MICRO);
+        }
+        // Two remainders may become two units.
+        let fits = parts.iter().all(|(tier, _)| self.tiers[*tier].fits_below(MAX - 2));
+        if !fits {
+            self.tiers = before;
+        }
+        fits
+    }
+
+    /// Gives everything of a tier out.
+    pub fn give(&mut self, tier: usize) {
+        let moved = self.holds(tier);
+        let tier = &mut self.tiers[tier];
+        tier.transferred_out_micro += moved.micro();
+        (tier.pool, tier.reserve, tier.overflow) = (0, 0, 0);
+        (tier.pool_micro, tier.reserve_micro) = (0, 0);
+    }
+
+    /// Takes what a transfer brings: a pool holds at most its cap of it, the overflow the rest.
+    pub fn receive(&mut self, tier: usize, moved: Moved) {
+        let (rules, tier) = (&self.rules[tier], &mut self.tiers[tier]);
+        tier.expected -= moved.micro().div_ceil(MICRO);
+        tier.transferred_in_micro += moved.micro();
+        tier.reserve_micro += moved.reserve_micro;
+        tier.reserve += moved.reserve + tier.reserve_micro / MICRO;
+        tier.reserve_micro %= MICRO;
+        tier.pool_micro += moved.pool_micro;
+        let came = moved.pool + tier.pool_micro / MICRO;
+        tier.pool_micro %= MICRO;
+        let to_pool = rules.cap.map_or(came, |cap| came.min(cap.saturating_sub(tier.pool)));
+        tier.pool += to_pool;
+        tier.overflow += moved.overflow + came - to_pool;
+    }
+}
+
+impl Moved {
+    /// All of it, in millionths.
+    pub fn micro(&self) -> u128 {
+        (self.pool + self.reserve + self.overflow) * MICRO + self.pool_micro + self.reserve_micro
+    }
+}
+
 impl Tier {
     fn contribute(&mut self, rules: &Rules, micro: u128) {
         self.contributed_micro += micro;
@@ -197,9 +271,10 @@ impl Tier {
         uncovered
     }
 
-    /// Whole units that operators funded.
-    pub fn funded(&self) -> i128 {
-        self.funded_micro.div_euclid(1_000_000)
+    /// Whole units that operators funded, and that transfers brought or will bring.
+    fn funded(&self) -> i128 {
+        let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
+        (self.funded_micro + signed(self.transferred_in_micro)).div_euclid(1_000_000) + signed(self.expected)
     }
 
     fn restart(&mut self, rules: &Rules) {
@@ -216,17 +291,22 @@ impl Tier {
     }
 
     fn fits(&self) -> bool {
-        let contributed = self.contributed_micro / MICRO;
-        let funded = u128::try_from(self.funded().max(0)).unwrap_or_default();
-        contributed <= MAX && contributed + funded <= MAX
+        self.fits_below(MAX)
     }
 
-    /// Promise 1, in millionths: what came in, minus what is there, was paid and was reversed;
+    fn fits_below(&self, most: u128) -> bool {
+        let contributed = self.contributed_micro / MICRO;
+        let funded = u128::try_from(self.funded().max(0)).unwrap_or_default();
+        contributed + funded <= most
+    }
+
+    /// Promise 1, in millionths: what came in, minus what is there, was paid, was reversed and went to other jackpots;
     /// always 0.
     pub fn balance(&self) -> i128 {
         let held =
             (self.pool + self.reserve + self.overflow + self.paid) * MICRO + self.pool_micro + self.reserve_micro;
         let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
-        signed(self.contributed_micro) + self.funded_micro - signed(held + self.reversed_micro)
+        let came_in = self.contributed_micro + self.transferred_in_micro;
+        signed(came_in) + self.funded_micro - signed(held + self.reversed_micro + self.transferred_out_micro)
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::jackpot::fixture::{JackpotFixture, entry, funding, operator, tier};
+use crate::jackpot::must_hit::{cycles, ruled};
 use crate::support::redis::TestRedis;
 
 /// The tiers of most transfers.
@@ -458,4 +459,23 @@ async fn the_records_are_named_as_the_ledger_names_them() {
     let came_in = transfer::came_in(source, &transfer_id);
     let room = transfer::room(source, &transfer_id, &digest_of(&parts));
     assert_eq!(names(&pair.target).await, [came_in, room]);
+}
+
+#[tokio::test]
+async fn a_source_begins_its_next_cycle_only_where_entries_can_end_it() {
+    let rule = ruled(&json!({"time": {"after_s": 0, "within_s": 60}}));
+    for (status, next) in [(Status::Paused, Some(1)), (Status::Closed, None)] {
+        let pair = Pair::with(&rule, &json!({})).await;
+        pair.source.fund("f", 20).await;
+        pair.source.status(status).await;
+        pair.transfer("t", &GRAND).await;
+        let after = cycles(&pair.source).await;
+        assert_eq!(after.open(&id("grand")).map(|row| row.cycle), next, "{status:?}");
+        let again = pair.give(("t", "content"), &GRAND, None).await;
+        assert!(matches!(again, Given::Done { now: false, .. }), "{again:?}");
+        assert_eq!(cycles(&pair.source).await, after, "a repeat ends nothing");
+        assert_eq!(pair.look("u", &GRAND).await, pool_part(0));
+        assert_eq!(cycles(&pair.source).await, after, "a look ends nothing");
+        pair.assert_rebuilds().await;
+    }
 }

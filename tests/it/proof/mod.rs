@@ -16,7 +16,7 @@ use serde_json::json;
 use story::{Story, play};
 
 /// The report names something wrong at `place`, in these words.
-fn names(report: &Report, place: &Place, what: &str) {
+pub fn names(report: &Report, place: &Place, what: &str) {
     let found = report
         .problems
         .iter()

@@ -98,6 +98,29 @@ impl TestCluster {
         self.nodes.push(replica);
     }
 
+    /// Kills the node that holds `key`, waits until its replica is in charge, and starts it again. Then it is a
+    /// replica, in step.
+    ///
+    /// # Panics
+    /// When one of these takes longer than 30 s.
+    pub async fn fail_over(&mut self, key: &str) {
+        let killed = self.node_of(key).await;
+        let url = killed.url().to_owned();
+        killed.kill9();
+        eventually(FORM_DEADLINE, "its replica is in charge", async || {
+            (self.node_of(key).await.url() != url).then_some(())
+        })
+        .await;
+        self.restart_at(&url).await;
+        eventually(FORM_DEADLINE, "the killed node is a replica in step", async || {
+            let mut node = connect(&url).await.ok()?;
+            let mut info = redis::cmd("INFO");
+            let info: String = info.arg("replication").query_async(&mut node).await.ok()?;
+            info.contains("master_link_status:up").then_some(())
+        })
+        .await;
+    }
+
     /// The nodes' URLs, for `redis.urls`.
     pub fn urls(&self) -> Vec<String> {
         self.nodes.iter().map(|node| node.url().to_owned()).collect()

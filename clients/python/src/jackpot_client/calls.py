@@ -33,11 +33,13 @@ from .generated.api.jackpots import pause_jackpot as _pause_jackpot
 from .generated.api.jackpots import put_jackpot as _put_jackpot
 from .generated.api.jackpots import resume_jackpot as _resume_jackpot
 from .generated.api.jackpots import rotate_epoch as _rotate_epoch
+from .generated.api.jackpots import transfer_jackpot as _transfer_jackpot
 from .generated.api.ledger import get_keys as _get_keys
 from .generated.api.ledger import get_ledger_head as _get_ledger_head
 from .generated.api.ledger import get_payout as _get_payout
 from .generated.api.ledger import list_entries as _list_entries
 from .generated.api.ledger import list_payouts as _list_payouts
+from .generated.api.ledger import list_transfers as _list_transfers
 from .generated.api.rooms import create_join_token as _create_join_token
 from .generated.api.rooms import get_room as _get_room
 from .generated.api.rooms import get_room_status as _get_room_status
@@ -78,8 +80,12 @@ from .generated.models import (
     Room,
     RoomDefinition,
     RoomStatus,
+    RotateBody,
     RulesBody,
     TicketBody,
+    TransferBody,
+    TransferBodyTiers,
+    TransferRow,
 )
 from .generated.types import UNSET, Unset
 from .receipts import Keys, Pass, Receipt
@@ -295,6 +301,33 @@ def adjust_jackpot(
     return (yield from ask(session, _adjust_jackpot._get_kwargs(jackpot_id, body=body), Adjustment.from_dict))
 
 
+def transfer_jackpot(
+    session: Session,
+    jackpot_id: str,
+    *,
+    to: str,
+    tiers: Mapping[str, str],
+    reason: str,
+    transfer_id: str | None = None,
+) -> Steps[TransferRow]:
+    """Moves all money of tiers of a paused or closed jackpot to another one, once for each id.
+
+    `tiers` names, for each tier that gives, the tier of `to` that receives. The answer may say `in-transit`: then the
+    service ends the transfer, and `list_transfers` shows when.
+    """
+    body = TransferBody(transfer_id=_id(transfer_id), to=to, tiers=TransferBodyTiers.from_dict(tiers), reason=reason)
+    return (yield from ask(session, _transfer_jackpot._get_kwargs(jackpot_id, body=body), TransferRow.from_dict))
+
+
+def list_transfers(
+    session: Session, jackpot_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> Steps[Page[TransferRow]]:
+    """The transfers that a jackpot gave, the oldest first."""
+    request = _list_transfers._get_kwargs(jackpot_id, limit=_set(limit), cursor=_set(cursor))
+    items, next_cursor = yield from ask(session, request, _page)
+    return Page([TransferRow.from_dict(item) for item in items], next_cursor)
+
+
 # --- payouts and signatures ---
 
 
@@ -398,9 +431,13 @@ def check_draw(
     return entry
 
 
-def rotate_epoch(session: Session, jackpot_id: str, reason: str) -> Steps[Fairness]:
-    """Closes the open epoch, so that its seed is published. Sent once: a repeat would close the next epoch too."""
-    request = _rotate_epoch._get_kwargs(jackpot_id, body=ReasonBody(reason=reason))
+def rotate_epoch(session: Session, jackpot_id: str, reason: str, *, cycles: bool = False) -> Steps[Fairness]:
+    """Closes the open epoch, so that its seed is published. Sent once: a repeat would close the next epoch too.
+
+    With `cycles` it also ends open must-hit cycles without a take.
+    """
+    body = RotateBody(reason=reason, cycles=cycles or UNSET)
+    request = _rotate_epoch._get_kwargs(jackpot_id, body=body)
     return (yield from ask(session, request, Fairness.from_dict, repeatable=False))
 
 

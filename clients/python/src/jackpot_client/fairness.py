@@ -7,7 +7,7 @@ import hmac
 from collections.abc import Iterator
 
 from .errors import SeedNotPublished, VerificationError
-from .generated.models import DefinitionOfVersion, Entry, EpochBody, OddsTable
+from .generated.models import DefinitionOfVersion, Entry, EpochBody, MustHit, OddsTable
 
 # What a refused prize answers. The same rank refuses the entry again, and the next attempt is drawn.
 _REFUSALS = ("retry", "out-of-stock", "already-issued", "not-open")
@@ -76,6 +76,8 @@ def check_draw(
     draw = entry.draw
     if draw.by != "service":
         raise VerificationError(f"the draw was made by {draw.by}, not by the service")
+    if isinstance(draw.must_hit, MustHit):
+        raise VerificationError(f"{entry.entry_id} hit cycle {draw.must_hit.cycle}, which no odds draw")
     if (draw.epoch, draw.commitment) != (epoch.epoch, epoch.commitment):
         raise VerificationError("the entry names another epoch or commitment")
     if (entry.jackpot_id, draw.definition_version) != (definition.id, definition.version):

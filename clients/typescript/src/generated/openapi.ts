@@ -661,7 +661,7 @@ export interface paths {
          *     share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
          *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
          *
-         *     Role of the key: `operate`.
+         *     Role of the key: `play` or `operate`.
          */
         post: operations["reverse_entry"];
         delete?: never;
@@ -702,7 +702,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
+         * The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most a second old.
          * @description The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the game of its source:
          *     no seed here explains it.
          */
@@ -943,6 +943,37 @@ export interface paths {
         get: operations["get_rules"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/transfers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
+         * @description The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["list_transfers"];
+        put?: never;
+        /**
+         * Moves all money of tiers to tiers of another jackpot of the same currency, once per `transfer_id`.
+         * @description The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and remainder go into those of
+         *     the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes into its overflow.
+         *     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the other jackpot has
+         *     received it: any instance ends the transfer.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["transfer_jackpot"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1824,6 +1855,74 @@ export interface components {
             /** @description Why the next event can't be applied; null while it can. */
             stopped?: string | null;
         };
+        /** @description A cycle of a tier: from one take of all to the next, under a seed of its own. */
+        CycleBody: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            began_at: string;
+            /**
+             * @description Hexadecimal SHA-256 of the seed, published when the cycle began.
+             * @example a9e13bb45fafaa915d3bc9373af757636aea08307943a2385b7f32c7c8328e51
+             */
+            commitment: string;
+            /**
+             * Format: int64
+             * @description From 0.
+             * @example 0
+             */
+            cycle: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339; null without a time.
+             */
+            deadline_at?: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339; null while open.
+             */
+            ended_at?: string | null;
+            /**
+             * @description `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
+             *     rule); null while open.
+             */
+            ended_by?: string | null;
+            /**
+             * Format: int64
+             * @description The largest trigger, minor units; null without an amount.
+             */
+            high?: number | null;
+            /**
+             * Format: int64
+             * @description Every trigger is above it, minor units; null without an amount.
+             */
+            low?: number | null;
+            /**
+             * @description Public input of the seed: 32 hexadecimal digits.
+             * @example 00112233445566778899aabbccddeeff
+             */
+            nonce: string;
+            /**
+             * @description Id of the draw secret of the seed: 16 hexadecimal digits.
+             * @example abc44bcf0634a438
+             */
+            secret_id: string;
+            /** @description The seed in hexadecimal, once the end of the cycle is in the ledger; null before. */
+            seed?: string | null;
+            /** @example grand */
+            tier: string;
+            /**
+             * Format: int64
+             * @description The amount that was to be reached, minor units; null before the seed is published, and without an amount.
+             */
+            trigger_amount?: number | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339; from here on an entry hit. Null before the seed is published, and without a time.
+             */
+            trigger_at?: string | null;
+        };
         /** @description A request that was taken three times without being served. */
         DeadBody: {
             /**
@@ -1907,6 +2006,7 @@ export interface components {
         };
         /** @description How the entry was drawn. With the epoch's seed, once published, anyone can repeat the draw. */
         Draw: {
+            /** @description Empty for an entry that hit a pool by its rule. */
             attempts: components["schemas"]["AttemptBody"][];
             /**
              * Draw by value
@@ -1926,6 +2026,7 @@ export interface components {
              * @example 1
              */
             epoch: number;
+            must_hit?: components["schemas"]["MustHit"] | null;
         };
         /**
          * @description Who draws the entries of a source.
@@ -2201,14 +2302,14 @@ export interface components {
              */
             pool?: number | null;
         };
-        /** @description The epochs of a jackpot, oldest first. */
+        /** @description The epochs of a jackpot and the cycles of its must-hit rules, oldest first. */
         Fairness: {
-            /** @description Reserved; jackpots have no cycles. */
-            cycles: Record<string, never>[];
+            /** @description Of tiers that have or had `must_hit_by`, once the ledger has their begin. */
+            cycles: components["schemas"]["CycleBody"][];
             epochs: components["schemas"]["EpochBody"][];
             /** @example spring */
             jackpot_id: string;
-            /** @description Cursor of the next page; null on the last. A page has at most 200 epochs. */
+            /** @description Cursor of the next page; null on the last. A page has at most 200 epochs and 200 cycles. */
             next_cursor?: string | null;
         };
         /** @description A field that is wrong. */
@@ -2683,12 +2784,12 @@ export interface components {
             tier: string;
             /**
              * Format: int64
-             * @description Came from other jackpots. Always 0: transfers are not built yet.
+             * @description Came from other jackpots: whole units of the exact sum.
              */
             transferred_in: number;
             /**
              * Format: int64
-             * @description Went to other jackpots. Always 0 too.
+             * @description Went to other jackpots: whole units of the exact sum.
              */
             transferred_out: number;
             /**
@@ -2760,6 +2861,23 @@ export interface components {
              * @example /problems/invalid-request
              */
             type: string;
+        };
+        /** @description A hit by the rule of a tier. */
+        MustHit: {
+            /**
+             * @description `amount` or `time`.
+             * @example amount
+             */
+            by: string;
+            /**
+             * Format: int64
+             * @description The cycle that it ended.
+             * @example 0
+             */
+            cycle: number;
+            /** @example grand */
+            tier: string;
+            trigger: components["schemas"]["Trigger"];
         };
         /** @description By when a pool must be hit: `amount`, `time` or `daily`; `amount` also together with one of the others. */
         MustHitBy: {
@@ -2894,6 +3012,15 @@ export interface components {
         /** @description A page of a list. */
         PageBody_PostingRow: {
             items: components["schemas"]["PostingRow"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
+        PageBody_TransferRow: {
+            items: components["schemas"]["TransferRow"][];
             /**
              * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
              *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
@@ -3126,7 +3253,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -3597,6 +3724,16 @@ export interface components {
              */
             waiting: number;
         };
+        /** @description Why an epoch ends. */
+        RotateBody: {
+            /** @description Whether open cycles end too, without a take. Those that follow have a new nonce. */
+            cycles?: boolean;
+            /**
+             * @description The reason: 1 to 500 characters, no control characters.
+             * @example check
+             */
+            reason: string;
+        };
         /** @description The rules of a jackpot, by the definition in force. */
         RulesBody: {
             contribution: components["schemas"]["Contribution"];
@@ -3874,6 +4011,91 @@ export interface components {
              */
             tier: string;
         };
+        /** @description A transfer of everything that some tiers hold. */
+        TransferBody: {
+            /**
+             * @description 1 to 500 characters, no control characters.
+             * @example end of season
+             */
+            reason: string;
+            /**
+             * @description For each tier that gives, the tier of the other jackpot that it goes to.
+             * @example {
+             *       "grand": "grand"
+             *     }
+             */
+            tiers: {
+                [key: string]: string;
+            };
+            /**
+             * @description The jackpot that it goes to, of the same currency.
+             * @example summer
+             */
+            to: string;
+            /**
+             * @description Chosen by the operator. The same id works once for a jackpot.
+             * @example end-of-season
+             */
+            transfer_id: string;
+        };
+        /** @description What one tier gave. */
+        TransferPart: {
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 0
+             */
+            overflow: number;
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 500
+             */
+            pool: number;
+            /**
+             * Format: int64
+             * @description Millionths of a minor unit, of pool and reserve together.
+             * @example 0
+             */
+            remainder_micro: number;
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 20
+             */
+            reserve: number;
+            /** @example grand */
+            tier: string;
+            /**
+             * @description The tier of the other jackpot.
+             * @example grand
+             */
+            to_tier: string;
+        };
+        /** @description A transfer. */
+        TransferRow: {
+            /**
+             * @description The jackpot that gave.
+             * @example spring
+             */
+            jackpot_id: string;
+            state: components["schemas"]["TransferState"];
+            tiers: components["schemas"]["TransferPart"][];
+            /**
+             * @description The jackpot that it goes to.
+             * @example summer
+             */
+            to: string;
+            /** @example end-of-season */
+            transfer_id: string;
+        };
+        /**
+         * @description Where the money of a transfer is.
+         * @enum {string}
+         */
+        TransferState: "in-transit" | "done";
+        /** @description What was due: an amount, or a time. */
+        Trigger: number | string;
         /** @description An entry that won. */
         WinnerBody: {
             /** @example round-8812:17 */
@@ -8809,7 +9031,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["RotateBody"];
             };
         };
         responses: {
@@ -10314,6 +10536,340 @@ export interface operations {
                 };
             };
             /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_transfers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+                 * @example 100
+                 */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, or all of them as CSV or NDJSON */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageBody_TransferRow"];
+                    /** @example {"transfer_id":"end-of-season","jackpot_id":"spring","to":"summer","tiers":[{"tier":"grand","to_tier":"grand","pool":500,"reserve":20,"overflow":0,"remainder_micro":250000}],"state":"done"} */
+                    "application/x-ndjson": string;
+                    /**
+                     * @example transfer_id,jackpot_id,to,state,tiers
+                     *     end-of-season,spring,summer,done,"[{""tier"":""grand"",""to_tier"":""grand"",""pool"":500,""reserve"":20,""overflow"":0,""remainder_micro"":250000}]"
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable`, `too-many-exports` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transfer_jackpot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferBody"];
+            };
+        };
+        responses: {
+            /** @description Given before, with `Idempotency-Replayed: true` */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferRow"];
+                };
+            };
+            /** @description Given */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferRow"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `transfer-id-reused`, `amount-too-large` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

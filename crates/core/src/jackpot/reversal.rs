@@ -4,7 +4,8 @@ use crate::ids::Id;
 use crate::words;
 
 words! {
-    /// A reversal that was made, beside the records of entries under the name `!<entry_id>`.
+    /// A reversal that was made, beside the records of entries under the name `!<sequence>`: an id that is used again,
+    /// after its record was dropped, is another entry.
     pub struct ReversalRecord as "reversal" by ' ' {
         /// Its id.
         pub reversal_id: Id,
@@ -67,6 +68,6 @@ words! {
 
 /// The name of the record of an entry's reversal.
 #[must_use]
-pub fn field(entry_id: &str) -> String {
-    format!("!{entry_id}")
+pub fn field(sequence: u64) -> String {
+    format!("!{sequence}")
 }

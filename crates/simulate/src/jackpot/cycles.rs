@@ -16,7 +16,7 @@ const SEEDS_LIMIT: Duration = Duration::from_mins(1);
 const SEEDS_POLL: Duration = Duration::from_millis(200);
 
 /// A cycle as `/fairness` shows it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct Cycle {
     pub tier: String,
     pub cycle: u64,
@@ -24,9 +24,12 @@ pub struct Cycle {
     pub commitment: String,
     pub low: Option<i64>,
     pub high: Option<i64>,
+    pub began_at: String,
+    pub deadline_at: Option<String>,
     pub ended_by: Option<String>,
     pub seed: Option<String>,
     pub trigger_amount: Option<i64>,
+    pub trigger_at: Option<String>,
     /// The seed by the draw secret, where it is known.
     #[serde(skip)]
     pub derived: Option<CycleSeed>,
@@ -48,24 +51,29 @@ impl Cycle {
     }
 }
 
+/// All cycles of the plan's jackpot, with their seeds where the draw secret is known.
+pub async fn read(api: &Api, plan: &Plan, secret: Option<&[u8; 32]>) -> Result<Vec<Cycle>, SimulateError> {
+    let mut all = published(api, &plan.jackpot_id).await?;
+    for cycle in &mut all {
+        let derive = |secret| CycleSeed::derive(secret, &plan.jackpot_id, &cycle.tier, cycle.cycle, &cycle.nonce);
+        cycle.derived = secret.map(derive);
+    }
+    Ok(all)
+}
+
 /// All cycles, oldest first, once each that has ended has its seed.
 ///
 /// # Errors
 /// The service can't be read.
-pub async fn read(api: &Api, plan: &Plan, secret: Option<&[u8; 32]>) -> Result<Vec<Cycle>, SimulateError> {
+pub async fn published(api: &Api, jackpot_id: &str) -> Result<Vec<Cycle>, SimulateError> {
     let started = Instant::now();
     loop {
-        let mut all = read_once(api, &plan.jackpot_id).await?;
+        let all = read_once(api, jackpot_id).await?;
         let is_late = |cycle: &Cycle| cycle.ended_by.is_some() && cycle.seed.is_none();
-        if all.iter().any(is_late) && started.elapsed() < SEEDS_LIMIT {
-            tokio::time::sleep(SEEDS_POLL).await;
-            continue;
+        if !all.iter().any(is_late) || started.elapsed() > SEEDS_LIMIT {
+            return Ok(all);
         }
-        for cycle in &mut all {
-            let derive = |secret| CycleSeed::derive(secret, &plan.jackpot_id, &cycle.tier, cycle.cycle, &cycle.nonce);
-            cycle.derived = secret.map(derive);
-        }
-        return Ok(all);
+        tokio::time::sleep(SEEDS_POLL).await;
     }
 }
 

@@ -89,9 +89,18 @@ impl CycleSeed {
 
     /// The amount that the pool must reach, for a rule from `low` to `high`.
     pub fn trigger_amount(&self, low: i64, high: i64) -> i64 {
-        let range = (high - low).unsigned_abs().max(1);
-        let index = uniform(&keyed(&self.0), range, |block| format!("amount\n{block}"));
-        low + 1 + i64::try_from(index).unwrap_or_default()
+        low + 1 + self.index("amount", high - low)
+    }
+
+    /// The second since 1970 from which an entry hits, after `from` and not later than `deadline`.
+    pub fn trigger_second(&self, from: i64, deadline: i64) -> i64 {
+        from + 1 + self.index("time", deadline - from)
+    }
+
+    fn index(&self, kind: &str, range: i64) -> i64 {
+        let range = range.unsigned_abs().max(1);
+        let index = uniform(&keyed(&self.0), range, |block| format!("{kind}\n{block}"));
+        i64::try_from(index).unwrap_or_default()
     }
 }
 

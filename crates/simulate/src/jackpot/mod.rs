@@ -16,6 +16,8 @@ mod plots;
 
 pub use after::{pending, receipts};
 pub use args::{JackpotArgs, OF_JACKPOT};
+pub use cycles::{Cycle, published};
+pub use draw::CycleSeed;
 #[cfg(test)]
 pub use evidence::Receipt;
 pub use evidence::{Pending, Receipts};

@@ -2,12 +2,11 @@
 
 use serde::Deserialize as _;
 
-use super::cycles;
 use super::evidence::{Meter, Seen, Shown};
 use super::plan::Plan;
 use crate::SimulateError;
 use crate::client::Api;
-use crate::jackpot::{pending, receipts};
+use crate::jackpot::{pending, published, receipts};
 
 /// Of each jackpot of the plan.
 pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<Shown>, SimulateError> {
@@ -18,7 +17,7 @@ pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<Shown>, Si
         let pending = pending(api, jackpot.id()).await;
         all.push(Shown {
             receipts: receipts(api, jackpot.id(), wins).await,
-            cycles: cycles::read(api, jackpot.id()).await?,
+            cycles: published(api, jackpot.id()).await?,
             meters: meters(api, jackpot.id()).await?,
             pending,
         });

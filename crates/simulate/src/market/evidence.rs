@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::cycles::Cycle;
 use super::plan::Plan;
-use crate::jackpot::{Pending, Receipts};
+use crate::jackpot::{Cycle, Pending, Receipts};
 
 /// An entry that was taken, as its answer tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -109,7 +109,7 @@ fn cycles(evidence: &Evidence) -> Vec<Cycles> {
         let ended = || {
             cycles
                 .iter()
-                .filter(|cycle| cycle.tier == tier && cycle.ended_at.is_some())
+                .filter(|cycle| cycle.tier == tier && cycle.ended_by.is_some())
         };
         cycles.iter().any(|cycle| cycle.tier == tier).then(|| Cycles {
             jackpot: evidence.id(jackpot).to_owned(),

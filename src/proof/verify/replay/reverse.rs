@@ -14,7 +14,7 @@ use crate::proof::verify::report::{Place, Report};
 impl Replay {
     pub(super) fn reverse(&mut self, n: u64, reverse: &Reverse, report: &mut Report) -> Result<(), Broken> {
         let entry_id = &reverse.entry_id;
-        if !self.seen.insert(&reversal::field(entry_id), Seen::Other) {
+        if !self.seen.insert(&reversal::field(reverse.sequence), Seen::Other) {
             report.wrong(Place::Event(n), format!("entry '{entry_id}' was reversed before"));
         }
         let definition = self.definition(reverse.version)?;

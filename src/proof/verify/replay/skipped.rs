@@ -10,6 +10,7 @@ use super::seen::Seen;
 use super::{Broken, Replay, broken};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
+use crate::jackpot::view::Status;
 use crate::ledger::skipped::Skipped;
 use crate::proof::verify::receipts::Paid;
 use crate::proof::verify::report::Report;
@@ -57,10 +58,15 @@ impl Replay {
             self.cycles.rule(&definition);
             self.splits.clear();
         }
-        self.cycles.carry(books.held_cycles().rows, &event.cycles);
+        let is_closed = books.status == Some(Status::Closed);
+        self.cycles.carry(books.held_cycles().rows, &event.cycles, is_closed);
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
+        // Records of transfers are beside those of adjustments.
+        let kept = carried.adjustments.iter().map(|(name, ..)| name);
+        self.transfers
+            .extend(kept.filter(|name| name.starts_with('!')).cloned());
         for record in &carried.records {
             self.seen.insert(record.id.trim_end_matches(':'), Seen::Skipped);
         }

@@ -33,6 +33,7 @@ impl Replay {
             report.wrong(Place::Event(n), format!("transfer '{transfer_id}' was given before"));
         }
         for stated in &give.parts {
+            self.cycles.gave(&stated.tier, report);
             let right = self.tiers.give(&stated.tier, &stated.to_tier);
             if right != *stated {
                 let what = format!("transfer '{transfer_id}' gives '{stated}', and the tier holds '{right}'");
@@ -52,7 +53,8 @@ impl Replay {
         let digest = hex::encode(&Sha256::digest(receive.parts.text())[..DIGEST_LEN]);
         let has_room = self.transfers.contains(&transfer::room(from, transfer_id, &digest));
         for part in &receive.parts {
-            self.tiers.receive(part, has_room);
+            let low = self.cycles.open_low(&part.to_tier);
+            self.tiers.receive(part, has_room, low);
         }
     }
 }

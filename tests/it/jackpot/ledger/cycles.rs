@@ -121,7 +121,7 @@ async fn each_cycle_has_a_row_and_its_seed_once_it_has_ended(db: LedgerDb) {
 }
 
 /// The export of the ledger, as a story that can be changed.
-async fn exported(fixture: &JackpotLedger) -> Story {
+pub async fn exported(fixture: &JackpotLedger) -> Story {
     let keys = Arc::clone(&fixture.ledger.signing);
     let key = keys.current();
     let export = Export::begin(fixture.ledger.sql.clone(), fixture.id.clone(), &key);

@@ -57,6 +57,7 @@ impl InLedger for Jackpot {
             "jackpot_id tier cycle nonce secret_id commitment low high after_s deadline_s began_ms began_n ended_ms ended_n \
              ended_by seed",
         ),
+        ("transfers", "jackpot_id transfer_id n place at_ms to_id parts done_ms"),
         ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
     ];
     const RECONCILE_INTERVAL_S: u64 = 30;

@@ -10,5 +10,6 @@ pub mod projector;
 mod receipts;
 mod reconcile;
 mod restore;
+mod reversals;
 mod stuck;
 mod transfers;

@@ -5,6 +5,7 @@ use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
+use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
 use jackpot::ledger::restore::{Replace, Restorer};
@@ -14,12 +15,15 @@ use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
 use jackpot_core::ids::ClientSeed;
 use jackpot_core::money::Minor;
+use jackpot_core::wire::Field as _;
 use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, put};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{open, ruled};
+use crate::jackpot::transfer::Pair;
+use crate::support::fixture::Fields;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -29,6 +33,7 @@ on_both_databases!(
     an_event_that_the_database_refuses_is_found_among_others,
     only_the_stuck_event_is_skipped,
     cycles_that_a_skipped_event_ends_or_begins_are_carried_on,
+    a_skipped_event_of_a_transfer_leaves_its_row_and_its_money,
 );
 
 /// Entries of the story, and what they drew in the end.
@@ -498,5 +503,80 @@ async fn cycles_that_a_skipped_event_ends_or_begins_are_carried_on(db: LedgerDb)
             let ended = rows[..rows.len() - 1].iter();
             assert!(ended.clone().all(|row| row[2] != "0"), "event {n}, {damage}: {rows:?}");
         }
+    }
+}
+
+/// What Redis keeps of a transfer says what its event did.
+async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    for (kind, is_done) in [("expect", true), ("give", false), ("receive", true)] {
+        let on = async || JackpotFixture::on(fixture.redis.clone(), &json!({})).await;
+        let pair = Pair {
+            source: on().await,
+            target: on().await,
+        };
+        pair.source.fund("f", 70).await;
+        pair.source.status(Status::Paused).await;
+        let parts = pair.transfer("t", &[("grand", "grand")]).await;
+        let records = async |jackpot: &JackpotFixture| jackpot.hash(&jackpot.keys.adjustments).await;
+        let kept = [records(&pair.source).await, records(&pair.target).await];
+        let jackpot = if kind == "give" { &pair.source } else { &pair.target };
+        let mut n = 0;
+        jackpot
+            .rewrite(|events| {
+                let is_it = |(_, fields): &(String, Fields)| fields["type"] == kind;
+                let at = events.iter().position(is_it).expect("there");
+                n = at as u64 + 1;
+                events[at].1 = [("rubbish".to_owned(), "\u{1b}[1m".to_owned())].into();
+            })
+            .await;
+        jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+        fixture.project().await;
+        assert_eq!(place(&fixture, jackpot).await.0, n - 1, "{kind}");
+        skip(&fixture, jackpot, n).await;
+        fixture.project().await;
+        let row = fixture
+            .rows(format!(
+                "SELECT transfer_id, to_id, parts, CAST(done_ms > 0 AS TEXT) FROM transfers WHERE jackpot_id = '{}'",
+                pair.source.id
+            ))
+            .await;
+        let expected = ["t".to_owned(), pair.target.id.to_string(), parts.text()];
+        assert_eq!(row[0][..3], expected, "{kind}");
+        // The target's event was read before the row was there: a worker ends it.
+        assert_eq!(["1", "true"].contains(&&*row[0][3]), is_done, "{kind}");
+        let worker = Transfers {
+            operate: pair.target.operate.clone(),
+            sql: fixture.ledger.sql.clone(),
+        };
+        worker.look(true).await.expect("SQL answers");
+        let open = fixture
+            .rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned())
+            .await;
+        assert!(open.is_empty(), "{kind}: {open:?}");
+        assert_right(&fixture, jackpot).await;
+        // It is suspended still, so it can be restored: it knows the transfer from SQL alone then.
+        let restorer = Restorer::new(fixture.ledger.sql.clone(), jackpot.store.clone());
+        let secrets = &jackpot.operate.views.secrets;
+        let done = restorer
+            .restore(secrets, &jackpot.id, Replace::Stopped, &operator(), "a test")
+            .await;
+        done.expect("rebuilt");
+        fixture.project().await;
+        for side in [&pair.source, &pair.target] {
+            assert_right(&fixture, side).await;
+            assert_clean(&fixture, side).await;
+        }
+        assert_eq!(
+            [records(&pair.source).await, records(&pair.target).await],
+            kept,
+            "{kind}"
+        );
+        assert_eq!(
+            (pair.source.money().await.0, pair.target.money().await.0),
+            (0, 70),
+            "{kind}"
+        );
+        assert_verifies(&fixture, jackpot, n).await;
     }
 }

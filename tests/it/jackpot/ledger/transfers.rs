@@ -18,14 +18,19 @@ use jackpot::jackpot::transfer::{Transfer, Transferred};
 use jackpot::jackpot::view::{Meter, Status};
 use jackpot::ledger::kind::Subjects as _;
 use jackpot::ledger::queries::Queries;
+use jackpot::proof::verify::Place;
 use jackpot::stopping::Stopping;
 use jackpot_core::ids::Id;
 use jackpot_core::wire::Field as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::jackpot::fixture::{JackpotFixture, operator, tier};
+use crate::jackpot::ledger::cycles::exported;
 use crate::jackpot::ledger::fixture::JackpotLedger;
+use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, seed};
 use crate::jackpot::transfer::held;
+use crate::proof::names;
+use crate::proof::story::Story;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::wait::eventually;
 
@@ -35,6 +40,8 @@ on_both_databases!(
     two_instances_drive_one_transfer,
     a_lost_redis_is_rebuilt_while_money_is_in_transit,
     what_redis_lost_of_a_transfer_is_done_again_once,
+    cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low,
+    the_worker_ends_a_row_that_was_written_after_the_money_came_in,
 );
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -53,12 +60,7 @@ impl Moving {
             "tiers": [tier("grand", 1_000_000, &json!({"reserve_ppm": 333_333, "cap": 20}))],
             "odds": {"total": 1, "ranks": []},
         });
-        let ledger = JackpotLedger::with(db, &json!({})).await;
-        let moving = Self {
-            source: JackpotFixture::on(Arc::clone(&ledger.redis), &rules).await,
-            target: JackpotFixture::on(Arc::clone(&ledger.redis), &rules).await,
-            ledger,
-        };
+        let moving = Self::of(db, &rules, &rules).await;
         for i in 0..31 {
             moving.source.take(&format!("e{i}"), 0).await;
         }
@@ -66,6 +68,18 @@ impl Moving {
         moving.source.status(Status::Paused).await;
         moving.learn().await;
         moving.ledger.project().await;
+        moving
+    }
+
+    /// Two open jackpots with these definitions.
+    async fn of(db: LedgerDb, source: &Value, target: &Value) -> Self {
+        let ledger = JackpotLedger::with(db, &json!({})).await;
+        let moving = Self {
+            source: JackpotFixture::on(Arc::clone(&ledger.redis), source).await,
+            target: JackpotFixture::on(Arc::clone(&ledger.redis), target).await,
+            ledger,
+        };
+        moving.learn().await;
         moving
     }
 
@@ -207,6 +221,17 @@ impl Moving {
         }
     }
 
+    /// The exports of both.
+    async fn exports(&mut self) -> Vec<Story> {
+        let mut all = Vec::new();
+        for fixture in [&mut self.source, &mut self.target] {
+            swap(&mut self.ledger.subject, fixture);
+            all.push(exported(&self.ledger).await);
+            swap(&mut self.ledger.subject, fixture);
+        }
+        all
+    }
+
     /// All postings sum to zero for each event and tier, and for each jackpot to its meters.
     async fn assert_postings(&self) {
         let mut accounts = BTreeMap::<(String, &'static str), i64>::new();
@@ -240,8 +265,10 @@ async fn a_transfer_reaches_its_tables_and_its_postings_balance(db: LedgerDb) {
     assert!(gives % 1_000_000 > 0, "{gives}");
     let operate = moving.operate().clone();
     let first = moving.call_with_projector(&operate, "t").await;
-    assert!(first.now && first.is_done, "{first:?}");
+    assert!(first.now, "{first:?}");
+    // On a slow machine the call does not wait for the ledger.
     moving.ledger.project().await;
+    moving.work(1).await;
     assert_eq!(moving.money().await, (0, had + gives, 0));
     assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::Done)]);
     let again = moving.call(&operate, "t").await.expect("a repeat");
@@ -393,4 +420,106 @@ async fn what_redis_lost_of_a_transfer_is_done_again_once(db: LedgerDb) {
     assert_eq!(moving.money().await, (0, had + gives, 0));
     moving.assert_postings().await;
     moving.assert_complete().await;
+}
+
+async fn cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low(db: LedgerDb) {
+    let mut moving = Moving::of(db, &by_amount(50, 150), &by_amount(30, 90)).await;
+    let [from, into] = [play_apart(&moving.source), play_apart(&moving.target)];
+    for index in 1..=45 {
+        enter(&from, &moving.source, &format!("s{index}")).await;
+    }
+    for index in 1..=25 {
+        enter(&into, &moving.target, &format!("t{index}")).await;
+    }
+    moving.source.status(Status::Paused).await;
+    let (ended, kept) = (open(&moving.source).await, open(&moving.target).await);
+    let operate = moving.operate().clone();
+    let done = moving.call_with_projector(&operate, "t").await;
+    assert!(done.now, "{done:?}");
+    moving.ledger.project().await;
+    moving.work(1).await;
+    let next = open(&moving.source).await;
+    assert_eq!(
+        (next.cycle, &next.nonce, next.low.0, next.high.0),
+        (1, &ended.nonce, Some(50), Some(150))
+    );
+    assert_eq!(open(&moving.target).await, kept, "its cycle goes on");
+    assert_eq!(
+        moving.target.money().await,
+        (30, 0, 40),
+        "up to low, the rest is overflow"
+    );
+    moving.assert_complete().await;
+
+    moving.source.status(Status::Open).await;
+    let mut hits = Vec::new();
+    for index in 1..=200 {
+        let played = enter(&from, &moving.source, &format!("n{index}")).await;
+        hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
+    }
+    assert_eq!(hits, expected(&moving.source, &next, &mut 0, 200));
+    let trigger = kept.trigger_amount(&seed(&moving.target, &kept, 0)).expect("an amount");
+    for pool in 31..=trigger {
+        let played = enter(&into, &moving.target, &format!("n{pool}")).await;
+        assert_eq!(hit(&played.record.state).is_some(), pool == trigger, "{pool}");
+    }
+    assert_eq!(moving.target.money().await, (30, 0, 10), "the refill stops at low");
+
+    moving.source.status(Status::Closed).await;
+    let all = moving.source.money().await.0;
+    let done = moving.call_with_projector(&operate, "u").await;
+    assert!(done.now, "{done:?}");
+    moving.ledger.project().await;
+    moving.work(1).await;
+    assert_eq!(moving.target.money().await, (30, 0, 10 + all));
+    assert!(
+        !cycles(&moving.source).await.rows[0].is_open(),
+        "nobody plays a closed one"
+    );
+    // Seeds are written after the commit that ends their cycles.
+    moving.ledger.project().await;
+    moving.ledger.project().await;
+    moving.assert_postings().await;
+    moving.assert_complete().await;
+    let restarts = moving.ledger.table("cycles", "jackpot_id ended_by seed").await;
+    let of_source = |row: &&Vec<String>| row[0] == moving.source.id.as_str() && row[1] == "restart";
+    assert_eq!(restarts.iter().filter(of_source).count(), 2, "{restarts:?}");
+
+    let stories = moving.exports().await;
+    for story in &stories {
+        let report = story.verify();
+        assert!(report.is_right(), "{report}");
+    }
+    let gives = stories[0].all(|body| body.contains("\"type\":\"give\""));
+    let mut forged = stories[0].clone();
+    forged.edit(gives[0], |fields| {
+        fields.remove("cycles");
+    });
+    forged.close();
+    let what = "it gives all of 'grand', and the open cycle goes on";
+    names(&forged.verify(), &Place::Event(gives[0]), what);
+    let mut forged = stories[0].clone();
+    forged.edit(gives[0], |fields| {
+        let cycles = fields.get_mut("cycles").expect("changes");
+        cycles.truncate(cycles.find(';').expect("an end") + 1);
+    });
+    forged.close();
+    names(
+        &forged.verify(),
+        &Place::Event(gives[0]),
+        "the open cycle is followed wrongly",
+    );
+}
+
+/// The ledger may read the event of the target before that of the source, where it was put back to an earlier state.
+async fn the_worker_ends_a_row_that_was_written_after_the_money_came_in(db: LedgerDb) {
+    let moving = Moving::with(db).await;
+    moving.give("t").await;
+    moving.ledger.project().await;
+    moving.work(1).await;
+    moving.ledger.change("UPDATE transfers SET done_ms = 0").await;
+    assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::InTransit)]);
+    let all = moving.money().await;
+    moving.work(2).await;
+    assert_eq!(moving.money().await, all, "nothing is received again");
 }

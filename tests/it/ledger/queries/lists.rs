@@ -17,6 +17,7 @@ on_both_databases!(
     audit_shows_the_console_s_reason_where_the_event_has_none,
     the_head_is_that_of_the_jackpot,
     a_mismatch_is_a_problem_with_all_items,
+    transfers_are_the_oldest_first_in_pages_and_as_csv,
 );
 
 const DAY_MS: i64 = 86_400_000;
@@ -371,4 +372,53 @@ async fn a_mismatch_is_a_problem_with_all_items(db: LedgerDb) {
         (status, &problem["items"][2]["stopped"]),
         (409, &json!("event 9 is missing"))
     );
+}
+
+async fn transfers_are_the_oldest_first_in_pages_and_as_csv(db: LedgerDb) {
+    let books = books(db).await;
+    for jackpot in ["spring", "autumn"] {
+        books.jackpot(jackpot).await;
+    }
+    // Event 3 was skipped and carried two transfers; those of another jackpot have the same ids and events.
+    for (jackpot, n, place) in [
+        ("spring", 9, 0),
+        ("spring", 3, 1),
+        ("spring", 3, 0),
+        ("spring", 10, 0),
+        ("autumn", 3, 0),
+    ] {
+        let done_ms = if n == 3 { T0 } else { 0 };
+        books
+            .run(&format!(
+                "INSERT INTO transfers (jackpot_id, transfer_id, n, place, at_ms, to_id, parts, done_ms) VALUES \
+                 ('{jackpot}', 't{n}-{place}', {n}, {place}, {T0}, 'winter', 'grand,mini,{n},600000,2,500000,7;', {done_ms})"
+            ))
+            .await;
+    }
+    let path = "/v1/jackpots/spring/transfers?";
+    let ids = ["t3-0", "t3-1", "t9-0", "t10-0"];
+    for limit in 1..=5 {
+        let walked = books.walk(&format!("{path}limit={limit}"), async |_| ()).await;
+        let found: Vec<_> = walked.iter().map(|row| row["transfer_id"].as_str().unwrap()).collect();
+        assert_eq!(found, ids, "{limit}");
+    }
+    let all = books.items(path).await;
+    let part = json!({"tier": "grand", "to_tier": "mini", "pool": 9, "reserve": 2, "overflow": 7,
+                      "remainder_micro": 1_100_000});
+    let expected = json!({"transfer_id": "t9-0", "jackpot_id": "spring", "to": "winter", "tiers": [part],
+                          "state": "in-transit"});
+    assert_eq!((&all[0]["state"], &all[2]), (&json!("done"), &expected));
+    let (_, page) = books.get(&format!("{path}limit=1")).await;
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let of_another = format!("/v1/jackpots/autumn/transfers?limit=1&cursor={cursor}");
+    assert_eq!(books.refusal(&of_another).await, "cursor");
+    let (status, body) = books.get("/v1/jackpots/summer/transfers").await;
+    assert_eq!((status, body["code"].as_str()), (404, Some("jackpot-not-found")));
+    let answer = books.request(path).header("accept", "text/csv").send().await.unwrap();
+    let csv = answer.text().await.unwrap();
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (5, "transfer_id,jackpot_id,to,state,tiers"));
+    let cells = r#"[{""tier"":""grand"",""to_tier"":""mini"",""pool"":9,""reserve"":2,""overflow"":7,"#;
+    let third = format!(r#"t9-0,spring,winter,in-transit,"{cells}""remainder_micro"":1100000}}]""#);
+    assert_eq!(lines[3], third);
 }

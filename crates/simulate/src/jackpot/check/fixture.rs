@@ -142,6 +142,7 @@ impl Model {
             seed: None,
             trigger_amount: None,
             derived: Some(seed),
+            ..Cycle::default()
         });
     }
 

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::finding::Judged;
-use crate::market::cycles::{Cycle, Triggers};
+use crate::jackpot::Cycle;
+use crate::market::cycles::{Triggers, triggers};
 use crate::market::evidence::{Entry, Evidence, Hit};
 use crate::market::plan::MILLION;
 
@@ -36,7 +37,7 @@ fn of_tier(
     rule: &Value,
 ) -> Result<(usize, usize), String> {
     let cycles = evidence.shown[jackpot].cycles.iter().filter(|cycle| cycle.tier == tier);
-    let ended: Vec<&Cycle> = cycles.filter(|cycle| cycle.ended_at.is_some()).collect();
+    let ended: Vec<&Cycle> = cycles.filter(|cycle| cycle.ended_by.is_some()).collect();
     let hits = evidence.entries(jackpot).filter_map(|entry| {
         let hit = entry.hit.as_ref().filter(|hit| hit.tier == tier)?;
         Some((entry, hit))
@@ -45,13 +46,13 @@ fn of_tier(
     let mut count = 0;
     for cycle in &ended {
         let named = |what: String| format!("cycle {}: {what}", cycle.cycle);
-        let triggers = cycle.triggers(rule).map_err(named)?;
+        let due = triggers(cycle, rule).map_err(named)?;
         let mut of_cycle = hits.iter().filter(|(_, hit)| hit.cycle == cycle.cycle);
         let (first, second) = (of_cycle.next(), of_cycle.next());
         let is_hit = cycle.ended_by.as_deref() == Some("must-hit");
         match (first, second) {
             (Some((entry, hit)), None) if is_hit => {
-                explained(evidence, (entry, hit), (jackpot, index), triggers).map_err(named)?;
+                explained(evidence, (entry, hit), (jackpot, index), due).map_err(named)?;
                 count += 1;
             }
             (None, None) if !is_hit => {}

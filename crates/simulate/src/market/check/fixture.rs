@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::finding::{self, Judged};
-use crate::jackpot::{Pending, Receipt, Receipts};
+use crate::jackpot::{Cycle, Pending, Receipt, Receipts};
 use crate::market::check::RULES;
-use crate::market::cycles::Cycle;
 use crate::market::cycles::tests::cycle;
 use crate::market::evidence::{
     Entry, Evidence, Hit, Meter, Moved, Reversal, Reversed, Seen, Shown, Stopped, Transferred, Won,
@@ -36,7 +35,7 @@ pub fn day() -> Evidence {
     Evidence::new(plan, seen, vec![mini, network])
 }
 
-const SEED: [u8; 32] = [7; 32];
+const SEED: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 const OF_MINI: u64 = 30;
 
 /// One entry of the model. Its pools are in millionths.
@@ -114,7 +113,7 @@ fn mini(plan: &Plan, seen: &mut Seen) -> (Shown, Vec<Moved>) {
 
 /// It gets what `mini` gave into its overflow.
 fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> Shown {
-    let ended = cycle(0, &SEED);
+    let ended = cycle(0, SEED);
     let trigger = ended.trigger_amount.expect("an amount");
     let share = plan.shares(1, None, 100)[0].pool;
     let (mut pool, mut paid, mut count) = (0, 0, 0);
@@ -154,11 +153,10 @@ fn network(plan: &Plan, seen: &mut Seen, given: &[Moved]) -> Shown {
         claim_order: 1,
     };
     let open = Cycle {
-        ended_at: None,
         ended_by: None,
         seed: None,
         trigger_amount: None,
-        ..cycle(1, &SEED)
+        ..cycle(1, SEED)
     };
     Shown {
         meters: vec![Meter {

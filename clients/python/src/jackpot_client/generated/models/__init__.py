@@ -27,6 +27,7 @@ from .coupon_definition import CouponDefinition
 from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
 from .coupon_reconciliation import CouponReconciliation
+from .cycle_body import CycleBody
 from .dead_body import DeadBody
 from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
@@ -47,7 +48,6 @@ from .entry_row import EntryRow
 from .epoch_body import EpochBody
 from .expected_return import ExpectedReturn
 from .fairness import Fairness
-from .fairness_cycles_item import FairnessCyclesItem
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
 from .get_meter_history_step import GetMeterHistoryStep
@@ -75,6 +75,7 @@ from .meter_name import MeterName
 from .meter_now import MeterNow
 from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
 from .mismatch_reconciliations import MismatchReconciliations
+from .must_hit import MustHit
 from .must_hit_by import MustHitBy
 from .not_ready import NotReady
 from .odds_table import OddsTable
@@ -86,6 +87,7 @@ from .page_body_issue_row import PageBodyIssueRow
 from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_listed_payout_items_item import PageBodyListedPayoutItemsItem
 from .page_body_posting_row import PageBodyPostingRow
+from .page_body_transfer_row import PageBodyTransferRow
 from .payout_row import PayoutRow
 from .play_answer import PlayAnswer
 from .play_body import PlayBody
@@ -126,6 +128,7 @@ from .room_reconciliation import RoomReconciliation
 from .room_room_status_value import RoomRoomStatusValue
 from .room_status import RoomStatus
 from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValue
+from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
 from .source import Source
@@ -140,6 +143,11 @@ from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValu
 from .tier import Tier
 from .tier_pool import TierPool
 from .tier_report import TierReport
+from .transfer_body import TransferBody
+from .transfer_body_tiers import TransferBodyTiers
+from .transfer_part import TransferPart
+from .transfer_row import TransferRow
+from .transfer_state import TransferState
 from .winner_body import WinnerBody
 from .winner_item import WinnerItem
 from .winner_list import WinnerList
@@ -173,6 +181,7 @@ __all__ = (
     "CouponPage",
     "CouponPrize",
     "CouponReconciliation",
+    "CycleBody",
     "DeadBody",
     "DeadPage",
     "DefinitionOfVersion",
@@ -193,7 +202,6 @@ __all__ = (
     "EpochBody",
     "ExpectedReturn",
     "Fairness",
-    "FairnessCyclesItem",
     "FieldError",
     "FixedPrize",
     "GetMeterHistoryStep",
@@ -221,6 +229,7 @@ __all__ = (
     "MeterNow",
     "MeterNowMeterNowStatusValue",
     "MismatchReconciliations",
+    "MustHit",
     "MustHitBy",
     "NotReady",
     "OddsTable",
@@ -232,6 +241,7 @@ __all__ = (
     "PageBodyListedPayout",
     "PageBodyListedPayoutItemsItem",
     "PageBodyPostingRow",
+    "PageBodyTransferRow",
     "PayoutRow",
     "PlayAnswer",
     "PlayBody",
@@ -268,6 +278,7 @@ __all__ = (
     "RoomRoomStatusValue",
     "RoomStatus",
     "RoomStatusRoomStatusStatusValue",
+    "RotateBody",
     "RulesBody",
     "RulesTier",
     "Source",
@@ -282,6 +293,11 @@ __all__ = (
     "Tier",
     "TierPool",
     "TierReport",
+    "TransferBody",
+    "TransferBodyTiers",
+    "TransferPart",
+    "TransferRow",
+    "TransferState",
     "WinnerBody",
     "WinnerItem",
     "WinnerList",

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.draw_draw_by_value import DrawDrawByValue, check_draw_draw_by_value
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.attempt_body import AttemptBody
+    from ..models.must_hit import MustHit
 
 
 T = TypeVar("T", bound="Draw")
@@ -20,12 +22,13 @@ class Draw:
     """How the entry was drawn. With the epoch's seed, once published, anyone can repeat the draw.
 
     Attributes:
-        attempts (list[AttemptBody]):
+        attempts (list[AttemptBody]): Empty for an entry that hit a pool by its rule.
         by (DrawDrawByValue): service, or external: the game of its source drew, and no seed of the service explains its
             ranks. Example: service.
         commitment (str):
         definition_version (int):  Example: 3.
         epoch (int):  Example: 1.
+        must_hit (MustHit | None | Unset):
     """
 
     attempts: list[AttemptBody]
@@ -33,9 +36,12 @@ class Draw:
     commitment: str
     definition_version: int
     epoch: int
+    must_hit: MustHit | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.must_hit import MustHit
+
         attempts = []
         for attempts_item_data in self.attempts:
             attempts_item = attempts_item_data.to_dict()
@@ -49,6 +55,14 @@ class Draw:
 
         epoch = self.epoch
 
+        must_hit: dict[str, Any] | None | Unset
+        if isinstance(self.must_hit, Unset):
+            must_hit = UNSET
+        elif isinstance(self.must_hit, MustHit):
+            must_hit = self.must_hit.to_dict()
+        else:
+            must_hit = self.must_hit
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -60,12 +74,15 @@ class Draw:
                 "epoch": epoch,
             }
         )
+        if must_hit is not UNSET:
+            field_dict["must_hit"] = must_hit
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.attempt_body import AttemptBody
+        from ..models.must_hit import MustHit
 
         d = dict(src_dict)
         attempts = []
@@ -83,12 +100,30 @@ class Draw:
 
         epoch = d.pop("epoch")
 
+        def _parse_must_hit(data: object) -> MustHit | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                must_hit_type_0 = MustHit.from_dict(data)
+
+                return must_hit_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(MustHit | None | Unset, data)
+
+        must_hit = _parse_must_hit(d.pop("must_hit", UNSET))
+
         draw = cls(
             attempts=attempts,
             by=by,
             commitment=commitment,
             definition_version=definition_version,
             epoch=epoch,
+            must_hit=must_hit,
         )
 
         draw.additional_properties = d

@@ -9,8 +9,8 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.cycle_body import CycleBody
     from ..models.epoch_body import EpochBody
-    from ..models.fairness_cycles_item import FairnessCyclesItem
 
 
 T = TypeVar("T", bound="Fairness")
@@ -18,16 +18,17 @@ T = TypeVar("T", bound="Fairness")
 
 @_attrs_define
 class Fairness:
-    """The epochs of a jackpot, oldest first.
+    """The epochs of a jackpot and the cycles of its must-hit rules, oldest first.
 
     Attributes:
-        cycles (list[FairnessCyclesItem]): Reserved; jackpots have no cycles.
+        cycles (list[CycleBody]): Of tiers that have or had `must_hit_by`, once the ledger has their begin.
         epochs (list[EpochBody]):
         jackpot_id (str):  Example: spring.
-        next_cursor (None | str | Unset): Cursor of the next page; null on the last. A page has at most 200 epochs.
+        next_cursor (None | str | Unset): Cursor of the next page; null on the last. A page has at most 200 epochs and
+            200 cycles.
     """
 
-    cycles: list[FairnessCyclesItem]
+    cycles: list[CycleBody]
     epochs: list[EpochBody]
     jackpot_id: str
     next_cursor: None | str | Unset = UNSET
@@ -68,14 +69,14 @@ class Fairness:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.cycle_body import CycleBody
         from ..models.epoch_body import EpochBody
-        from ..models.fairness_cycles_item import FairnessCyclesItem
 
         d = dict(src_dict)
         cycles = []
         _cycles = d.pop("cycles")
         for cycles_item_data in _cycles:
-            cycles_item = FairnessCyclesItem.from_dict(cycles_item_data)
+            cycles_item = CycleBody.from_dict(cycles_item_data)
 
             cycles.append(cycles_item)
 

@@ -23,8 +23,8 @@ class MeterBody:
         reserve (int): Pays for the next seed.
         reversed_ (int): Given back for cancelled rounds: whole units of the exact sum.
         tier (str):  Example: grand.
-        transferred_in (int): Came from other jackpots. Always 0: transfers are not built yet.
-        transferred_out (int): Went to other jackpots. Always 0 too.
+        transferred_in (int): Came from other jackpots: whole units of the exact sum.
+        transferred_out (int): Went to other jackpots: whole units of the exact sum.
         wins (int): Takes of all.
     """
 

@@ -114,8 +114,8 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     cursor: str | Unset = UNSET,
 ) -> Response[Any | Fairness | Problem]:
-    """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+    """The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most
+    a second old.
 
      The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
     game of its source:
@@ -151,8 +151,8 @@ def sync(
     client: AuthenticatedClient | Client,
     cursor: str | Unset = UNSET,
 ) -> Any | Fairness | Problem | None:
-    """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+    """The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most
+    a second old.
 
      The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
     game of its source:
@@ -183,8 +183,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     cursor: str | Unset = UNSET,
 ) -> Response[Any | Fairness | Problem]:
-    """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+    """The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most
+    a second old.
 
      The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
     game of its source:
@@ -218,8 +218,8 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     cursor: str | Unset = UNSET,
 ) -> Any | Fairness | Problem | None:
-    """The epochs with their nonces and commitments, oldest first. Needs no key, and is at most a second
-    old.
+    """The epochs and cycles with their nonces and commitments, oldest first. Needs no key, and is at most
+    a second old.
 
      The seeds explain the draws of the service. An entry whose `draw.by` is `external` was drawn by the
     game of its source:

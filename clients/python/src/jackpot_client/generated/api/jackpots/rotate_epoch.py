@@ -8,14 +8,14 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.fairness import Fairness
 from ...models.problem import Problem
-from ...models.reason_body import ReasonBody
+from ...models.rotate_body import RotateBody
 from ...types import Response
 
 
 def _get_kwargs(
     id: str,
     *,
-    body: ReasonBody,
+    body: RotateBody,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -128,7 +128,7 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: RotateBody,
 ) -> Response[Fairness | Problem]:
     """Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries
     keep their
@@ -142,7 +142,7 @@ def sync_detailed(
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (RotateBody): Why an epoch ends.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -168,7 +168,7 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: RotateBody,
 ) -> Fairness | Problem | None:
     """Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries
     keep their
@@ -182,7 +182,7 @@ def sync(
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (RotateBody): Why an epoch ends.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -203,7 +203,7 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: RotateBody,
 ) -> Response[Fairness | Problem]:
     """Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries
     keep their
@@ -217,7 +217,7 @@ async def asyncio_detailed(
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (RotateBody): Why an epoch ends.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -241,7 +241,7 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: RotateBody,
 ) -> Fairness | Problem | None:
     """Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries
     keep their
@@ -255,7 +255,7 @@ async def asyncio(
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (RotateBody): Why an epoch ends.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -6,12 +6,19 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="FairnessCyclesItem")
+T = TypeVar("T", bound="TransferBodyTiers")
 
 
 @_attrs_define
-class FairnessCyclesItem:
-    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+class TransferBodyTiers:
+    """For each tier that gives, the tier of the other jackpot that it goes to.
+
+    Example:
+        {'grand': 'grand'}
+
+    """
+
+    additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
 
@@ -23,19 +30,19 @@ class FairnessCyclesItem:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        fairness_cycles_item = cls()
+        transfer_body_tiers = cls()
 
-        fairness_cycles_item.additional_properties = d
-        return fairness_cycles_item
+        transfer_body_tiers.additional_properties = d
+        return transfer_body_tiers
 
     @property
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> str:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: str) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

@@ -1,0 +1,16 @@
+from typing import Literal
+
+TransferState = Literal["done", "in-transit"]
+
+TRANSFER_STATE_VALUES: set[TransferState] = {
+    "done",
+    "in-transit",
+}
+
+
+def check_transfer_state(value: str) -> TransferState:
+    if value in TRANSFER_STATE_VALUES:
+        return value
+    raise TypeError(
+        f"Unexpected value {value!r}. Expected one of {TRANSFER_STATE_VALUES!r}"
+    )
