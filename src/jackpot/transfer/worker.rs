@@ -50,7 +50,7 @@ impl Transfers {
     /// What stays holds up no other transfer: the look goes through all of them, and does not ask a node again that did
     /// not answer.
     pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
-        let (mut after, mut away) = ((-1, String::new(), String::new()), BTreeSet::new());
+        let (mut after, mut away) = ((-1_i64, String::new(), String::new()), BTreeSet::new());
         loop {
             let rows = sqlx::query(
                 "SELECT jackpot_id, transfer_id, to_id, parts, at_ms FROM transfers WHERE done_ms = 0 \
