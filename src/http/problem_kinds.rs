@@ -209,6 +209,17 @@ pub(super) const KINDS: &[Kind] = &[
         "The id belongs to a transfer with other content, and nothing was moved. Send a new id.",
     ),
     kind(
+        "must-hit-open",
+        "A cycle by amount is open",
+        "While a must-hit cycle by amount is open, only contributions raise the pool above its `low`. Nothing was changed; \
+         fund the overflow instead.",
+    ),
+    kind(
+        "too-many-takes",
+        "Too many cycles end in one batch",
+        "More than 1,000 must-hit cycles would end in the batch. Nothing of it was taken: send fewer entries in a batch.",
+    ),
+    kind(
         "amount-too-large",
         "An amount would be too large",
         "Amounts end at 2^53-1 minor units. Nothing was done, and nothing rounded.",

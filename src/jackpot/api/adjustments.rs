@@ -100,10 +100,12 @@ pub(crate) struct Adjustment {
 
 /// Funds, corrects or moves money of a tier, once per `adjustment_id`.
 ///
-/// A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any status.
+/// A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open must-hit cycle by amount.
+/// Works on a jackpot of any status.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", operation_id = "adjust_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = AdjustmentBody),
     responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Adjustment),
+        (status = 409, description = "`must-hit-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,

@@ -2,6 +2,7 @@
 //! Two instances at once do no harm, because a target receives each transfer once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
@@ -15,6 +16,7 @@ use crate::sql::Sql;
 use crate::stopping::Stopping;
 use crate::subject::MaybeScript as _;
 use crate::subject::emergency::Obeys as _;
+use crate::telemetry::Metrics;
 
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,6 +30,7 @@ const LOOKS_PER_LINE: u64 = 60;
 pub struct Transfers {
     pub operate: Operate,
     pub sql: Sql,
+    pub metrics: Arc<Metrics>,
 }
 
 impl Transfers {
@@ -51,6 +54,7 @@ impl Transfers {
     /// not answer.
     pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
         let (mut after, mut away) = ((-1_i64, String::new(), String::new()), BTreeSet::new());
+        let mut in_transit = 0;
         loop {
             let rows = sqlx::query(
                 "SELECT jackpot_id, transfer_id, to_id, parts, at_ms FROM transfers WHERE done_ms = 0 \
@@ -63,8 +67,10 @@ impl Transfers {
             .fetch_all(self.sql.reader());
             let rows = self.sql.reading(rows).await?;
             let Some(last) = rows.last() else {
+                self.metrics.ledger.in_transit(in_transit);
                 return Ok(());
             };
+            in_transit += rows.len();
             after = (
                 last.try_get("at_ms")?,
                 last.try_get("jackpot_id")?,

@@ -144,6 +144,13 @@ impl fmt::Display for Report {
             "  epochs      {} under {} secrets: numbers, nonces and histories",
             counts.opened, counts.secrets
         )?;
+        if counts.cycles > 0 {
+            writeln!(
+                f,
+                "  cycles      {} with a published seed: triggers, and {} entries that hit there",
+                counts.cycles, counts.hits
+            )?;
+        }
         writeln!(f, "  receipts    {} against their claims", counts.receipts)?;
         writeln!(f, "  signatures  {} of receipts and heads", counts.signatures)?;
         section(f, "not checked", &self.unchecked)?;

@@ -78,6 +78,22 @@ async fn the_tutorial_runs_as_it_stands() {
 }
 
 #[tokio::test]
+async fn the_tutorial_of_a_daily_jackpot_runs_as_it_stands() {
+    let text = fs::read_to_string(top().join("docs/tutorial/daily-jackpot.md")).expect("the tutorial");
+    let (service, folder) = service().await;
+    let expected = [
+        r#""prize":"must-hit","tier":"mystery""#,
+        "mystery cycle 0 had to be hit at ",
+        r#""reversed":[{"tier":"daily","amount":3,"amount_micro":0,"uncovered":0,"uncovered_micro":0}"#,
+        r#""items":[{"payout_id":"#,
+        "with a published seed: triggers, and 1 entries that hit there\n",
+        "all that could be checked is right",
+        r#""transfer_id":"season-1","jackpot_id":"everyday","to":"next-season""#,
+    ];
+    run(("bash", &blocks(&text, "sh")), &expected, &service, folder.path()).await;
+}
+
+#[tokio::test]
 async fn the_readme_runs_as_it_stands() {
     let text = fs::read_to_string(top().join("README.md")).expect("README.md");
     let (service, folder) = service().await;

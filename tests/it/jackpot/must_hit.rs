@@ -438,10 +438,11 @@ async fn a_rule_that_a_put_changes_counts_from_the_next_cycle() {
     let next = open(&fixture).await;
     assert_eq!((next.cycle, &next.nonce), (1, &begin.nonce));
     assert_eq!((next.low.0, next.high.0), (Some(50), Some(60)));
+    enter(&play, &fixture, "c1").await;
     fixture.define(&ruled(&Value::Null)).await;
     assert_eq!(open(&fixture).await, next);
     let mut hits = Vec::new();
-    for index in 1..=80 {
+    for index in 2..=80 {
         let played = enter(&play, &fixture, &format!("c{index}")).await;
         hits.extend(hit(&played.record.state).map(|hit| (index, hit.cycle, hit.trigger)));
     }

@@ -156,7 +156,7 @@ async fn only_a_public_jackpot_tells_strangers_its_rules() {
     }
 }
 
-/// A player is told by when a pool must be hit, that such a play is not drawn, and where the trigger is checked.
+/// The rules say by when a pool must be hit, that such a play is not drawn, and where the trigger is checked.
 #[tokio::test]
 async fn the_rules_tell_by_when_a_pool_must_be_hit() {
     let service = Service::start().await;

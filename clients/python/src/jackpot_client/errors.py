@@ -154,6 +154,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "amount-too-large",
         "currency-mismatch",
         "entry-index-off",
+        "too-many-takes",
     ),
     Unauthorized: ("unauthorized",),
     Forbidden: ("forbidden", "wrong-subject", "wrong-source"),
@@ -185,6 +186,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "entry-reversed",
         "too-late",
         "jackpot-open",
+        "must-hit-open",
     ),
     RateLimited: ("rate-limited",),
     Unavailable: (

@@ -661,7 +661,7 @@ export interface paths {
          *     share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
          *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
          *
-         *     Role of the key: `operate`.
+         *     Role of the key: `play` or `operate`.
          */
         post: operations["reverse_entry"];
         delete?: never;
@@ -967,7 +967,8 @@ export interface paths {
         /**
          * Moves all money of tiers to tiers of another jackpot of the same currency, once per `transfer_id`.
          * @description The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and remainder go into those of
-         *     the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the other jackpot has
+         *     the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes into its overflow.
+         *     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the other jackpot has
          *     received it: any instance ends the transfer.
          *
          *     Role of the key: `operate`.

@@ -428,6 +428,9 @@ async fn only_the_stuck_event_is_skipped(db: LedgerDb) {
     assert_eq!(place(&fixture, &jackpot).await.0, at);
 }
 
+/// The event of the story of cycles that reverses an entry.
+const REVERSAL: u64 = 3;
+
 /// Hits, a reversal, a resume and a rotation that end and begin cycles.
 async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
     let rule = json!({"amount": {"low": 2, "high": 4}, "time": {"after_s": 80_000, "within_s": 86_400}});
@@ -439,7 +442,7 @@ async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
     };
     enter("a", 1).await;
     jackpot.reverse("a0", "r1").await.expect("reversed");
-    enter("b", 7).await;
+    enter("b", 4).await;
     jackpot.status(Status::Paused).await;
     jackpot.status(Status::Open).await;
     enter("c", 1).await;
@@ -448,19 +451,22 @@ async fn story_of_cycles(fixture: &JackpotLedger) -> JackpotFixture {
         .operate
         .end_epoch_with(&jackpot.id, "a test".to_owned(), &by, true);
     rotated.await.expect("rotated");
-    enter("d", 5).await;
+    enter("d", 3).await;
     jackpot
 }
 
-/// Each event in turn is missing, unreadable, or unreadable but for what it did with cycles.
+/// Each event in turn is missing or unreadable by turns, and unreadable but for what it did with cycles.
 async fn cycles_that_a_skipped_event_ends_or_begins_are_carried_on(db: LedgerDb) {
     let fixture = JackpotLedger::with(db, &json!({})).await;
     let right = story_of_cycles(&fixture).await;
     fixture.project().await;
     let all = place(&fixture, &right).await.0;
-    assert_eq!(all, 19);
+    assert_eq!(all, 14);
     for n in 2..=all {
-        for damage in ["missing", "unreadable", "partly"] {
+        for damage in [["missing", "unreadable"][usize::from(n % 2 == 0)], "partly"] {
+            if n == REVERSAL && damage != "partly" {
+                continue; // which entry it reversed is in the event alone (decision 0053)
+            }
             let jackpot = story_of_cycles(&fixture).await;
             let at = usize::try_from(n - 1).expect("small");
             jackpot
@@ -542,23 +548,32 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
         let worker = Transfers {
             operate: pair.target.operate.clone(),
             sql: fixture.ledger.sql.clone(),
+            metrics: fixture.metrics.clone(),
+        };
+        let shows = |count: usize| {
+            let text = fixture.metrics.encode().expect("text");
+            text.contains(&format!("jackpot_transfers_in_transit {count}\n"))
         };
         worker.look(true).await.expect("SQL answers");
+        assert!(shows(usize::from(!is_done)), "{kind}: what it found");
+        worker.look(true).await.expect("SQL answers");
+        assert!(shows(0), "{kind}: nothing is left");
         let open = fixture
             .rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned())
             .await;
         assert!(open.is_empty(), "{kind}: {open:?}");
+        assert_right(&fixture, jackpot).await;
+        // It is suspended still, so it can be restored: it knows the transfer from SQL alone then.
+        let restorer = Restorer::new(fixture.ledger.sql.clone(), jackpot.store.clone());
+        let secrets = &jackpot.operate.views.secrets;
+        let done = restorer
+            .restore(secrets, &jackpot.id, Replace::Stopped, &operator(), "a test")
+            .await;
+        done.expect("rebuilt");
+        fixture.project().await;
         for side in [&pair.source, &pair.target] {
             assert_right(&fixture, side).await;
             assert_clean(&fixture, side).await;
-            let restorer = Restorer::new(fixture.ledger.sql.clone(), side.store.clone());
-            let secrets = &side.operate.views.secrets;
-            let done = restorer
-                .restore(secrets, &side.id, Replace::Stopped, &operator(), "a test")
-                .await;
-            done.expect("rebuilt");
-            fixture.project().await;
-            assert_right(&fixture, side).await;
         }
         assert_eq!(
             [records(&pair.source).await, records(&pair.target).await],

@@ -147,7 +147,7 @@ def sync_detailed(
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
     id.
 
-    Role of the key: `operate`.
+    Role of the key: `play` or `operate`.
 
     Args:
         id (str):
@@ -191,7 +191,7 @@ def sync(
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
     id.
 
-    Role of the key: `operate`.
+    Role of the key: `play` or `operate`.
 
     Args:
         id (str):
@@ -230,7 +230,7 @@ async def asyncio_detailed(
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
     id.
 
-    Role of the key: `operate`.
+    Role of the key: `play` or `operate`.
 
     Args:
         id (str):
@@ -272,7 +272,7 @@ async def asyncio(
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
     id.
 
-    Role of the key: `operate`.
+    Role of the key: `play` or `operate`.
 
     Args:
         id (str):

@@ -139,7 +139,9 @@ def sync_detailed(
 
      The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and
     remainder go into those of
-    the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the
+    the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes
+    into its overflow.
+    Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
     received it: any instance ends the transfer.
 
@@ -179,7 +181,9 @@ def sync(
 
      The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and
     remainder go into those of
-    the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the
+    the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes
+    into its overflow.
+    Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
     received it: any instance ends the transfer.
 
@@ -214,7 +218,9 @@ async def asyncio_detailed(
 
      The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and
     remainder go into those of
-    the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the
+    the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes
+    into its overflow.
+    Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
     received it: any instance ends the transfer.
 
@@ -252,7 +258,9 @@ async def asyncio(
 
      The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and
     remainder go into those of
-    the other tier; what is beyond its cap goes into its overflow. `state` is `in-transit` until the
+    the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes
+    into its overflow.
+    Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
     received it: any instance ends the transfer.
 
