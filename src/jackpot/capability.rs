@@ -143,7 +143,7 @@ impl Capability for Service {
         let transfers = Transfers {
             operate: self.operate.clone(),
             sql: self.ledger.sql.clone(),
-            metrics: Arc::clone(&self.metrics),
+            metrics: self.metrics.clone(),
         };
         Ok(vec![
             Worker {

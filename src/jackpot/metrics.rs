@@ -99,6 +99,11 @@ impl PlayMetrics {
         }
     }
 
+    /// Transfers that were given and not received, as this instance last saw.
+    pub(super) fn in_transit(&self, count: usize) {
+        self.0.ledger.in_transit(count);
+    }
+
     /// Entries without an outcome, as this instance last saw.
     pub(super) fn pending(&self, id: &Id, count: u64) {
         self.0

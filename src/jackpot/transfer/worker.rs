@@ -2,7 +2,6 @@
 //! Two instances at once do no harm, because a target receives each transfer once.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
@@ -11,12 +10,12 @@ use sqlx::Row;
 use tokio::time::timeout;
 use tracing::warn;
 
+use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::operate::Operate;
 use crate::sql::Sql;
 use crate::stopping::Stopping;
 use crate::subject::MaybeScript as _;
 use crate::subject::emergency::Obeys as _;
-use crate::telemetry::Metrics;
 
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -30,7 +29,7 @@ const LOOKS_PER_LINE: u64 = 60;
 pub struct Transfers {
     pub operate: Operate,
     pub sql: Sql,
-    pub metrics: Arc<Metrics>,
+    pub metrics: PlayMetrics,
 }
 
 impl Transfers {
@@ -67,7 +66,7 @@ impl Transfers {
             .fetch_all(self.sql.reader());
             let rows = self.sql.reading(rows).await?;
             let Some(last) = rows.last() else {
-                self.metrics.ledger.in_transit(in_transit);
+                self.metrics.in_transit(in_transit);
                 return Ok(());
             };
             in_transit += rows.len();

@@ -4,6 +4,7 @@ use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
@@ -548,7 +549,7 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
         let worker = Transfers {
             operate: pair.target.operate.clone(),
             sql: fixture.ledger.sql.clone(),
-            metrics: fixture.metrics.clone(),
+            metrics: PlayMetrics::new(fixture.metrics.clone()),
         };
         let shows = |count: usize| {
             let text = fixture.metrics.encode().expect("text");

@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::queries::transfers::{TransferFilters, TransferState};
+use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::Given;
 use jackpot::jackpot::transfer::worker::Transfers as Worker;
@@ -162,6 +163,7 @@ impl Moving {
         Worker {
             operate: self.ledger.other_instance().operate,
             sql: self.ledger.ledger.sql.clone(),
+            metrics: PlayMetrics::new(self.ledger.metrics.clone()),
         }
     }
 
