@@ -52,7 +52,7 @@ impl Transfers {
     /// What stays holds up no other transfer: the look goes through all of them, and does not ask a node again that did
     /// not answer.
     pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
-        let (mut after, mut away) = ((-1, String::new(), String::new()), BTreeSet::new());
+        let (mut after, mut away) = ((-1_i64, String::new(), String::new()), BTreeSet::new());
         let mut in_transit = 0;
         loop {
             let rows = sqlx::query(
