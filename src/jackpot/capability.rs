@@ -143,6 +143,7 @@ impl Capability for Service {
         let transfers = Transfers {
             operate: self.operate.clone(),
             sql: self.ledger.sql.clone(),
+            metrics: self.metrics.clone(),
         };
         Ok(vec![
             Worker {

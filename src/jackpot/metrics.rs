@@ -46,7 +46,12 @@ impl PlayMetrics {
     /// The first claim, inside the call that took the entry.
     pub(super) fn first_claim(&self, id: &Id, record: &Record) {
         match &record.state {
-            State::Paid { .. } | State::MustHit { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
+            State::Paid { .. } => self.0.jackpot(id.as_str()).claim(ClaimResult::Paid),
+            State::MustHit { .. } => {
+                let jackpot = self.0.jackpot(id.as_str());
+                jackpot.claim(ClaimResult::Paid);
+                jackpot.must_hits.inc();
+            }
             State::Pending { refusals, .. } if !refusals.is_empty() => {
                 self.0.jackpot(id.as_str()).claim(ClaimResult::Retry);
             }
@@ -78,6 +83,9 @@ impl PlayMetrics {
             if let State::Paid { .. } | State::MustHit { .. } = record.state {
                 jackpot.claim(ClaimResult::Paid);
             }
+            if let State::MustHit { .. } = record.state {
+                jackpot.must_hits.inc();
+            }
         }
     }
 
@@ -89,6 +97,11 @@ impl PlayMetrics {
             let paid = matches!(record.state, State::Paid { .. });
             jackpot.claim(if paid { ClaimResult::Paid } else { ClaimResult::Retry });
         }
+    }
+
+    /// Transfers that were given and not received, as this instance last saw.
+    pub(super) fn in_transit(&self, count: usize) {
+        self.0.ledger.in_transit(count);
     }
 
     /// Entries without an outcome, as this instance last saw.

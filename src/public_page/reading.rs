@@ -92,11 +92,9 @@ pub async fn read(inside: &Inside, id: &Id, memory: &mut Memory) -> Result<Readi
     let current: Definition = ask(inside, &described_by(&headers).ok_or(Refusal::Broken)?).await?;
     let (shown, version) = (current.winners, current.version);
     let lines = meter.meters.iter().map(|pool| in_time(line(inside, id, &pool.tier)));
-    let (from_epoch, from_cycle) = (&mut memory.from.0, &mut memory.from.1);
-    let (older, epochs, cycles, winners, lines) = tokio::join!(
+    let (older, (epochs, cycles), winners, lines) = tokio::join!(
         in_time(older(inside, id, version)),
-        in_time(last_of(inside, id, from_epoch, |page| page.epochs)),
-        in_time(last_of(inside, id, from_cycle, |page| page.cycles)),
+        fairness(inside, id, &mut memory.from),
         in_time(winners(inside, id, shown)),
         join_all(lines),
     );
@@ -143,6 +141,27 @@ async fn older(inside: &Inside, id: &Id, version: u64) -> Vec<Definition> {
         );
     }
     all
+}
+
+/// The last epochs and the last cycles. Few of both are one page, which is read once.
+async fn fairness(
+    inside: &Inside,
+    id: &Id,
+    from: &mut (Option<String>, Option<String>),
+) -> (Option<Result<Vec<Epoch>, Refusal>>, Option<Result<Vec<Cycle>, Refusal>>) {
+    if *from == (None, None) {
+        let path = format!("/v1/jackpots/{id}/fairness");
+        match in_time(ask::<Epochs>(inside, &path)).await {
+            Some(Ok(page)) if page.next_cursor.is_none() => return (Some(Ok(page.epochs)), Some(Ok(page.cycles))),
+            Some(_) => {}
+            None => return (None, None),
+        }
+    }
+    let (of_epochs, of_cycles) = from;
+    tokio::join!(
+        in_time(last_of(inside, id, of_epochs, |page| page.epochs)),
+        in_time(last_of(inside, id, of_cycles, |page| page.cycles)),
+    )
 }
 
 /// The last page that has epochs, or cycles, and the one before it. A later reading begins there.

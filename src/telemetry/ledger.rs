@@ -22,6 +22,7 @@ pub struct LedgerMetrics {
     refused: Family<RefusedLabels, Gauge>,
     emergency: Gauge,
     unreached: Gauge,
+    in_transit: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -69,6 +70,11 @@ impl LedgerMetrics {
             "Jackpots, coupons and rooms that do not obey the last decision about the emergency stop yet",
             self.unreached.clone(),
         );
+        registry.register(
+            "transfers_in_transit",
+            "Transfers that a jackpot gave and no other has received yet, as the ledger has them",
+            self.in_transit.clone(),
+        );
     }
 
     /// The lag of SQL for one subject; `what`: its kind.
@@ -110,6 +116,11 @@ impl LedgerMetrics {
     /// Whether the emergency stop holds everything.
     pub fn emergency(&self, stopped: bool) {
         self.emergency.set(i64::from(stopped));
+    }
+
+    /// Transfers between two jackpots now.
+    pub fn in_transit(&self, count: usize) {
+        self.in_transit.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Sets how many subjects do not obey the last decision about it yet.

@@ -171,6 +171,8 @@ pub struct JackpotMetrics {
     retry: Counter,
     /// Attempts after the first.
     pub redraws: Counter,
+    /// Entries that hit a pool by its must-hit rule.
+    pub must_hits: Counter,
     /// Entries without a final outcome, as last seen by this instance.
     pub pending: Gauge,
 }
@@ -202,6 +204,7 @@ pub struct Metrics {
     combined: Histogram,
     claims: Family<ClaimLabels, Counter>,
     redraws: Family<JackpotLabel, Counter>,
+    must_hits: Family<JackpotLabel, Counter>,
     pending: Family<JackpotLabel, Gauge>,
     scripts: Seconds<ScriptLabels>,
     requests: Family<RequestLabels, Counter>,
@@ -238,6 +241,7 @@ impl Metrics {
             combined: Histogram::new(REQUESTS),
             claims: Family::default(),
             redraws: Family::default(),
+            must_hits: Family::default(),
             pending: Family::default(),
             scripts: Family::new_with_constructor(seconds),
             requests: Family::default(),
@@ -289,6 +293,11 @@ impl Metrics {
         );
         registry.register("claims", "Claims by result", self.claims.clone());
         registry.register("redraws", "Attempts after the first", self.redraws.clone());
+        registry.register(
+            "must_hits",
+            "Entries that hit a pool by its must-hit rule",
+            self.must_hits.clone(),
+        );
         registry.register("pending", "Entries without a final outcome", self.pending.clone());
         registry.register(
             "script_seconds",
@@ -368,6 +377,7 @@ impl Metrics {
             paid: claims("paid"),
             retry: claims("retry"),
             redraws: self.redraws.get_or_create_owned(&label),
+            must_hits: self.must_hits.get_or_create_owned(&label),
             pending: self.pending.get_or_create_owned(&label),
         }
     }

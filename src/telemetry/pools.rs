@@ -30,6 +30,8 @@ pub struct TierShown<'a> {
     pub paid: i64,
     /// Payouts so far.
     pub payouts: i64,
+    /// Given back so far for cancelled rounds.
+    pub reversed: i64,
 }
 
 /// Gauges and counters of all tiers.
@@ -38,6 +40,7 @@ pub struct PoolMetrics {
     pool: Family<TierLabels, Gauge>,
     paid: Family<TierLabels, Counter>,
     payouts: Family<TierLabels, Counter>,
+    reversed: Family<TierLabels, Counter>,
     /// The labels of each jackpot that is shown. Jackpots beyond the bound are not, because a sum over several currencies says
     /// nothing.
     shown: Mutex<HashMap<Id, Vec<TierLabels>>>,
@@ -59,6 +62,11 @@ impl PoolMetrics {
             "paid_minor_units",
             "Amount of the payouts of a tier in the ledger, by the instance that projects the jackpot",
             self.paid.clone(),
+        );
+        registry.register(
+            "reversed_minor_units",
+            "Contributions that cancelled rounds gave back, in the ledger, by the instance that projects the jackpot",
+            self.reversed.clone(),
         );
     }
 
@@ -83,6 +91,7 @@ impl PoolMetrics {
             };
             total(&self.paid, tier.paid);
             total(&self.payouts, tier.payouts);
+            total(&self.reversed, tier.reversed);
             now.push(labels);
         }
         for gone in before.iter().filter(|labels| !now.contains(labels)) {
@@ -103,6 +112,7 @@ impl PoolMetrics {
         self.pool.remove(labels);
         self.paid.remove(labels);
         self.payouts.remove(labels);
+        self.reversed.remove(labels);
     }
 }
 
@@ -125,6 +135,7 @@ mod tests {
             pool: 5,
             paid: 7,
             payouts: 1,
+            reversed: 3,
         };
         metrics.pools.show(&spring, [tier(&grand), tier(&mini)].into_iter());
         metrics.pools.show(&spring, [tier(&grand)].into_iter());
@@ -134,6 +145,7 @@ mod tests {
             format!("jackpot_pool_minor_units{labels} 5"),
             format!("jackpot_paid_minor_units_total{labels} 7"),
             format!("jackpot_payouts_total{labels} 1"),
+            format!("jackpot_reversed_minor_units_total{labels} 3"),
         ] {
             assert!(text.contains(&line), "{line} is missing in\n{text}");
         }

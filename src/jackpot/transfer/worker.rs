@@ -1,6 +1,7 @@
 //! Ends transfers whose call died: every instance looks at what the ledger has in transit, and lets the targets receive it.
 //! Two instances at once do no harm, because a target receives each transfer once.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
@@ -9,14 +10,17 @@ use sqlx::Row;
 use tokio::time::timeout;
 use tracing::warn;
 
+use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::operate::Operate;
 use crate::sql::Sql;
 use crate::stopping::Stopping;
+use crate::subject::MaybeScript as _;
+use crate::subject::emergency::Obeys as _;
 
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Transfers of one look, the oldest first.
-const AT_ONCE: i64 = 100;
+/// Transfers that are read at once, the oldest first.
+const PAGE: i64 = 100;
 /// Looks between two log lines about a transfer that stays in transit.
 const LOOKS_PER_LINE: u64 = 60;
 
@@ -25,6 +29,7 @@ const LOOKS_PER_LINE: u64 = 60;
 pub struct Transfers {
     pub operate: Operate,
     pub sql: Sql,
+    pub metrics: PlayMetrics,
 }
 
 impl Transfers {
@@ -43,26 +48,58 @@ impl Transfers {
     }
 
     /// One look: the targets receive what is in transit. `says`: whether it logs what stays so.
+    ///
+    /// What stays holds up no other transfer: the look goes through all of them, and does not ask a node again that did
+    /// not answer.
     pub async fn look(&self, says: bool) -> Result<(), sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT jackpot_id, transfer_id, to_id, parts FROM transfers WHERE done_ms = 0 ORDER BY at_ms LIMIT $1",
-        )
-        .bind(AT_ONCE)
-        .fetch_all(self.sql.reader());
-        for row in self.sql.reading(rows).await? {
-            let id = |column: &str| Ok::<_, sqlx::Error>(Id::parse(row.try_get(column)?).ok());
-            let parts: String = row.try_get("parts")?;
-            let (Some(source), Some(transfer_id), Some(to)) = (id("jackpot_id")?, id("transfer_id")?, id("to_id")?)
-            else {
-                continue;
+        let (mut after, mut away) = ((-1_i64, String::new(), String::new()), BTreeSet::new());
+        let mut in_transit = 0;
+        loop {
+            let rows = sqlx::query(
+                "SELECT jackpot_id, transfer_id, to_id, parts, at_ms FROM transfers WHERE done_ms = 0 \
+                 AND (at_ms, jackpot_id, transfer_id) > ($1, $2, $3) ORDER BY at_ms, jackpot_id, transfer_id LIMIT $4",
+            )
+            .bind(after.0)
+            .bind(after.1.clone())
+            .bind(after.2.clone())
+            .bind(PAGE)
+            .fetch_all(self.sql.reader());
+            let rows = self.sql.reading(rows).await?;
+            let Some(last) = rows.last() else {
+                self.metrics.in_transit(in_transit);
+                return Ok(());
             };
-            match self.operate.receive(&to, (&source, &transfer_id), &parts).await {
-                Ok(false) => self.end((&source, &transfer_id), &to).await?,
-                Err(error) if says => warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit"),
-                Ok(true) | Err(_) => {}
+            in_transit += rows.len();
+            after = (
+                last.try_get("at_ms")?,
+                last.try_get("jackpot_id")?,
+                last.try_get("transfer_id")?,
+            );
+            for row in &rows {
+                let id = |column: &str| Ok::<_, sqlx::Error>(Id::parse(row.try_get(column)?).ok());
+                let parts: String = row.try_get("parts")?;
+                let (Some(source), Some(transfer_id), Some(to)) = (id("jackpot_id")?, id("transfer_id")?, id("to_id")?)
+                else {
+                    continue;
+                };
+                let node = self.operate.views.node_of(&to);
+                if away.contains(&node) {
+                    continue;
+                }
+                match self.operate.receive(&to, (&source, &transfer_id), &parts).await {
+                    Ok(true) => {}
+                    Ok(false) => self.end((&source, &transfer_id), &to).await?,
+                    Err(error) => {
+                        if error.is_unavailable() {
+                            away.insert(node);
+                        }
+                        if says {
+                            warn!(%source, %transfer_id, %to, %error, "a transfer stays in transit");
+                        }
+                    }
+                }
             }
         }
-        Ok(())
     }
 
     /// Ends a row whose target has received and is in the ledger. The projector does that, unless it read the target's event

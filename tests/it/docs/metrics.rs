@@ -51,6 +51,7 @@ fn touched() -> Metrics {
         pool: 0,
         paid: 0,
         payouts: 0,
+        reversed: 0,
     };
     metrics.pools.show(&id, std::iter::once(tier));
     metrics.subjects("jackpot", "open", 1);

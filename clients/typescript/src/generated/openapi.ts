@@ -547,7 +547,8 @@ export interface paths {
         put?: never;
         /**
          * Funds, corrects or moves money of a tier, once per `adjustment_id`.
-         * @description A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any status.
+         * @description A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open must-hit cycle by amount.
+         *     Works on a jackpot of any status.
          *
          *     Role of the key: `operate`.
          */
@@ -2286,7 +2287,8 @@ export interface components {
          * @description What a player gets back on average, in parts per million of the stake, rounded down.
          *
          *     A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows, above 0.
-         *     Else it is null. So is a number beyond 2^53-1.
+         *     Else it is null. So is a number beyond 2^53-1. Redraws do not count. A play that hits a pool by its must-hit rule counts
+         *     as drawn, though it is not.
          */
         ExpectedReturn: {
             /**
@@ -2304,7 +2306,7 @@ export interface components {
         };
         /** @description The epochs of a jackpot and the cycles of its must-hit rules, oldest first. */
         Fairness: {
-            /** @description Of tiers that have or had `must_hit_by`, once the ledger has their begin. */
+            /** @description Of tiers that have or had `must_hit_by`. */
             cycles: components["schemas"]["CycleBody"][];
             epochs: components["schemas"]["EpochBody"][];
             /** @example spring */
@@ -3253,7 +3255,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -7782,7 +7784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-suspended` */
+            /** @description `must-hit-open`, `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8824,7 +8826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `entry-id-reused`, `amount-too-large`: nothing of the batch was taken */
+            /** @description `invalid-request`, `entry-id-reused`, `amount-too-large`, `too-many-takes`: nothing of the batch was taken */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

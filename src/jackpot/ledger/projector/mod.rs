@@ -279,6 +279,7 @@ impl Kind for Jackpots {
             pool: meters.pool,
             paid: meters.paid,
             payouts: meters.wins,
+            reversed: meters.reversed,
         });
         metrics.pools.show(id, tiers);
     }

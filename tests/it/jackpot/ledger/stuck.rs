@@ -4,6 +4,7 @@ use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
 use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
@@ -548,8 +549,16 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
         let worker = Transfers {
             operate: pair.target.operate.clone(),
             sql: fixture.ledger.sql.clone(),
+            metrics: PlayMetrics::new(fixture.metrics.clone()),
+        };
+        let shows = |count: usize| {
+            let text = fixture.metrics.encode().expect("text");
+            text.contains(&format!("jackpot_transfers_in_transit {count}\n"))
         };
         worker.look(true).await.expect("SQL answers");
+        assert!(shows(usize::from(!is_done)), "{kind}: what it found");
+        worker.look(true).await.expect("SQL answers");
+        assert!(shows(0), "{kind}: nothing is left");
         let open = fixture
             .rows("SELECT transfer_id FROM transfers WHERE done_ms = 0".to_owned())
             .await;

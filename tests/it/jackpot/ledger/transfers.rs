@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::queries::transfers::{TransferFilters, TransferState};
+use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::Given;
 use jackpot::jackpot::transfer::worker::Transfers as Worker;
@@ -40,6 +41,7 @@ on_both_databases!(
     two_instances_drive_one_transfer,
     a_lost_redis_is_rebuilt_while_money_is_in_transit,
     what_redis_lost_of_a_transfer_is_done_again_once,
+    transfers_that_stay_in_transit_hold_up_no_other,
     cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low,
     the_worker_ends_a_row_that_was_written_after_the_money_came_in,
 );
@@ -161,6 +163,7 @@ impl Moving {
         Worker {
             operate: self.ledger.other_instance().operate,
             sql: self.ledger.ledger.sql.clone(),
+            metrics: PlayMetrics::new(self.ledger.metrics.clone()),
         }
     }
 
@@ -420,6 +423,27 @@ async fn what_redis_lost_of_a_transfer_is_done_again_once(db: LedgerDb) {
     assert_eq!(moving.money().await, (0, had + gives, 0));
     moving.assert_postings().await;
     moving.assert_complete().await;
+}
+
+/// More of them than the worker reads at once, all older, to a jackpot that is not there.
+async fn transfers_that_stay_in_transit_hold_up_no_other(db: LedgerDb) {
+    let moving = Moving::with(db).await;
+    let (gives, had, _) = moving.money().await;
+    for number in 0..250 {
+        let row = format!(
+            "INSERT INTO transfers (jackpot_id, transfer_id, n, place, at_ms, to_id, parts, done_ms) \
+             VALUES ('gone', 't{number}', {number}, 0, {}, 'nowhere', 'grand,grand,1,0,0,0,0;', 0)",
+            number / 10
+        );
+        moving.ledger.change(&row).await;
+    }
+    moving.give("t").await;
+    moving.ledger.project().await;
+    assert_eq!(moving.money().await, (0, had, gives));
+    moving.worker().look(true).await.expect("SQL answers");
+    assert_eq!(moving.money().await, (0, had + gives, 0));
+    moving.ledger.project().await;
+    assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::Done)]);
 }
 
 async fn cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low(db: LedgerDb) {

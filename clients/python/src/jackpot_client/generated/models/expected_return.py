@@ -17,7 +17,9 @@ class ExpectedReturn:
 
     A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows, above
     0.
-    Else it is null. So is a number beyond 2^53-1.
+    Else it is null. So is a number beyond 2^53-1. Redraws do not count. A play that hits a pool by its must-hit rule
+    counts
+    as drawn, though it is not.
 
         Attributes:
             fixed (int | None | Unset): The fixed prizes, paid from the pools. Example: 220.

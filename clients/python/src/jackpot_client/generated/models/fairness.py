@@ -21,7 +21,7 @@ class Fairness:
     """The epochs of a jackpot and the cycles of its must-hit rules, oldest first.
 
     Attributes:
-        cycles (list[CycleBody]): Of tiers that have or had `must_hit_by`, once the ledger has their begin.
+        cycles (list[CycleBody]): Of tiers that have or had `must_hit_by`.
         epochs (list[EpochBody]):
         jackpot_id (str):  Example: spring.
         next_cursor (None | str | Unset): Cursor of the next page; null on the last. A page has at most 200 epochs and

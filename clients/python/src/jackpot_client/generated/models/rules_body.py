@@ -29,7 +29,9 @@ class RulesBody:
 
             A number that depends on the stake is of `odds.per_stake`, else of the one stake that the definition allows,
             above 0.
-            Else it is null. So is a number beyond 2^53-1.
+            Else it is null. So is a number beyond 2^53-1. Redraws do not count. A play that hits a pool by its must-hit
+            rule counts
+            as drawn, though it is not.
         fairness (str): Where draws are checked. Example: You need not trust us. Every draw can be recomputed:
             /v1/jackpots/spring/fairness has the commitments and, once an epoch has ended, its seed; /j/spring#check draws
             any entry again..

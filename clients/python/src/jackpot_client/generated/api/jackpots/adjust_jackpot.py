@@ -137,8 +137,9 @@ def sync_detailed(
 ) -> Response[Adjustment | Problem]:
     """Funds, corrects or moves money of a tier, once per `adjustment_id`.
 
-     A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any
-    status.
+     A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
+    must-hit cycle by amount.
+    Works on a jackpot of any status.
 
     Role of the key: `operate`.
 
@@ -175,8 +176,9 @@ def sync(
 ) -> Adjustment | Problem | None:
     """Funds, corrects or moves money of a tier, once per `adjustment_id`.
 
-     A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any
-    status.
+     A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
+    must-hit cycle by amount.
+    Works on a jackpot of any status.
 
     Role of the key: `operate`.
 
@@ -208,8 +210,9 @@ async def asyncio_detailed(
 ) -> Response[Adjustment | Problem]:
     """Funds, corrects or moves money of a tier, once per `adjustment_id`.
 
-     A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any
-    status.
+     A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
+    must-hit cycle by amount.
+    Works on a jackpot of any status.
 
     Role of the key: `operate`.
 
@@ -244,8 +247,9 @@ async def asyncio(
 ) -> Adjustment | Problem | None:
     """Funds, corrects or moves money of a tier, once per `adjustment_id`.
 
-     A meter never goes below 0, and a pool is never raised above its cap. Works on a jackpot of any
-    status.
+     A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
+    must-hit cycle by amount.
+    Works on a jackpot of any status.
 
     Role of the key: `operate`.
 
