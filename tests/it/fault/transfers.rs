@@ -178,18 +178,6 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
     given(&instances[0]).await;
     let callers = [instances[0].caller(), instances[1].caller()];
 
-    let moved = Cell::new(0);
-    let moving = stream::iter(0..TRANSFERS)
-        .map(|number| {
-            let (callers, moved) = (&callers, &moved);
-            async move {
-                let missed = fund_and_move(callers, number).await;
-                moved.set(moved.get() + 1);
-                missed
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .fold(0, async |all, missed| all + missed);
     // The nodes of two jackpots, of the index and of the ledger's name.
     let killed = [
         key("c", "state"),
@@ -197,14 +185,36 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
         key("a", "state"),
         "jp:ledger".to_owned(),
     ];
+    // Each kill comes after so many transfers.
+    let due = |round: usize| TRANSFERS / (killed.len() + 1) * (round + 1);
+    let (moved, begun) = (Cell::new(0), Cell::new(0));
+    let moving = stream::iter(0..TRANSFERS)
+        .map(|number| {
+            let (callers, moved, begun) = (&callers, &moved, &begun);
+            // A quick machine does not get ahead of the kills.
+            let after = (0..killed.len())
+                .filter(|round| due(*round) + AT_ONCE <= number)
+                .count();
+            async move {
+                eventually(ENDED_WITHIN, "the kill before it", async || {
+                    (begun.get() >= after).then_some(())
+                })
+                .await;
+                let missed = fund_and_move(callers, number).await;
+                moved.set(moved.get() + 1);
+                missed
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0, async |all, missed| all + missed);
     let killing = async {
         for (round, of) in killed.iter().enumerate() {
-            let due = TRANSFERS / (killed.len() + 1) * (round + 1);
             eventually(ENDED_WITHIN, "transfers go on", async || {
-                (moved.get() >= due).then_some(())
+                (moved.get() >= due(round)).then_some(())
             })
             .await;
             assert!(moved.get() < TRANSFERS, "it ends too early to be killed");
+            begun.set(round + 1);
             instances[round % 2].kill9();
             cluster.fail_over(of).await;
             instances[round % 2].restart().await;
