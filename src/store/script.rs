@@ -33,8 +33,10 @@ impl Script {
         } else {
             format!(" flags={flags}")
         };
-        let source = format!("#!lua{with_flags}\n{}", parts.join("\n"));
         let (body, declared) = parts.split_last().expect("a script has a part");
+        let declared_before = declared.iter().map(|part| format!("{part}\n")).collect::<String>();
+        // In a function of its own, as in the library: Lua allows 200 local names to a function.
+        let source = format!("#!lua{with_flags}\n{declared_before}local function body()\n{body}\nend\nreturn body()");
         let hash = redis::Script::new(&source).get_hash()[..HASH_DIGITS].to_owned();
         let function = format!("jackpot_{name}_{hash}");
         let flags = flags.split(',').filter(|flag| !flag.is_empty());
@@ -42,7 +44,7 @@ impl Script {
         let library = LIBRARY
             .replace("@function", &function)
             .replace("@flags", &flags)
-            .replace("@declared", &without_comments(&declared.join("\n")))
+            .replace("@declared", &without_comments(&declared_before))
             .replace("@body", &without_comments(body));
         Self {
             name,
@@ -50,6 +52,12 @@ impl Script {
             function,
             library,
         }
+    }
+
+    /// What Redis gets: for `EVAL`, and for `FUNCTION LOAD`.
+    #[must_use]
+    pub fn sources(&self) -> [&str; 2] {
+        [&self.source, &self.library]
     }
 
     /// The name, for logs and metrics.
@@ -308,10 +316,9 @@ mod tests {
     #[test]
     fn the_first_line_carries_the_flags() {
         assert_eq!(
-            Script::new("a", "allow-oom", &["return 1", "-- b"]).source,
-            "#!lua flags=allow-oom\nreturn 1\n-- b"
+            Script::new("a", "allow-oom", &["local b", "return b"]).source,
+            "#!lua flags=allow-oom\nlocal b\nlocal function body()\nreturn b\nend\nreturn body()"
         );
-        assert_eq!(Script::new("a", "", &["return 1"]).source, "#!lua\nreturn 1");
         let library = Script::new("a", "allow-oom,no-writes", &["local b", "return 1"]).library;
         assert!(library.contains("flags = {'allow-oom', 'no-writes'}"), "{library}");
     }
@@ -342,7 +349,7 @@ mod tests {
             sent,
             [
                 "EVAL",
-                "#!lua\nreturn 1",
+                "#!lua\nlocal function body()\nreturn 1\nend\nreturn body()",
                 "2",
                 "jp:{x}:state",
                 "jp:{x}:meters",
