@@ -34,9 +34,9 @@ impl Script {
             format!(" flags={flags}")
         };
         let (body, declared) = parts.split_last().expect("a script has a part");
-        let declared_before = declared.iter().map(|part| format!("{part}\n")).collect::<String>();
-        // In a function of its own, as in the library: Lua allows 200 local names to a function.
-        let source = format!("#!lua{with_flags}\n{declared_before}local function body()\n{body}\nend\nreturn body()");
+        // The body is a function of its own, as in the library: Lua allows 200 local names to a function.
+        let called = ["local function body()", body, "end", "return body()"];
+        let source = format!("#!lua{with_flags}\n{}", [declared, &called].concat().join("\n"));
         let hash = redis::Script::new(&source).get_hash()[..HASH_DIGITS].to_owned();
         let function = format!("jackpot_{name}_{hash}");
         let flags = flags.split(',').filter(|flag| !flag.is_empty());
@@ -44,7 +44,7 @@ impl Script {
         let library = LIBRARY
             .replace("@function", &function)
             .replace("@flags", &flags)
-            .replace("@declared", &without_comments(&declared_before))
+            .replace("@declared", &without_comments(&declared.join("\n")))
             .replace("@body", &without_comments(body));
         Self {
             name,
