@@ -89,6 +89,10 @@ for s = segment.first_step, first_entry - 1, 3 do
     state.at = at
     refusal = cycles and not arm(call, state) and 'cycles' or nil
   end
+  -- A take before them began another cycle.
+  if tiers and cycles and not refusal and not arm(call, state) then
+    refusal = 'cycles'
+  end
   local is_run = entries > 1 and may_run and not refusal and not may_hit(call, state, tiers, sent, row)
   for j = i + 1, is_run and repeats > 0 and i + entries or i do
     is_run = is_run and not texts[j]

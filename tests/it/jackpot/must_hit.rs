@@ -9,6 +9,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::play::{By, Play, Played};
+use jackpot::jackpot::scripts::EntryReply;
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
 use jackpot::telemetry::Metrics;
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use crate::fault::support::PATIENCE;
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::combiner::fixture::Instance;
-use crate::jackpot::fixture::{JackpotFixture, SECRET, document, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, SECRET, document, entry, rank, sent, tier};
 use crate::support::eventually;
 use crate::support::service::Service;
 
@@ -106,6 +107,42 @@ async fn exactly_the_entry_that_reaches_the_amount_hits() {
     assert_eq!(hits, expected(&fixture, &begin, &mut 0, 200));
     assert!(hits.len() > 10);
     fixture.assert_rebuilds().await;
+}
+
+/// A take by the odds begins a cycle, and the losers after it in the same call are one sum unless they may reach its trigger.
+#[tokio::test]
+async fn losers_after_a_take_in_the_same_call_hit_the_next_cycle() {
+    let rule = json!({"amount": {"low": 5, "high": 60}});
+    let change = json!({"tiers": [tier("grand", 1_000_000, &json!({"must_hit_by": rule, "min_payout": 1}))],
+        "odds": {"total": 1000, "ranks": [rank(1, &json!({"pool": {"tier": "grand", "take": "all"}}))]}});
+    for _ in 0..100 {
+        let fixture = JackpotFixture::with(&change).await;
+        let begin = open(&fixture).await;
+        let trigger = |cycle| {
+            let row = CycleRow { cycle, ..begin.clone() };
+            row.trigger_amount(&seed(&fixture, &row, cycle)).expect("an amount")
+        };
+        let (first, second) = (trigger(0), trigger(1));
+        if first <= second {
+            continue; // its losers would be taken one by one in any case
+        }
+        let mut entries = vec![entry("w", 1)];
+        entries.extend((0..second).map(|index| entry(&format!("e{index}"), 0)));
+        let entered = fixture.enter(&entries).await;
+        let state = |reply: &EntryReply| match reply {
+            EntryReply::Taken(record) => record.state.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(state(&entered.replies[0]), State::Paid { .. }), "{entered:?}");
+        let hits = entered.replies[1..].iter().map(|reply| hit(&state(reply)));
+        let hits: Vec<_> = hits.collect();
+        let last = hits.last().cloned().flatten().expect("the last one hits");
+        assert_eq!((last.cycle, last.trigger, last.amount), (1, second, second));
+        assert!(hits[..hits.len() - 1].iter().all(Option::is_none));
+        fixture.assert_rebuilds().await;
+        return;
+    }
+    panic!("no jackpot has a second trigger below the first");
 }
 
 #[tokio::test]
