@@ -27,6 +27,7 @@ from jackpot_client.models import (
     JackpotDefinition,
     JoinWish,
     JwkSet,
+    ListedPayout,
     MeterNow,
     OddsTable,
     PayoutRow,
@@ -123,10 +124,11 @@ def read(client, stranger, name, entry):
         "all payouts are in the ledger",
         lambda: (found := list_payouts.sync(client=client, jackpot_id=name)) and len(found.items) == 4 and found,
     )
-    payout = expect(page.items[-1], PayoutRow, "list_payouts")
+    listed = expect(page.items[-1], ListedPayout, "list_payouts")
+    payout = expect(get_payout.sync(listed.payout_id, client=client), PayoutRow, "get_payout")
+    assert listed.to_dict() == payout.to_dict() | {"source_id": None}
     assert (payout.payout_id, payout.amount, page.next_cursor) == (entry.outcome.payout_id, 1, None)
     assert payout.paid_at.tzinfo is not None
-    assert expect(get_payout.sync(payout.payout_id, client=client), PayoutRow, "get_payout") == payout
     keys = expect(get_keys.sync(client=stranger), JwkSet, "get_keys")
     assert payout.key_id in [key.kid for key in keys.keys]
     rows = eventually(

@@ -105,6 +105,9 @@ fn children(schema: &mut Value) -> Vec<&mut Value> {
 
 /// Replaces a copy of a named type by a reference to it.
 pub(super) fn refer(value: &mut Value, schemas: &Schemas) {
+    if value.get("allOf").is_some() {
+        *value = flat(value, schemas); // as the named ones are
+    }
     if let Some(properties) = value.get("properties").filter(|_| value.get("$ref").is_none()) {
         let same = schemas.iter().find(|(_, known)| {
             known.get("properties") == Some(properties) && known.get("required") == value.get("required")

@@ -10,6 +10,7 @@ use actix_web::web::ServiceConfig;
 use utoipa::OpenApi;
 
 use crate::jackpot::ledger::compared::Reconciliation;
+use crate::jackpot::ledger::queries::payouts::ListedPayout;
 
 /// The routes, described. Every route must be listed.
 #[derive(OpenApi)]
@@ -22,7 +23,7 @@ use crate::jackpot::ledger::compared::Reconciliation;
         transfers::list,
         head::get
     ),
-    components(schemas(Reconciliation))
+    components(schemas(Reconciliation, ListedPayout))
 )]
 pub struct ApiDoc;
 
