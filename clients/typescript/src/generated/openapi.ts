@@ -2740,6 +2740,88 @@ export interface components {
             /** @description The database answered when it was last asked. */
             up: boolean;
         };
+        /** @description A payout in a list: its receipt, and what is beside it. The signature is of the receipt alone. */
+        ListedPayout: {
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 18811
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Number of the paid claim within the jackpot, from 1.
+             * @example 4
+             */
+            claim_order: number;
+            /**
+             * @description ISO 4217.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description For which entry.
+             * @example round-8812-p7
+             */
+            entry_id: string;
+            /**
+             * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+             * @example jackpot:spring:9f1c0a44d2b7e633:8820:0
+             */
+            event_id: string;
+            /**
+             * @description The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+             * @example 9f1c0a44d2b7e633
+             */
+            history: string;
+            /**
+             * @description Which jackpot paid.
+             * @example spring
+             */
+            jackpot_id: string;
+            /** @description The key that signed it: `/v1/keys`. */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-21T06:00:00.123Z
+             */
+            paid_at: string;
+            /**
+             * @description Made by the service.
+             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+             */
+            payout_id: string;
+            /**
+             * @description To whom.
+             * @example p7
+             */
+            player_id: string;
+            /**
+             * Format: int64
+             * @description What it held after, before it was seeded again.
+             * @example 0
+             */
+            pool_after: number;
+            /**
+             * Format: int64
+             * @description What the pool held before, minor units.
+             * @example 18811
+             */
+            pool_before: number;
+            /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
+            signature: string;
+            /**
+             * @description The source of the entry; null if it named none.
+             * @example slot-9
+             */
+            source_id?: string | null;
+            /**
+             * @description Out of which tier.
+             * @example grand
+             */
+            tier: string;
+        };
         /** @description The money of a tier, in minor units unless named otherwise. */
         MeterBody: {
             /**
@@ -2998,13 +3080,7 @@ export interface components {
         };
         /** @description A page of a list. */
         PageBody_ListedPayout: {
-            items: (components["schemas"]["PayoutRow"] & {
-                /**
-                 * @description The source of the entry; null if it named none.
-                 * @example slot-9
-                 */
-                source_id?: string | null;
-            })[];
+            items: components["schemas"]["ListedPayout"][];
             /**
              * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
              *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.

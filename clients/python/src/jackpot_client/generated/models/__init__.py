@@ -69,6 +69,7 @@ from .join_wish import JoinWish
 from .jwk import Jwk
 from .jwk_set import JwkSet
 from .ledger_state import LedgerState
+from .listed_payout import ListedPayout
 from .meter_body import MeterBody
 from .meter_history import MeterHistory
 from .meter_name import MeterName
@@ -85,7 +86,6 @@ from .page_body_audit_row import PageBodyAuditRow
 from .page_body_entry_row import PageBodyEntryRow
 from .page_body_issue_row import PageBodyIssueRow
 from .page_body_listed_payout import PageBodyListedPayout
-from .page_body_listed_payout_items_item import PageBodyListedPayoutItemsItem
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
 from .payout_row import PayoutRow
@@ -223,6 +223,7 @@ __all__ = (
     "Jwk",
     "JwkSet",
     "LedgerState",
+    "ListedPayout",
     "MeterBody",
     "MeterHistory",
     "MeterName",
@@ -239,7 +240,6 @@ __all__ = (
     "PageBodyEntryRow",
     "PageBodyIssueRow",
     "PageBodyListedPayout",
-    "PageBodyListedPayoutItemsItem",
     "PageBodyPostingRow",
     "PageBodyTransferRow",
     "PayoutRow",

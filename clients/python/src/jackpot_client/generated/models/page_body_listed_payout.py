@@ -9,9 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.page_body_listed_payout_items_item import (
-        PageBodyListedPayoutItemsItem,
-    )
+    from ..models.listed_payout import ListedPayout
 
 
 T = TypeVar("T", bound="PageBodyListedPayout")
@@ -22,13 +20,13 @@ class PageBodyListedPayout:
     """A page of a list.
 
     Attributes:
-        items (list[PageBodyListedPayoutItemsItem]):
+        items (list[ListedPayout]):
         next_cursor (None | str | Unset): Send it as `cursor` for the next page, with the same filters; null at the end.
             A page may have fewer rows than
             `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
     """
 
-    items: list[PageBodyListedPayoutItemsItem]
+    items: list[ListedPayout]
     next_cursor: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -58,15 +56,13 @@ class PageBodyListedPayout:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.page_body_listed_payout_items_item import (
-            PageBodyListedPayoutItemsItem,
-        )
+        from ..models.listed_payout import ListedPayout
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = PageBodyListedPayoutItemsItem.from_dict(items_item_data)
+            items_item = ListedPayout.from_dict(items_item_data)
 
             items.append(items_item)
 

@@ -9,11 +9,11 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
-T = TypeVar("T", bound="PageBodyListedPayoutItemsItem")
+T = TypeVar("T", bound="ListedPayout")
 
 
 @_attrs_define
-class PageBodyListedPayoutItemsItem:
+class ListedPayout:
     """A payout in a list: its receipt, and what is beside it. The signature is of the receipt alone.
 
     Attributes:
@@ -160,7 +160,7 @@ class PageBodyListedPayoutItemsItem:
 
         source_id = _parse_source_id(d.pop("source_id", UNSET))
 
-        page_body_listed_payout_items_item = cls(
+        listed_payout = cls(
             amount=amount,
             claim_order=claim_order,
             currency=currency,
@@ -179,8 +179,8 @@ class PageBodyListedPayoutItemsItem:
             source_id=source_id,
         )
 
-        page_body_listed_payout_items_item.additional_properties = d
-        return page_body_listed_payout_items_item
+        listed_payout.additional_properties = d
+        return listed_payout
 
     @property
     def additional_keys(self) -> list[str]:
