@@ -34,7 +34,7 @@ def amounts(tier):
         for field in ("min_payout", "seed"):
             if isinstance(tier.get(field), int):
                 tier[field] = min(tier[field], cap)
-    # Reserved.
+    # Its amounts stand in an order with those of the tier.
     tier.pop("must_hit_by", None)
 
 
@@ -73,6 +73,11 @@ def definition(body, path):
     # A room that exists, or none.
     if body.get("room") is not None:
         body["room"] = "lobby"
+    # Ids are remembered for so long.
+    if body.get("reverse_within_s") is not None:
+        body["reverse_within_s"] = min(body["reverse_within_s"], 7200)
+    # Where there are sources, each entry names one.
+    body["sources"] = {}
     # A jackpot is created open or paused; the currency of one that has money is fixed.
     body["status"] = "open"
     body["currency"] = "KRW"
@@ -129,6 +134,9 @@ def head(case, operation):
     # The room that lists the origin.
     if operation == "create_join_token":
         case.path_parameters["id"] = "lobby"
+    # A list of entries is of a player, or of a source of a jackpot.
+    if operation == "list_entries":
+        case.query = {"player_id": "p7", **(case.query or {})}
 
 
 def staked(body):
@@ -152,6 +160,12 @@ def content(case, operation, body):
     elif operation == "make_entry":
         body["entry_id"] = fresh("e")
         staked(body)
+        # The service draws.
+        body.pop("ranks", None)
+    elif operation == "transfer_jackpot":
+        body["transfer_id"], body["tiers"] = fresh("t"), {"grand": "grand"}
+        # Another jackpot.
+        body["to"] = "spring" if case.path_parameters.get("id") == "autumn" else "autumn"
     elif operation == "make_play":
         body["entry_id"] = fresh("e")
         staked(body)
@@ -161,6 +175,7 @@ def content(case, operation, body):
         body["batch_id"] = fresh("b")
         for entry in body["entries"]:
             staked(entry)
+            entry.pop("ranks", None)
     elif operation == "issue_coupon":
         body["request_id"] = fresh("r")
 

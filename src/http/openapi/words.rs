@@ -69,7 +69,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
             ID
         }
-        (Within::Schema(_), "id") => ID,
+        (Within::Schema(_), "id" | "reversal_id" | "transfer_id") | (Within::Schema("TransferBody"), "to") => ID,
+        (_, "source_id") => ID,
         (_, "entry_id") => ENTRY,
         (_, "request_id") => REQUEST,
         (_, "client_seed") => "^[A-Za-z0-9._-]{1,64}$",
@@ -85,7 +86,12 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter("explain"), "code") => "^[a-z][a-z-]{0,63}$",
         (Within::Parameter("list_dead_letters" | "get_fairness"), "cursor") => "^[0-9]{1,19}$",
         (Within::Parameter(_), "If-Match") => TAGS,
-        (Within::Schema("ReasonBody" | "AdjustmentBody" | "EmergencyReason"), "reason") => PLAIN,
+        (
+            Within::Schema(
+                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "TransferBody",
+            ),
+            "reason",
+        ) => PLAIN,
         (Within::Schema(_), "at" | "held_until" | "since") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         // Any other text of a definition is for people.
@@ -145,6 +151,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "close",
             "adjust",
             "reverse",
+            "transfer",
             "rotate",
             "restore",
             "void",

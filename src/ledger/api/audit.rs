@@ -24,7 +24,7 @@ pub(crate) struct AuditQuery {
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
-    /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
+    /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
     /// emergency-stop or emergency-start.
     #[param(value_type = Option<String>)]
     action: Option<Id>,

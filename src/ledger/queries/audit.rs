@@ -24,7 +24,7 @@ pub struct AuditRow {
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub at: String,
-    /// define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
+    /// define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
     /// emergency-stop or emergency-start
     #[schema(example = "pause")]
     pub action: String,

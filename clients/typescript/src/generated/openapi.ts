@@ -1445,12 +1445,12 @@ export interface components {
         AuditRow: {
             /**
              * AuditRow action value
-             * @description define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
+             * @description define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
              *     emergency-stop or emergency-start
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "rotate" | "restore" | "void" | "redrive" | "skip" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "rotate" | "restore" | "void" | "redrive" | "skip" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -4708,7 +4708,7 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, rotate, restore, void, redrive,
+                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
                  *     emergency-stop or emergency-start.
                  * @example pause
                  */

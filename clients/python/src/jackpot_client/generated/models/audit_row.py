@@ -20,8 +20,8 @@ class AuditRow:
     """One action of an operator.
 
     Attributes:
-        action (AuditRowAuditRowActionValue): define, pause, resume, suspend, close, adjust, reverse, rotate, restore,
-            void, redrive,
+        action (AuditRowAuditRowActionValue): define, pause, resume, suspend, close, adjust, reverse, transfer, rotate,
+            restore, void, redrive,
             emergency-stop or emergency-start Example: pause.
         after (Any): What it became, in the same form.
         at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:00:00.123Z.

@@ -14,6 +14,7 @@ AuditRowAuditRowActionValue = Literal[
     "rotate",
     "skip",
     "suspend",
+    "transfer",
     "void",
 ]
 
@@ -31,6 +32,7 @@ AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
     "rotate",
     "skip",
     "suspend",
+    "transfer",
     "void",
 }
 
