@@ -73,7 +73,7 @@ def definition(body, path):
     # A room that exists, or none.
     if body.get("room") is not None:
         body["room"] = "lobby"
-    # Ids are remembered for so long.
+    # The retention of ids in seconds, by default.
     if body.get("reverse_within_s") is not None:
         body["reverse_within_s"] = min(body["reverse_within_s"], 7200)
     # Where there are sources, each entry names one.
