@@ -69,8 +69,9 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
             ID
         }
-        (Within::Schema(_), "id" | "reversal_id" | "transfer_id") | (Within::Schema("TransferBody"), "to") => ID,
-        (_, "source_id") => ID,
+        (_, "source_id")
+        | (Within::Schema(_), "id" | "reversal_id" | "transfer_id")
+        | (Within::Schema("TransferBody"), "to") => ID,
         (_, "entry_id") => ENTRY,
         (_, "request_id") => REQUEST,
         (_, "client_seed") => "^[A-Za-z0-9._-]{1,64}$",
