@@ -43,16 +43,17 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
+-- Before the look-up: after a restore the number may be that of another entry.
+local refusal = fence(state)
+if refusal then
+  return { refusal, mark(state) }
+end
 local entry_id, reversal_id = ARGV[5], ARGV[6]
 local name = '!' .. ARGV[10]
 local done = redis.call('HGET', KEYS[2], name) or redis.call('HGET', KEYS[3], name)
 if done then
   local was = must(read_reversal(done), 'JP_DAMAGED reversal')
   return reversed_reply(was.reversal_id == reversal_id and 'same' or 'other', mark(state), { record = done })
-end
-local refusal = fence(state)
-if refusal then
-  return { refusal, mark(state) }
 end
 local at, sequence = now_ms(), argument(10)
 if at - argument(11) > argument(12) then

@@ -34,7 +34,7 @@ pub fn routes(config: &mut ServiceConfig) {
 /// A transfer as the form has it.
 struct Wish<'a> {
     to: &'a Jackpot,
-    /// The tiers that give, and those that they go to.
+    /// Each tier that gives, and the tier that receives.
     tiers: Vec<(&'a Meter, &'a Meter)>,
 }
 

@@ -414,6 +414,7 @@ async fn read_cycles(api: &Api, id: &Id, after: Option<&CycleKey>) -> Result<Cyc
     let until = Instant::now() + LEDGER_WAIT;
     loop {
         // In this order: what the ledger lacks after this is in no page before, and may be in this one.
+        // While Redis is away, the ledger alone answers.
         let open = api.operate.open_cycles(id).await.unwrap_or_default();
         let newer = newer_cycles(api, id, open).await?;
         if !newer.is_empty() && Instant::now() < until {

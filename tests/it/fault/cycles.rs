@@ -112,7 +112,7 @@ fn trigger(cycle: &Value, (low, high): (u64, u64)) -> u64 {
     trigger
 }
 
-/// In the order of the entries, exactly those that reach the trigger hit, and each has the whole pool.
+/// In the order of the entries, exactly the one that reaches a trigger hits, and takes the whole pool.
 async fn assert_explained(service: &Service, mut entries: Vec<&Value>, began_with: impl Fn(usize) -> (u64, u64)) {
     entries.sort_by_key(|body| body["sequence"].as_u64());
     let mut entries = entries.into_iter();

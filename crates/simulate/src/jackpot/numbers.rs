@@ -34,7 +34,7 @@ pub struct Numbers {
 /// What came back of all stakes, in parts per million, beside what the rules promise on average.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Returned {
-    /// Fixed prizes that ordinary entries were paid at their first draw, of those that were drawn. Chosen winners and
+    /// Fixed prizes of ordinary entries at their first draw, of the stakes of drawn entries. Chosen winners and
     /// redraws are no chance.
     pub fixed_ppm: u64,
     pub fixed_expected_ppm: Option<u64>,

@@ -134,7 +134,7 @@ impl Skip<'_> {
                     reversed: row.reversed + of_tier.map(taken).sum::<u64>(),
                     ..row
                 });
-                // Those that follow a take share its nonce.
+                // Cycles that follow a take share its nonce.
                 let template = || later.next.get(tier).cloned().or_else(|| before.clone());
                 let unknown = || {
                     Some(CycleRow {

@@ -94,7 +94,7 @@ async fn an_entry_that_sql_does_not_have_is_reversed(db: LedgerDb) {
     assert_eq!(fixture.money().await, (0, 0, 0));
 }
 
-/// The restore does not have the entry, and gives its number to another one.
+/// The restore does not have the entry, and gives its number to another one, which is reversed under the same id.
 async fn a_restore_between_look_and_script_takes_nothing_back(db: LedgerDb) {
     let fixture = given(db).await;
     fixture.project().await;
@@ -112,14 +112,13 @@ async fn a_restore_between_look_and_script_takes_nothing_back(db: LedgerDb) {
         if looks.get() == 1 {
             lose(&fixture).await;
             assert_eq!(fixture.take("other", 0).await.sequence, 1);
+            assert!(reverse(&fixture, "other", "r1").await.expect("reversed"));
         }
         found
     });
     let reversed = reversed.await;
     assert!(matches!(reversed, Err(PlayError::EntryNotFound(_))), "{reversed:?}");
-    assert_eq!((looks.get(), fixture.money().await), (2, (3, 0, 0)));
-    assert!(reverse(&fixture, "other", "r1").await.expect("reversed"));
-    assert_eq!(fixture.money().await, (0, 0, 0));
+    assert_eq!((looks.get(), fixture.money().await), (2, (0, 0, 0)));
     fixture.project().await;
     fixture.assert_complete().await;
 }

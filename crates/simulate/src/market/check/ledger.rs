@@ -9,11 +9,9 @@ use crate::market::evidence::Evidence;
 pub fn receipts(evidence: &Evidence) -> Judged {
     let mut count = 0;
     for (jackpot, shown) in evidence.shown.iter().enumerate() {
-        let Receipts::Read(receipts) = &shown.receipts else {
-            let Receipts::Unknown(why) = &shown.receipts else {
-                unreachable!("one of two")
-            };
-            return Judged::NotChecked(why.clone());
+        let receipts = match &shown.receipts {
+            Receipts::Read(receipts) => receipts,
+            Receipts::Unknown(why) => return Judged::NotChecked(why.clone()),
         };
         let id = evidence.id(jackpot);
         let mut orders = BTreeSet::new();
