@@ -56,7 +56,9 @@ PYTHONPATH="$work" "$python" tests/api/client_test.py "$url" "$key"
 step "schemathesis, $EXAMPLES examples for each operation"
 seed
 checks="$PWD/tests/api"
+# One worker: CPython before 3.11.8 and 3.12.2 shares the depth of its syntax trees between threads, and two threads of
+# schemathesis end with "AST constructor recursion depth mismatch" (python/cpython#106905).
 # In $work, because schemathesis keeps failures in its working directory.
 (cd "$work" && SCHEMATHESIS_HOOKS=hooks PYTHONPATH="$checks" schemathesis --config-file "$checks/schemathesis.toml" run openapi.json \
-  --url "$url" --header "Authorization: Bearer $key" --max-examples "$EXAMPLES" --workers 2 --no-color)
+  --url "$url" --header "Authorization: Bearer $key" --max-examples "$EXAMPLES" --workers 1 --no-color)
 say "the service agrees with its description"
