@@ -2,6 +2,7 @@
 //! compares every meter and checks the identity. At the end it rebuilds everything from the events.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
@@ -9,17 +10,19 @@ use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, 
 use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::money::MAX_MINOR;
-use jackpot_core::wire::Field as _;
+use jackpot_core::secret::MasterSecret;
+use jackpot_core::wire::{Field as _, OrDash};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
 
-use crate::jackpot::fixture::{JackpotFixture, funding, operator, rank, sent, tier};
-use crate::jackpot::model::{Model, Moved, Prize, Round, Rules};
+use crate::jackpot::fixture::{JackpotFixture, SECRET, funding, operator, rank, sent, tier};
+use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Trigger};
 use crate::support::redis::{Flavour, TestRedis};
 
 /// Sequences of operations tried, each on a new jackpot.
@@ -79,15 +82,30 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn rules() -> impl Strategy<Value = Rules> {
     let cap = prop::option::of(1..3_000_u128);
-    (0..=500_000_u128, 0..=1_000_000_u128, 0..300_u128, 0..200_u128, cap).prop_map(
-        |(share_ppm, reserve_ppm, min_payout, seed, cap)| Rules {
-            share_ppm,
-            reserve_ppm,
-            min_payout,
-            seed: cap.map_or(seed, |cap| seed.min(cap)),
-            cap,
-        },
+    let range = prop::option::of((1..400_u128, 1..400_u128));
+    (
+        0..=500_000_u128,
+        0..=1_000_000_u128,
+        0..300_u128,
+        0..200_u128,
+        cap,
+        range,
     )
+        .prop_map(|(share_ppm, reserve_ppm, min_payout, seed, cap, range)| {
+            let seed = cap.map_or(seed, |cap| seed.min(cap));
+            let must_hit = range.map(|(low, width)| {
+                let low = low.max(seed).max(min_payout);
+                (low, low + width)
+            });
+            Rules {
+                share_ppm,
+                reserve_ppm,
+                min_payout,
+                seed,
+                cap: cap.map(|cap| must_hit.map_or(cap, |(_, high)| cap.max(high))),
+                must_hit,
+            }
+        })
 }
 
 /// Two tiers whose shares are complete or not, a rate, and the steps.
@@ -192,8 +210,11 @@ impl Case<'_> {
             rank: 0,
         };
         let entered = self.other.enter(&[one]).await;
-        let taken = self.other_model.enter(stake.into(), self.rate).is_some();
-        assert_eq!(matches!(entered.replies[0], EntryReply::Taken(_)), taken, "{entered:?}");
+        match (&entered.replies[0], self.other_model.enter(stake.into(), self.rate)) {
+            (EntryReply::Taken(record), Some(_)) => expect_outcome(&mut self.other_model, record, 0),
+            (EntryReply::NotTaken, None) => {}
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Looks, makes room and gives, as the service does. The money is in transit then.
@@ -330,7 +351,7 @@ impl Case<'_> {
                             panic!("{reply:?}")
                         };
                         self.expect_pools(&record);
-                        self.expect_outcome(&record, rank);
+                        expect_outcome(&mut self.model, &record, rank);
                         self.newer.insert(id, record);
                         self.rounds.insert(id, round);
                     }
@@ -350,25 +371,6 @@ impl Case<'_> {
         assert_eq!(pools, self.model.tiers.iter().map(|t| t.pool).collect::<Vec<_>>());
     }
 
-    /// Expects the outcome of the first claim, or of that of a redraw.
-    fn expect_outcome(&mut self, record: &Record, rank: u32) {
-        if rank == 0 {
-            assert_eq!(record.state, State::Lost);
-            return;
-        }
-        let (tier, prize) = prize(rank);
-        match (self.model.claim(tier, prize), &record.state) {
-            (Some(amount), State::Paid { payout, .. }) => {
-                assert_eq!(
-                    (u128::from(payout.amount), payout.claim_order),
-                    (amount, self.model.claim_order)
-                );
-            }
-            (None, State::Pending { refusals, .. }) => assert_eq!(refusals.last().expect("a refusal").rank, rank),
-            other => panic!("{other:?}"),
-        }
-    }
-
     async fn claim(&mut self, id: u8, rank: u32) {
         let before = self.known(id).cloned();
         let finished = self.fixture.claim(&format!("e{id}"), 1, rank).await;
@@ -381,7 +383,7 @@ impl Case<'_> {
         if refused || !matches!(before.state, State::Pending { .. }) {
             assert_eq!(record, before);
         } else {
-            self.expect_outcome(&record, rank);
+            expect_claim(&mut self.model, &record, rank);
         }
         self.observe(id, record);
     }
@@ -474,6 +476,8 @@ impl Case<'_> {
     async fn compare_all(&self) {
         compare(&self.model, &self.fixture.snapshot().await);
         compare(&self.other_model, &self.other.snapshot().await);
+        compare_cycles(&self.model, self.fixture).await;
+        compare_cycles(&self.other_model, self.other).await;
         let tiers = || self.model.tiers.iter().chain(&self.other_model.tiers);
         let between = self
             .in_transit
@@ -485,6 +489,85 @@ impl Case<'_> {
             tiers().map(|tier| tier.transferred_in_micro).sum::<u128>() + between.sum::<u128>()
         );
     }
+}
+
+/// Expects what came of an entry: a hit, else what its rank wins.
+fn expect_outcome(model: &mut Model, record: &Record, rank: u32) {
+    match (model.hit(), &record.state) {
+        (Some(expected), State::MustHit { hit }) => {
+            let tier = ["grand", "mini"][expected.tier];
+            assert_eq!(
+                (
+                    hit.tier.as_str(),
+                    hit.cycle,
+                    u128::from(hit.trigger),
+                    u128::from(hit.amount)
+                ),
+                (tier, expected.cycle.number, expected.cycle.trigger, expected.amount)
+            );
+            assert_eq!(hit.claim_order, model.claim_order);
+        }
+        (None, State::Lost) if rank == 0 => {}
+        (None, _) if rank > 0 => expect_claim(model, record, rank),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Expects the outcome of the first claim, or of that of a redraw.
+fn expect_claim(model: &mut Model, record: &Record, rank: u32) {
+    let (tier, prize) = prize(rank);
+    match (model.claim(tier, prize), &record.state) {
+        (Some(amount), State::Paid { payout, .. }) => {
+            assert_eq!(
+                (u128::from(payout.amount), payout.claim_order),
+                (amount, model.claim_order)
+            );
+        }
+        (None, State::Pending { refusals, .. }) => assert_eq!(refusals.last().expect("a refusal").rank, rank),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Triggers of a jackpot's cycles, by the test's secret and the nonce that Redis has.
+async fn triggers(fixture: &JackpotFixture) -> Trigger {
+    let cycles = cycles_of(fixture).await;
+    let id = fixture.id.clone();
+    Rc::new(move |tier, number, low, high| {
+        let name = Id::parse(["grand", "mini"][tier]).expect("an id");
+        let begun = cycles.rows.iter().find(|row| row.tier == name).expect("a cycle");
+        let small = |number: u128| OrDash(Some(u64::try_from(number).expect("small")));
+        let row = CycleRow {
+            cycle: number,
+            low: small(low),
+            high: small(high),
+            ..begun.clone()
+        };
+        let seed = CycleSeed::derive(&MasterSecret::new(SECRET), &id, &name, number, &row.nonce);
+        row.trigger_amount(&seed).expect("an amount").into()
+    })
+}
+
+/// What Redis holds of cycles; none for a jackpot without a rule.
+async fn cycles_of(fixture: &JackpotFixture) -> Cycles {
+    let text: Option<String> = fixture
+        .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("cycles"))
+        .await;
+    text.map_or_else(Cycles::default, |text| Cycles::parse(&text).expect("cycles"))
+}
+
+async fn compare_cycles(model: &Model, fixture: &JackpotFixture) {
+    let held = cycles_of(fixture).await;
+    let open = held.rows.iter().map(|row| (row.tier.as_str(), row.cycle, row.low.0));
+    let tiers = ["grand", "mini"].into_iter().zip(&model.tiers);
+    let expected = tiers.filter_map(|(name, tier)| {
+        let cycle = tier.cycle?;
+        Some((name, cycle.number, u64::try_from(cycle.low).ok()))
+    });
+    let sorted = |all: &mut Vec<(&str, u64, Option<u64>)>| all.sort_unstable();
+    let (mut open, mut expected) = (open.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    sorted(&mut open);
+    sorted(&mut expected);
+    assert_eq!(open, expected);
 }
 
 fn moved_of(part: &Part) -> Moved {
@@ -558,7 +641,11 @@ async fn play_both(
 ) -> (JackpotFixture, JackpotFixture) {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
-        let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm});
+        let must_hit = r
+            .must_hit
+            .map(|(low, high)| json!({"amount": {"low": low, "high": high}}));
+        let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm,
+            "must_hit_by": must_hit});
         tier(name, share, &serde_json::from_str(&of.to_string()).expect("JSON"))
     });
     let odds = json!({"total": 1000, "ranks": [
@@ -572,9 +659,9 @@ async fn play_both(
     let other = JackpotFixture::on(redis.clone(), &change).await;
     let mut case = Case {
         fixture: &fixture,
-        model: Model::new(rules.to_vec()),
+        model: Model::new(rules.to_vec(), triggers(&fixture).await),
         other: &other,
-        other_model: Model::new(rules.to_vec()),
+        other_model: Model::new(rules.to_vec(), triggers(&other).await),
         in_transit: Vec::new(),
         newer: HashMap::new(),
         older: HashMap::new(),

@@ -1,5 +1,9 @@
 //! A small pure model of a jackpot's money, written from the contract alone: wide integers, no carry, no script. It
-//! keeps exact millionths and derives every meter from them.
+//! keeps exact millionths and derives every meter from them. Cycles of tiers that must be hit by an amount get their
+//! triggers from the test, which knows the seeds.
+
+use std::fmt;
+use std::rc::Rc;
 
 const MICRO: u128 = 1_000_000;
 const MAX: u128 = 9_007_199_254_740_991;
@@ -12,6 +16,29 @@ pub struct Rules {
     pub min_payout: u128,
     pub seed: u128,
     pub cap: Option<u128>,
+    /// `low` and `high` of a pool that must be hit.
+    pub must_hit: Option<(u128, u128)>,
+}
+
+/// The trigger of a cycle: tier, number, its `low` and `high`.
+pub type Trigger = Rc<dyn Fn(usize, u64, u128, u128) -> u128>;
+
+/// The open cycle of a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cycle {
+    pub number: u64,
+    pub low: u128,
+    pub trigger: u128,
+    /// Whole units that reversals took out of the pool.
+    reversed: u128,
+}
+
+/// An entry's hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    pub tier: usize,
+    pub cycle: Cycle,
+    pub amount: u128,
 }
 
 /// A tier's money. Pool and reserve are exact millionths, shown as whole units.
@@ -33,6 +60,7 @@ pub struct Tier {
     pub wins: u128,
     /// Number of the last entry at the last take of all.
     took: Option<u64>,
+    pub cycle: Option<Cycle>,
 }
 
 /// What a transfer moves out of one tier.
@@ -61,22 +89,70 @@ pub enum Prize {
     Fixed(u128),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Model {
     pub rules: Vec<Rules>,
     pub tiers: Vec<Tier>,
     pub sequence: u64,
     pub claim_order: u64,
+    trigger: Trigger,
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model")
+            .field("tiers", &self.tiers)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Model {
-    pub fn new(rules: Vec<Rules>) -> Self {
-        Self {
+    pub fn new(rules: Vec<Rules>, trigger: Trigger) -> Self {
+        let mut model = Self {
             tiers: vec![Tier::default(); rules.len()],
             rules,
             sequence: 0,
             claim_order: 0,
+            trigger,
+        };
+        (0..model.tiers.len()).for_each(|tier| model.begin(tier, 0));
+        model
+    }
+
+    /// Begins a cycle, if the tier has a rule.
+    fn begin(&mut self, tier: usize, number: u64) {
+        self.tiers[tier].cycle = self.rules[tier].must_hit.map(|(low, high)| {
+            let low = low.max(self.tiers[tier].pool.min(high - 1));
+            Cycle {
+                number,
+                low,
+                trigger: (self.trigger)(tier, number, low, high),
+                reversed: 0,
+            }
+        });
+    }
+
+    /// The open cycle ends, and the next begins.
+    fn end(&mut self, tier: usize) {
+        if let Some(cycle) = self.tiers[tier].cycle {
+            self.begin(tier, cycle.number + 1);
         }
+    }
+
+    /// What the entry taken last hits: the first tier that has reached its trigger, whole.
+    pub fn hit(&mut self) -> Option<Hit> {
+        let due = |tier: &Tier, rules: &Rules| {
+            let reached = |cycle: Cycle| tier.pool + cycle.reversed >= cycle.trigger;
+            tier.pool >= rules.min_payout.max(1) && tier.cycle.is_some_and(reached)
+        };
+        let tier = self
+            .tiers
+            .iter()
+            .zip(&self.rules)
+            .position(|(tier, rules)| due(tier, rules))?;
+        let cycle = self.tiers[tier].cycle?;
+        let amount = self.claim(tier, Prize::All)?;
+        Some(Hit { tier, cycle, amount })
     }
 
     /// What each tier gets of a contribution, in millionths.
@@ -129,8 +205,8 @@ impl Model {
     }
 
     /// Takes a prize: the amount, or `None` for retry.
-    pub fn claim(&mut self, tier: usize, prize: Prize) -> Option<u128> {
-        let (rules, tier) = (&self.rules[tier], &mut self.tiers[tier]);
+    pub fn claim(&mut self, place: usize, prize: Prize) -> Option<u128> {
+        let (rules, tier) = (&self.rules[place], &mut self.tiers[place]);
         let (amount, least) = match prize {
             Prize::All => (tier.pool, rules.min_payout.max(1)),
             Prize::Share(ppm) => (tier.pool * ppm / MICRO, rules.min_payout.max(1)),
@@ -146,6 +222,7 @@ impl Model {
             tier.wins += 1;
             tier.took = Some(self.sequence);
             tier.restart(rules);
+            self.end(place);
         }
         Some(amount)
     }
@@ -159,7 +236,8 @@ impl Model {
         };
         after.pool = pool;
         after.funded_micro += amount * 1_000_000;
-        let above = amount > 0 && rules.cap.is_some_and(|cap| pool > cap);
+        let above_low = after.cycle.is_some_and(|cycle| pool > cycle.low);
+        let above = amount > 0 && (above_low || rules.cap.is_some_and(|cap| pool > cap));
         if above || !after.fits() {
             return false;
         }
@@ -195,16 +273,17 @@ impl Model {
         fits
     }
 
-    /// Gives everything of a tier out.
-    pub fn give(&mut self, tier: usize) {
-        let moved = self.holds(tier);
-        let tier = &mut self.tiers[tier];
+    /// Gives everything of a tier out. Its cycle ends with it.
+    pub fn give(&mut self, place: usize) {
+        let moved = self.holds(place);
+        let tier = &mut self.tiers[place];
         tier.transferred_out_micro += moved.micro();
         (tier.pool, tier.reserve, tier.overflow) = (0, 0, 0);
         (tier.pool_micro, tier.reserve_micro) = (0, 0);
+        self.end(place);
     }
 
-    /// Takes what a transfer brings: a pool holds at most its cap of it, the overflow the rest.
+    /// Takes what a transfer brings: a pool takes of it what its cap, and `low` of its open cycle, allow, the overflow the rest.
     pub fn receive(&mut self, tier: usize, moved: Moved) {
         let (rules, tier) = (&self.rules[tier], &mut self.tiers[tier]);
         tier.expected -= moved.micro().div_ceil(MICRO);
@@ -215,7 +294,8 @@ impl Model {
         tier.pool_micro += moved.pool_micro;
         let came = moved.pool + tier.pool_micro / MICRO;
         tier.pool_micro %= MICRO;
-        let to_pool = rules.cap.map_or(came, |cap| came.min(cap.saturating_sub(tier.pool)));
+        let most = rules.cap.into_iter().chain(tier.cycle.map(|cycle| cycle.low)).min();
+        let to_pool = most.map_or(came, |most| came.min(most.saturating_sub(tier.pool)));
         tier.pool += to_pool;
         tier.overflow += moved.overflow + came - to_pool;
     }
@@ -258,7 +338,11 @@ impl Tier {
         let left = (held - out) / MICRO;
         self.pool_micro = (held - out) % MICRO;
         self.overflow = self.overflow.min(left);
+        let before = self.pool;
         self.pool = left - self.overflow;
+        if let Some(cycle) = &mut self.cycle {
+            cycle.reversed += before - self.pool;
+        }
 
         let held = self.reserve * MICRO + self.reserve_micro;
         let out_of_reserve = of_reserve.min(held);
@@ -283,9 +367,8 @@ impl Tier {
         self.reserve -= from_reserve;
         self.overflow -= from_overflow;
         self.pool += from_reserve + from_overflow;
-        let refill = rules
-            .cap
-            .map_or(self.overflow, |cap| self.overflow.min(cap - self.pool));
+        let most = rules.cap.into_iter().chain(rules.must_hit.map(|(low, _)| low)).min();
+        let refill = most.map_or(self.overflow, |most| self.overflow.min(most - self.pool));
         self.overflow -= refill;
         self.pool += refill;
     }

@@ -177,7 +177,7 @@ impl<C: InLedger> LedgerFixture<C> {
         done
     }
 
-    /// Rows of a query without input, every column as text, sorted.
+    /// Rows of a query without input, every column as text, sorted. NULL is an empty text.
     pub async fn rows(&self, sql: String) -> Vec<Texts> {
         let mut rows = self.query(sql).await;
         rows.sort();
@@ -189,7 +189,8 @@ impl<C: InLedger> LedgerFixture<C> {
         let rows = sqlx::query(AssertSqlSafe(sql))
             .fetch_all(self.ledger.sql.reader())
             .await;
-        let row = |row: &sqlx::any::AnyRow| (0..row.len()).map(|i| row.get::<String, _>(i)).collect();
+        let text = |row: &sqlx::any::AnyRow, i| row.get::<Option<String>, _>(i).unwrap_or_default();
+        let row = |row: &sqlx::any::AnyRow| (0..row.len()).map(|i| text(row, i)).collect();
         rows.expect("rows").iter().map(row).collect()
     }
 
