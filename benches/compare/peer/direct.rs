@@ -128,8 +128,9 @@ pub(super) async fn serve(settings: &Settings) -> Outcome {
     let api = Api {
         play,
         histories: Arc::new(Histories::new(queries.clone())),
-        winners: Arc::new(Winners::new(Arc::clone(&meters), queries)),
+        winners: Arc::new(Winners::new(Arc::clone(&meters), queries.clone())),
         meters,
+        queries,
         reasons: Reasons::new(ledger.sql.clone()),
         epochs: Arc::default(),
         operate,

@@ -285,11 +285,11 @@ pub(crate) async fn get(
     _: auth::Read,
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<JackpotQuery>,
-    (api, ledger): (Data<Api>, Data<crate::ledger::api::Api>),
+    api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     let (version, mut jackpot) = read(&api, &id).await?;
     if let Some(source) = &query.source_id {
-        jackpot.source = Some(ledger.queries.source_meters(&id, source).await?);
+        jackpot.source = Some(api.queries.source_meters(&id, source).await?);
     }
     Ok(tagged(version, jackpot))
 }

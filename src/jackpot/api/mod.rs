@@ -13,6 +13,7 @@ use crate::http::auth::operator;
 use crate::http::body::Described;
 use crate::http::cors::CrossOrigin;
 use crate::ledger::Ledger;
+use crate::ledger::queries::Queries;
 use crate::sql::Sql;
 
 mod adjustments;
@@ -54,6 +55,8 @@ pub struct Api {
     pub winners: Arc<Winners>,
     /// Serves epochs.
     pub epochs: Arc<Epochs>,
+    /// Reads the ledger for operators.
+    pub queries: Queries,
     /// Explains why a jackpot takes no entries.
     pub reasons: Reasons,
     /// The database, for data that Redis does not have.
