@@ -20,6 +20,7 @@ const FILTERED: [&str; 10] = [
     "/v1/jackpots",
     "/v1/payouts",
     "/v1/payouts/{payout_id}",
+    "/v1/reports/daily",
     "/v1/reconciliation",
     "/v1/rooms",
 ];
