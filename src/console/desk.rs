@@ -247,7 +247,10 @@ impl Section {
             "nav-play",
             &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
         ),
-        ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger, Self::Reports]),
+        (
+            "nav-money",
+            &[Self::Payouts, Self::Entries, Self::Ledger, Self::Reports],
+        ),
         (
             "nav-service",
             &[

@@ -200,7 +200,10 @@ fn heading(desk: &Desk, report: &Report, day: Option<Date>, today: Date) -> Mark
     };
     let link = |date: Date| {
         let date = date.to_string();
-        links::with_query(PATH, &[("date", &date), ("jackpot_id", desk.query("jackpot_id").trim())])
+        links::with_query(
+            PATH,
+            &[("date", &date), ("jackpot_id", desk.query("jackpot_id").trim())],
+        )
     };
     let before = day.and_then(|day| day.yesterday().ok());
     let after = day.and_then(|day| day.tomorrow().ok()).filter(|day| *day <= today);
@@ -283,14 +286,19 @@ fn sources(desk: &Desk, of: &Figures) -> Markup {
             td.number { (row.payouts) }
         } } }
     } };
-    wide(&words.tv("report-sources", [("jackpot", (&of.jackpot_id).into())]), &rows)
+    wide(
+        &words.tv("report-sources", [("jackpot", (&of.jackpot_id).into())]),
+        &rows,
+    )
 }
 
 /// A plot of each figure of each tier, over the days up to the one shown.
 async fn plots(desk: &Desk, jackpot: &str, report: &Report, day: Date) -> Markup {
     let mut days = Vec::new();
     for back in (1..PLOTTED).rev() {
-        let Ok(before) = day.checked_sub(back.days()) else { continue };
+        let Ok(before) = day.checked_sub(back.days()) else {
+            continue;
+        };
         if let Ok(report) = read(desk, &before.to_string(), jackpot).await
             && !report.rows.is_empty()
         {
@@ -309,7 +317,10 @@ async fn plots(desk: &Desk, jackpot: &str, report: &Report, day: Date) -> Markup
 
 fn plot(desk: &Desk, row: &TierRow, name: &str, value: fn(&TierRow) -> i64, days: &[(Date, &Report)]) -> Markup {
     let words = desk.words;
-    let label = words.tv("report-plot", [("tier", (&row.tier).into()), ("what", words.t(name).into())]);
+    let label = words.tv(
+        "report-plot",
+        [("tier", (&row.tier).into()), ("what", words.t(name).into())],
+    );
     let of = |report: &Report| {
         let tiers = report.rows.iter().filter_map(|one| match one {
             Row::Tier(one) if one.tier == row.tier => Some(value(one)),
@@ -330,7 +341,9 @@ fn plot(desk: &Desk, row: &TierRow, name: &str, value: fn(&TierRow) -> i64, days
         label: &label,
         points: &points,
         value: &|value| money(words.0, i128::from(value), &row.currency),
-        time: &|at| Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime("%m-%d").to_string()),
+        time: &|at| {
+            Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime("%m-%d").to_string())
+        },
     };
     html! { figure.panel { figcaption { h2 { (label) } } (shown.svg()) } }
 }

@@ -122,14 +122,44 @@ mod tests {
     #[test]
     fn a_day_ends_where_the_next_one_begins() {
         for (at, zone, day, expected) in [
-            ("00:00", "UTC", "2026-03-29", ["2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z"]),
-            ("06:00", "Asia/Seoul", "2026-03-29", ["2026-03-28T21:00:00Z", "2026-03-29T21:00:00Z"]),
+            (
+                "00:00",
+                "UTC",
+                "2026-03-29",
+                ["2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z"],
+            ),
+            (
+                "06:00",
+                "Asia/Seoul",
+                "2026-03-29",
+                ["2026-03-28T21:00:00Z", "2026-03-29T21:00:00Z"],
+            ),
             // 23 and 25 hours
-            ("00:00", "Europe/Berlin", "2026-03-29", ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]),
-            ("00:00", "Europe/Berlin", "2026-10-25", ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"]),
+            (
+                "00:00",
+                "Europe/Berlin",
+                "2026-03-29",
+                ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
+            ),
+            (
+                "00:00",
+                "Europe/Berlin",
+                "2026-10-25",
+                ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"],
+            ),
             // a begin that the zone skips, and one that comes twice
-            ("02:30", "Europe/Berlin", "2026-03-29", ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]),
-            ("02:30", "Europe/Berlin", "2026-10-25", ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]),
+            (
+                "02:30",
+                "Europe/Berlin",
+                "2026-03-29",
+                ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"],
+            ),
+            (
+                "02:30",
+                "Europe/Berlin",
+                "2026-10-25",
+                ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"],
+            ),
         ] {
             assert_eq!(bounds(at, zone, day), expected, "{at} {zone} {day}");
         }
@@ -137,7 +167,10 @@ mod tests {
 
     #[test]
     fn a_time_belongs_to_the_day_whose_bounds_hold_it() {
-        let days = Days::new(time_of_day("02:30").expect("a time"), zone_named("Europe/Berlin").expect("a zone"));
+        let days = Days::new(
+            time_of_day("02:30").expect("a time"),
+            zone_named("Europe/Berlin").expect("a zone"),
+        );
         for (at, day) in [
             ("2026-03-29T00:59:59Z", "2026-03-28"),
             ("2026-03-29T01:00:00Z", "2026-03-29"),
@@ -152,13 +185,25 @@ mod tests {
 
     #[test]
     fn only_whole_dates_and_times_are_read() {
-        for wrong in ["", "today", "2026-13-01", "2026-02-30", "2026-1-1", "2026-01-01T00:00:00Z", "+026-01-01", "２026-01-01"] {
+        for wrong in [
+            "",
+            "today",
+            "2026-13-01",
+            "2026-02-30",
+            "2026-1-1",
+            "2026-01-01T00:00:00Z",
+            "+026-01-01",
+            "２026-01-01",
+        ] {
             assert_eq!(date(wrong), None, "{wrong}");
         }
         for wrong in ["", "24:00", "1:00", "01:60", "01:00:00", "0a:00"] {
             assert_eq!(time_of_day(wrong), None, "{wrong}");
         }
         assert!(zone_named("Mars/Olympus").is_none());
-        assert_eq!(date("2028-02-29").map(|day| day.to_string()).as_deref(), Some("2028-02-29"));
+        assert_eq!(
+            date("2028-02-29").map(|day| day.to_string()).as_deref(),
+            Some("2028-02-29")
+        );
     }
 }

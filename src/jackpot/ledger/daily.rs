@@ -314,7 +314,11 @@ impl Runs {
     pub fn follow(&mut self, event: &Event) {
         let at_s = event.at_ms.div_euclid(1_000).div_euclid(QUARTER_S) * QUARTER_S;
         if self.last.n == 0 || self.last.at_s != at_s {
-            let high_s = if self.last.n == 0 { at_s } else { self.last.high_s.max(at_s) };
+            let high_s = if self.last.n == 0 {
+                at_s
+            } else {
+                self.last.high_s.max(at_s)
+            };
             let next = Run {
                 first_n: event.n,
                 at_s,
@@ -453,9 +457,16 @@ impl Day<'_> {
         }
         let named: BTreeSet<&Id> = self.definition.sources.keys().collect();
         let of = |all: &BTreeMap<Id, OfEntries>, source: &Id| all.get(source).copied().unwrap_or_default();
-        let all = named.iter().copied().chain(self.end.sources.keys().filter(|source| !named.contains(source)));
+        let all = named
+            .iter()
+            .copied()
+            .chain(self.end.sources.keys().filter(|source| !named.contains(source)));
         for source in all {
-            let row = self.source(Some(source), &of(&self.begin.sources, source), &of(&self.end.sources, source))?;
+            let row = self.source(
+                Some(source),
+                &of(&self.begin.sources, source),
+                &of(&self.end.sources, source),
+            )?;
             if named.contains(source) || !row.is_still() {
                 rows.push(Row::Source(row));
             }
@@ -492,9 +503,10 @@ impl Day<'_> {
             closing: self.number(end.held)?,
         };
         // Fractions that are carried are counted when they become a unit: in whole units nothing else adds up.
-        row.contributed =
-            row.closing - row.opening + row.reversed - row.funded - row.transferred_in + row.transferred_out - row.voided
-                + row.paid;
+        row.contributed = row.closing - row.opening + row.reversed - row.funded - row.transferred_in
+            + row.transferred_out
+            - row.voided
+            + row.paid;
         Ok(row)
     }
 

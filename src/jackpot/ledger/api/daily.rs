@@ -125,7 +125,9 @@ async fn bounds(api: &Api, date: Date) -> Result<(i64, i64), Problem> {
         ));
     }
     if begin * 1_000 > api.queries.now_ms().await? {
-        return Err(wrong("must be a day that has begun, in the zone of the setting reports.zone"));
+        return Err(wrong(
+            "must be a day that has begun, in the zone of the setting reports.zone",
+        ));
     }
     Ok((begin, end))
 }
@@ -163,7 +165,8 @@ async fn is_complete(api: &Api, days: &[DayOf], end: i64) -> Result<bool, Proble
         return Ok(false);
     };
     let open = days.iter().filter(|day| day.at_ms < end_ms);
-    let passed = stream::iter(open.map(|day| jackpots.is_past(&day.jackpot_id, end_ms, day.n))).buffer_unordered(AT_ONCE);
+    let passed =
+        stream::iter(open.map(|day| jackpots.is_past(&day.jackpot_id, end_ms, day.n))).buffer_unordered(AT_ONCE);
     Ok(passed.all(std::future::ready).await)
 }
 
@@ -185,11 +188,7 @@ fn answer(request: &HttpRequest, report: &DailyReport) -> HttpResponse {
             body
         }
     };
-    let name = format!(
-        "attachment; filename=\"daily-{}.{}\"",
-        report.date,
-        format.extension()
-    );
+    let name = format!("attachment; filename=\"daily-{}.{}\"", report.date, format.extension());
     HttpResponse::Ok()
         .content_type(format.content_type())
         .insert_header((VARY, "Accept"))

@@ -223,7 +223,9 @@ async fn paid(sql: &Sql, id: &Id, sequences: &[u64]) -> Result<BTreeMap<u64, Pai
             numbered(2, sequences.len())
         );
         let select = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
-        let select = sequences.iter().fold(select, |select, sequence| select.bind(int(*sequence)));
+        let select = sequences
+            .iter()
+            .fold(select, |select, sequence| select.bind(int(*sequence)));
         for row in sql.reading(select.fetch_all(sql.reader())).await? {
             let named = |text: &str| Id::parse(text).map_err(|error| sqlx::Error::Decode(error.to_string().into()));
             let source: Option<&str> = row.try_get("source_id")?;

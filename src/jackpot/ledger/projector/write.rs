@@ -18,7 +18,9 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     transfers::write(tx, batches).await?;
     let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
     steps::write(tx, ended).await?;
-    let runs = batches.iter().filter_map(|batch| Some((&batch.id, batch.rows.daily.as_ref()?)));
+    let runs = batches
+        .iter()
+        .filter_map(|batch| Some((&batch.id, batch.rows.daily.as_ref()?)));
     daily::write(tx, runs).await?;
     changes(tx, batches).await
 }

@@ -134,11 +134,7 @@ impl Queries {
     }
 }
 
-fn day(
-    row: &AnyRow,
-    (begin, end): (i64, i64),
-    late: &HashMap<String, Vec<Late>>,
-) -> Result<DayOf, LedgerError> {
+fn day(row: &AnyRow, (begin, end): (i64, i64), late: &HashMap<String, Vec<Late>>) -> Result<DayOf, LedgerError> {
     let text: String = row.try_get("id")?;
     let id = Id::parse(&text).map_err(|_| LedgerError::Missing(format!("readable id of jackpot '{text}'")))?;
     let (n, whole_n): (i64, i64) = (row.try_get("n")?, row.try_get("whole_n")?);
@@ -163,7 +159,8 @@ fn day(
                 end: totals(end, last.as_ref()),
                 definition: &definition,
             };
-            day.rows().map_err(|wrong| LedgerError::Missing(format!("sound figures: {wrong}")))?
+            day.rows()
+                .map_err(|wrong| LedgerError::Missing(format!("sound figures: {wrong}")))?
         }
     };
     Ok(DayOf {

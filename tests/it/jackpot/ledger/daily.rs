@@ -78,7 +78,10 @@ async fn until_whole(fixture: &JackpotLedger, jackpot: &JackpotFixture, projecto
     let n = jackpot.snapshot().await.mark.n();
     eventually(DEADLINE, "the figures are whole", async || {
         projector.round().await.expect("SQL answers");
-        let last = format!("SELECT CAST(COALESCE(MAX(n), 0) AS TEXT) FROM report_runs WHERE jackpot_id = '{}'", jackpot.id);
+        let last = format!(
+            "SELECT CAST(COALESCE(MAX(n), 0) AS TEXT) FROM report_runs WHERE jackpot_id = '{}'",
+            jackpot.id
+        );
         (fixture.rows(last).await[0][0] == n.to_string()).then_some(())
     })
     .await;
@@ -158,7 +161,12 @@ fn played(events: &[Event], (begin_ms, end_ms): (i64, i64), source: Option<&str>
         let is_in = (begin_ms..end_ms).contains(&event.at_ms);
         match &event.kind {
             Kind::Enter(enter) if is_in => {
-                for entry in enter.call.entries.iter().filter(|entry| is_of(entry.sent.source.as_ref())) {
+                for entry in enter
+                    .call
+                    .entries
+                    .iter()
+                    .filter(|entry| is_of(entry.sent.source.as_ref()))
+                {
                     entries += 1;
                     stakes += i128::from(entry.sent.stake.get());
                 }
@@ -179,7 +187,8 @@ fn played(events: &[Event], (begin_ms, end_ms): (i64, i64), source: Option<&str>
 /// Compares each of these days with all events and payouts.
 async fn compare(fixture: &JackpotLedger, id: &Id, days: &Days, dates: &[&str]) {
     let events = fixture.events_of(id).await;
-    let text = format!("SELECT tier, CAST(paid_at_ms AS TEXT), CAST(amount AS TEXT) FROM payouts WHERE jackpot_id = '{id}'");
+    let text =
+        format!("SELECT tier, CAST(paid_at_ms AS TEXT), CAST(amount AS TEXT) FROM payouts WHERE jackpot_id = '{id}'");
     let payouts = fixture.rows(text).await;
     let text = format!("SELECT source_id, CAST(at_ms AS TEXT), moved FROM source_postings WHERE jackpot_id = '{id}'");
     let by_source = fixture.rows(text).await;
@@ -193,7 +202,14 @@ async fn compare(fixture: &JackpotLedger, id: &Id, days: &Days, dates: &[&str]) 
         for row in &tiers {
             let of = |all: &BTreeMap<String, Sums>| all.get(&row.tier).copied().unwrap_or_default();
             let (b, e) = (of(&before), of(&after));
-            let moved = (row.reversed, row.funded, row.transferred_in, row.transferred_out, row.voided, row.paid);
+            let moved = (
+                row.reversed,
+                row.funded,
+                row.transferred_in,
+                row.transferred_out,
+                row.voided,
+                row.paid,
+            );
             let expected = (
                 whole(b.reversed, e.reversed),
                 whole(b.funded, e.funded),
@@ -203,8 +219,13 @@ async fn compare(fixture: &JackpotLedger, id: &Id, days: &Days, dates: &[&str]) 
                 whole(b.paid, e.paid),
             );
             assert_eq!(moved, expected, "{text} {row:?}");
-            assert_eq!((row.opening, row.closing), (whole(0, b.held), whole(0, e.held)), "{text} {row:?}");
-            let sum = row.opening + row.contributed - row.reversed + row.funded + row.transferred_in - row.transferred_out
+            assert_eq!(
+                (row.opening, row.closing),
+                (whole(0, b.held), whole(0, e.held)),
+                "{text} {row:?}"
+            );
+            let sum = row.opening + row.contributed - row.reversed + row.funded + row.transferred_in
+                - row.transferred_out
                 + row.voided
                 - row.paid;
             assert_eq!(sum, row.closing, "{text} {row:?}");
@@ -241,7 +262,11 @@ async fn compare(fixture: &JackpotLedger, id: &Id, days: &Days, dates: &[&str]) 
                 }
             }
             let [(c0, p0), (c1, p1)] = moved;
-            assert_eq!((row.contributed, row.paid), (whole(c0, c1), whole(p0, p1)), "{text} {row:?}");
+            assert_eq!(
+                (row.contributed, row.paid),
+                (whole(c0, c1), whole(p0, p1)),
+                "{text} {row:?}"
+            );
         }
         let all_paid: i64 = sources.iter().map(|row| row.paid).sum();
         assert_eq!(all_paid, tiers.iter().map(|row| row.paid).sum::<i64>());
@@ -344,11 +369,20 @@ async fn a_day_without_events_holds_what_the_one_before_it_left(db: LedgerDb) {
     ] {
         let (tiers, sources) = day(&fixture, &fixture.id, &days, date(text)).await.expect("a report");
         let [row] = &tiers[..] else { panic!("{tiers:?}") };
-        assert_eq!((row.opening, row.funded, row.closing), (opening, funded, opening + funded), "{text}");
+        assert_eq!(
+            (row.opening, row.funded, row.closing),
+            (opening, funded, opening + funded),
+            "{text}"
+        );
         assert_eq!((row.tier.as_str(), row.currency.as_str()), ("grand", "KRW"));
-        assert_eq!((sources.len(), sources[0].source_id.as_deref(), sources[0].entries), (1, None, 0));
+        assert_eq!(
+            (sources.len(), sources[0].source_id.as_deref(), sources[0].entries),
+            (1, None, 0)
+        );
     }
-    let before = day(&fixture, &fixture.id, &days, date("2027-03-25")).await.expect("a report");
+    let before = day(&fixture, &fixture.id, &days, date("2027-03-25"))
+        .await
+        .expect("a report");
     assert_eq!(before, (Vec::new(), Vec::new()), "there was no jackpot");
 }
 
@@ -375,8 +409,18 @@ async fn a_restore_within_a_day_counts_what_is_in_the_ledger(db: LedgerDb) {
     run(&fixture, "UPDATE streams SET holder = ''".to_owned()).await;
     let mut projector = fixture.projector();
     until_whole(&fixture, &fixture, &mut projector).await;
-    let (tiers, sources) = day(&fixture, &fixture.id, &Days::default(), date("2027-03-26")).await.expect("a report");
-    assert_eq!((tiers[0].opening, tiers[0].contributed, tiers[0].funded, tiers[0].closing), (0, 9, 700, 709));
+    let (tiers, sources) = day(&fixture, &fixture.id, &Days::default(), date("2027-03-26"))
+        .await
+        .expect("a report");
+    assert_eq!(
+        (
+            tiers[0].opening,
+            tiers[0].contributed,
+            tiers[0].funded,
+            tiers[0].closing
+        ),
+        (0, 9, 700, 709)
+    );
     assert_eq!((sources[0].entries, sources[0].stakes), (9, 900));
     compare(&fixture, &fixture.id, &Days::default(), &DATES).await;
 }
@@ -396,10 +440,31 @@ async fn an_uncovered_reversal_is_funded(db: LedgerDb) {
     fixture.reverse("gone", "r1").await.expect("reversed");
     until_whole(&fixture, &fixture, &mut projector).await;
     let days = Days::default();
-    let (first, _) = day(&fixture, &fixture.id, &days, date("2027-03-26")).await.expect("a report");
-    assert_eq!((first[0].contributed, first[0].paid, first[0].payouts, first[0].wins, first[0].closing), (6, 6, 1, 1, 0));
-    let (second, sources) = day(&fixture, &fixture.id, &days, date("2027-03-27")).await.expect("a report");
-    assert_eq!((second[0].opening, second[0].reversed, second[0].funded, second[0].closing), (0, 3, 3, 0));
+    let (first, _) = day(&fixture, &fixture.id, &days, date("2027-03-26"))
+        .await
+        .expect("a report");
+    assert_eq!(
+        (
+            first[0].contributed,
+            first[0].paid,
+            first[0].payouts,
+            first[0].wins,
+            first[0].closing
+        ),
+        (6, 6, 1, 1, 0)
+    );
+    let (second, sources) = day(&fixture, &fixture.id, &days, date("2027-03-27"))
+        .await
+        .expect("a report");
+    assert_eq!(
+        (
+            second[0].opening,
+            second[0].reversed,
+            second[0].funded,
+            second[0].closing
+        ),
+        (0, 3, 3, 0)
+    );
     assert_eq!((sources[0].entries, sources[0].reversed), (0, 3));
     compare(&fixture, &fixture.id, &days, &DATES).await;
 }
@@ -423,10 +488,17 @@ async fn a_redraw_is_paid_to_the_source_of_its_entry(db: LedgerDb) {
     until_whole(&fixture, &fixture, &mut projector).await;
     let made = runs(&fixture, &fixture.id).await;
     let days = Days::default();
-    let (_, first) = day(&fixture, &fixture.id, &days, date("2027-03-26")).await.expect("a report");
-    let (_, second) = day(&fixture, &fixture.id, &days, date("2027-03-27")).await.expect("a report");
+    let (_, first) = day(&fixture, &fixture.id, &days, date("2027-03-26"))
+        .await
+        .expect("a report");
+    let (_, second) = day(&fixture, &fixture.id, &days, date("2027-03-27"))
+        .await
+        .expect("a report");
     let of = |rows: &[SourceRow], source: &str| {
-        let row = rows.iter().find(|row| row.source_id.as_deref() == Some(source)).expect("a row");
+        let row = rows
+            .iter()
+            .find(|row| row.source_id.as_deref() == Some(source))
+            .expect("a row");
         (row.entries, row.contributed, row.paid, row.payouts)
     };
     assert_eq!((first.len(), second.len()), (2, 2), "those of the definition");
@@ -470,7 +542,10 @@ const CALLS: u64 = 20_000;
 
 /// `JACKPOT_TEST_CALLS=1000000 cargo nextest run --test it heavy_of_a_million --no-capture` prints the times.
 async fn heavy_of_a_million_entries_a_day_is_read_at_once(db: LedgerDb) {
-    let calls = std::env::var("JACKPOT_TEST_CALLS").ok().and_then(|text| text.parse().ok()).unwrap_or(CALLS);
+    let calls = std::env::var("JACKPOT_TEST_CALLS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(CALLS);
     let fixture = JackpotLedger::with(db, &json!({})).await;
     fixture.status(Status::Paused).await;
     fixture.status(Status::Open).await;
@@ -500,7 +575,9 @@ async fn heavy_of_a_million_entries_a_day_is_read_at_once(db: LedgerDb) {
         let begun = Instant::now();
         let mut entries = 0;
         for date in dates {
-            let (_, sources) = day(&fixture, &fixture.id, &Days::default(), date).await.expect("a report");
+            let (_, sources) = day(&fixture, &fixture.id, &Days::default(), date)
+                .await
+                .expect("a report");
             entries += sources[0].entries;
         }
         times.push(begun.elapsed() / 2);
@@ -559,11 +636,27 @@ async fn lengthen(fixture: &JackpotLedger, calls: u64) {
                 ]
             })
             .collect();
-        let columns = ["kind", "id", "n", "stream_id", "at_ms", "type", "last_sequence", "hash", "moved", "body"];
-        jackpot::sql::insert_rows(&mut tx, "events", &columns, &values).await.expect("inserted");
+        let columns = [
+            "kind",
+            "id",
+            "n",
+            "stream_id",
+            "at_ms",
+            "type",
+            "last_sequence",
+            "hash",
+            "moved",
+            "body",
+        ];
+        jackpot::sql::insert_rows(&mut tx, "events", &columns, &values)
+            .await
+            .expect("inserted");
         tx.commit().await.expect("committed");
     }
-    let meters = books.meters.get_mut(&Id::parse("grand").expect("an id")).expect("meters");
+    let meters = books
+        .meters
+        .get_mut(&Id::parse("grand").expect("an id"))
+        .expect("meters");
     let added = i64::try_from(calls).expect("a number");
     meters.pool += added;
     meters.contributed += added;

@@ -84,9 +84,15 @@ async fn a_day_has_its_tiers_and_sources_in_each_format(db: LedgerDb) {
     let grand = json!({"row": "tier", "jackpot_id": "spring", "tier": "grand", "currency": "KRW", "opening": 0, "contributed": 18,
         "reversed": 0, "funded": 50, "transferred_in": 0, "transferred_out": 0, "voided": 0, "paid": 0, "payouts": 0, "wins": 0,
         "closing": 68});
-    assert_eq!((&first["date"], &first["complete"]), (&json!("2025-11-21"), &json!(true)));
+    assert_eq!(
+        (&first["date"], &first["complete"]),
+        (&json!("2025-11-21"), &json!(true))
+    );
     let rows = first["rows"].as_array().expect("rows");
-    let named: Vec<_> = rows.iter().map(|row| (row["tier"].clone(), row["source_id"].clone())).collect();
+    let named: Vec<_> = rows
+        .iter()
+        .map(|row| (row["tier"].clone(), row["source_id"].clone()))
+        .collect();
     let nothing = Value::Null;
     assert_eq!(
         named,
@@ -106,15 +112,34 @@ async fn a_day_has_its_tiers_and_sources_in_each_format(db: LedgerDb) {
     let row = &second["rows"][0];
     let figures = ["opening", "contributed", "paid", "payouts", "wins", "closing"].map(|name| row[name].as_i64());
     assert_eq!(figures, [68, 9, 77, 1, 1, 0].map(Some));
-    assert_eq!(report(&books, "date=2025-11-20&jackpot_id=spring").await["rows"], json!([]));
+    assert_eq!(
+        report(&books, "date=2025-11-20&jackpot_id=spring").await["rows"],
+        json!([])
+    );
     let path = "/v1/reports/daily?date=2025-11-21&jackpot_id=spring";
-    let lines = books.request(path).header("accept", "application/x-ndjson").send().await.expect("an answer");
+    let lines = books
+        .request(path)
+        .header("accept", "application/x-ndjson")
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(lines.headers()["content-type"], "application/x-ndjson");
     let lines = lines.text().await.expect("a body");
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
     assert_eq!(&lines, rows);
-    let table = books.request(path).header("accept", "text/csv").send().await.expect("an answer");
-    let name = table.headers()["content-disposition"].to_str().expect("text").to_owned();
+    let table = books
+        .request(path)
+        .header("accept", "text/csv")
+        .send()
+        .await
+        .expect("an answer");
+    let name = table.headers()["content-disposition"]
+        .to_str()
+        .expect("text")
+        .to_owned();
     assert!(name.contains("daily-2025-11-21.csv"), "{name}");
     let table = table.text().await.expect("a body");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -122,14 +147,26 @@ async fn a_day_has_its_tiers_and_sources_in_each_format(db: LedgerDb) {
     assert_eq!(header.len(), 18);
     for (record, row) in reader.records().zip(rows) {
         let record = record.expect("a line");
-        let cells: BTreeMap<&str, &str> = header.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty()).collect();
+        let cells: BTreeMap<&str, &str> = header
+            .iter()
+            .zip(record.iter())
+            .filter(|(_, cell)| !cell.is_empty())
+            .collect();
         let shown: BTreeMap<String, String> = row
             .as_object()
             .expect("an object")
             .iter()
-            .map(|(name, value)| (name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+            .map(|(name, value)| {
+                (
+                    name.clone(),
+                    value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                )
+            })
             .collect();
-        let shown: BTreeMap<&str, &str> = shown.iter().map(|(name, cell)| (name.as_str(), cell.as_str())).collect();
+        let shown: BTreeMap<&str, &str> = shown
+            .iter()
+            .map(|(name, cell)| (name.as_str(), cell.as_str()))
+            .collect();
         assert_eq!(cells, shown);
     }
 }
@@ -141,11 +178,16 @@ async fn a_bound_key_sees_its_own_jackpots(db: LedgerDb) {
     }
     let ids = |report: &Value| -> Vec<String> {
         let rows = report["rows"].as_array().expect("rows").iter();
-        let mut ids: Vec<_> = rows.map(|row| row["jackpot_id"].as_str().expect("an id").to_owned()).collect();
+        let mut ids: Vec<_> = rows
+            .map(|row| row["jackpot_id"].as_str().expect("an id").to_owned())
+            .collect();
         ids.dedup();
         ids
     };
-    assert_eq!(ids(&report(&books, "date=2025-11-21").await), ["autumn", "spring", "winter"]);
+    assert_eq!(
+        ids(&report(&books, "date=2025-11-21").await),
+        ["autumn", "spring", "winter"]
+    );
     let bound = books.bound_key.clone();
     books.ask_with(&bound);
     assert_eq!(ids(&report(&books, "date=2025-11-21").await), ["autumn", "spring"]);
@@ -159,19 +201,34 @@ async fn a_bound_key_sees_its_own_jackpots(db: LedgerDb) {
 async fn what_is_wrong_with_a_request_is_said(db: LedgerDb) {
     let books = books(db).await;
     two_days(&books, "spring").await;
-    for date in ["", "today", "2026-13-01", "2026-02-30", "2026-1-1", "2025-11-21T00:00:00Z", "9999-12-31"] {
+    for date in [
+        "",
+        "today",
+        "2026-13-01",
+        "2026-02-30",
+        "2026-1-1",
+        "2025-11-21T00:00:00Z",
+        "9999-12-31",
+    ] {
         let field = books.refusal(&format!("/v1/reports/daily?date={date}")).await;
         assert_eq!(field, "date", "{date}");
     }
     assert_eq!(books.refusal("/v1/reports/daily?jackpot_id=spring").await, "date");
-    assert_eq!(books.refusal("/v1/reports/daily?date=2025-11-21&limit=5").await, "limit");
+    assert_eq!(
+        books.refusal("/v1/reports/daily?date=2025-11-21&limit=5").await,
+        "limit"
+    );
     let begun = books.refusal("/v1/reports/daily?date=2999-01-01").await;
     assert_eq!(begun, "date", "it has not begun");
     let (status, body) = books.get("/v1/reports/daily?date=2025-11-21&jackpot_id=nothing").await;
     assert_eq!((status, &body["code"]), (404, &json!("jackpot-not-found")));
     books.run("UPDATE streams SET n = 8").await;
     let (status, body) = books.get("/v1/reports/daily?date=2025-11-21&jackpot_id=spring").await;
-    assert_eq!((status, &body["code"]), (503, &json!("store-unavailable")), "figures are behind the ledger");
+    assert_eq!(
+        (status, &body["code"]),
+        (503, &json!("store-unavailable")),
+        "figures are behind the ledger"
+    );
 }
 
 /// After a run of the second day, one of the first.
@@ -190,8 +247,16 @@ async fn runs_of_a_clock_that_went_back_count_on_their_day(db: LedgerDb) {
     for (date, entries, funded) in [("2025-11-21", 7, 50), ("2025-11-22", 2, 0), ("2025-11-23", 1, 0)] {
         let rows = report(&books, &format!("date={date}&jackpot_id=spring")).await["rows"].clone();
         let row = &rows[0];
-        assert_eq!((&row["opening"], &row["contributed"]), (&json!(left), &json!(entries * 3)), "{date}");
+        assert_eq!(
+            (&row["opening"], &row["contributed"]),
+            (&json!(left), &json!(entries * 3)),
+            "{date}"
+        );
         left += entries * 3 + funded;
-        assert_eq!((&row["closing"], &rows[3]["entries"]), (&json!(left), &json!(entries)), "{date}");
+        assert_eq!(
+            (&row["closing"], &rows[3]["entries"]),
+            (&json!(left), &json!(entries)),
+            "{date}"
+        );
     }
 }
