@@ -36,15 +36,11 @@ struct Report {
     rows: Vec<Row>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(tag = "row", rename_all = "lowercase")]
-enum Row {
-    Tier(TierRow),
-    Source(SourceRow),
-}
-
-#[derive(Debug, Deserialize)]
-struct TierRow {
+/// A row of either kind: a number that its kind does not have is 0. One struct, because a tagged enum cannot read `stakes`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    row: String,
     jackpot_id: String,
     tier: String,
     currency: String,
@@ -59,30 +55,27 @@ struct TierRow {
     payouts: i64,
     wins: i64,
     closing: i64,
-}
-
-#[derive(Debug, Deserialize)]
-struct SourceRow {
-    jackpot_id: String,
     source_id: Option<String>,
     entries: i64,
     stakes: i128,
-    contributed: i64,
-    reversed: i64,
-    paid: i64,
-    payouts: i64,
+}
+
+impl Row {
+    fn is_tier(&self) -> bool {
+        self.row == "tier"
+    }
 }
 
 /// The rows of a jackpot.
 #[derive(Debug, Default)]
 struct Figures {
     jackpot_id: String,
-    tiers: Vec<TierRow>,
-    sources: Vec<SourceRow>,
+    tiers: Vec<Row>,
+    sources: Vec<Row>,
 }
 
 /// What of the plots belongs together: a label, and the value of a tier.
-const PLOTS: [(&str, fn(&TierRow) -> i64); 3] = [
+const PLOTS: [(&str, fn(&Row) -> i64); 3] = [
     ("report-closing", |row| row.closing),
     ("report-contributed", |row| row.contributed),
     ("report-paid", |row| row.paid),
@@ -92,20 +85,17 @@ impl Report {
     fn by_jackpot(self) -> Vec<Figures> {
         let mut all: Vec<Figures> = Vec::new();
         for row in self.rows {
-            let id = match &row {
-                Row::Tier(row) => &row.jackpot_id,
-                Row::Source(row) => &row.jackpot_id,
-            };
-            if all.last().is_none_or(|last| last.jackpot_id != *id) {
+            if all.last().is_none_or(|last| last.jackpot_id != row.jackpot_id) {
                 all.push(Figures {
-                    jackpot_id: id.clone(),
+                    jackpot_id: row.jackpot_id.clone(),
                     ..Figures::default()
                 });
             }
             let last = all.last_mut().expect("one was just added");
-            match row {
-                Row::Tier(row) => last.tiers.push(row),
-                Row::Source(row) => last.sources.push(row),
+            if row.is_tier() {
+                last.tiers.push(row);
+            } else {
+                last.sources.push(row);
             }
         }
         all
@@ -239,7 +229,7 @@ fn tables(desk: &Desk, all: Vec<Figures>) -> Markup {
 
 fn tiers(desk: &Desk, of: &Figures) -> Markup {
     let words = desk.words;
-    let columns: [(&str, fn(&TierRow) -> i64); 9] = [
+    let columns: [(&str, fn(&Row) -> i64); 9] = [
         ("report-opening", |row| row.opening),
         ("report-contributed", |row| row.contributed),
         ("report-reversed", |row| row.reversed),
@@ -305,28 +295,22 @@ async fn plots(desk: &Desk, jackpot: &str, report: &Report, day: Date) -> Markup
             days.push((before, report));
         }
     }
-    let tiers = report.rows.iter().filter_map(|row| match row {
-        Row::Tier(row) => Some(row),
-        Row::Source(_) => None,
-    });
+    let tiers = report.rows.iter().filter(|row| row.is_tier());
     html! { div.panels { @for row in tiers { @for (name, value) in PLOTS {
         @let earlier = days.iter().map(|(day, report)| (*day, report));
         (plot(desk, row, name, value, &earlier.chain([(day, report)]).collect::<Vec<_>>()))
     } } } }
 }
 
-fn plot(desk: &Desk, row: &TierRow, name: &str, value: fn(&TierRow) -> i64, days: &[(Date, &Report)]) -> Markup {
+fn plot(desk: &Desk, row: &Row, name: &str, value: fn(&Row) -> i64, days: &[(Date, &Report)]) -> Markup {
     let words = desk.words;
     let label = words.tv(
         "report-plot",
         [("tier", (&row.tier).into()), ("what", words.t(name).into())],
     );
     let of = |report: &Report| {
-        let tiers = report.rows.iter().filter_map(|one| match one {
-            Row::Tier(one) if one.tier == row.tier => Some(value(one)),
-            _ => None,
-        });
-        tiers.sum::<i64>()
+        let tiers = report.rows.iter().filter(|one| one.is_tier() && one.tier == row.tier);
+        tiers.map(value).sum::<i64>()
     };
     // Days are plotted as those of UTC: only their distance counts.
     let points = days.iter().filter_map(|(day, report)| {

@@ -1,7 +1,7 @@
 //! The figures of daily reports: what each jackpot held, took and paid, by the time of events. Pure.
 //!
 //! A *run* is consecutive events within one quarter of an hour (UTC). A row of a run has the totals of all events up to its
-//! last one. So the rows are a function of the events alone: whoever makes them makes the same, and twice changes nothing.
+//! last one. So the rows are a function of the events alone: every instance makes the same ones, and twice changes nothing.
 //! A day begins at a quarter of an hour, so each run is of one day.
 //!
 //! The totals up to a time are those of the last run before it, unless a clock of Redis went back. Then later runs may be of
@@ -369,6 +369,7 @@ pub fn totals_at(at_s: i64, last: Option<&Run>, late: &[Late]) -> Totals {
 /// transferred_out + voided − paid`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "row", rename_all = "lowercase")]
+#[schema(as = DailyRow)]
 pub enum Row {
     /// A tier of a jackpot.
     Tier(TierRow),
@@ -378,6 +379,7 @@ pub enum Row {
 
 /// The day of a tier, minor units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = DailyTier)]
 pub struct TierRow {
     pub jackpot_id: String,
     pub tier: String,
@@ -409,6 +411,7 @@ pub struct TierRow {
 
 /// The day of a source over all tiers, minor units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = DailySource)]
 pub struct SourceRow {
     pub jackpot_id: String,
     /// Null for the entries that named none.

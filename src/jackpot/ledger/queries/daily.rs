@@ -12,7 +12,8 @@ use sqlx::{AssertSqlSafe, Row};
 use crate::jackpot::ledger::daily::{self, Day, Late, Run, Totals};
 use crate::jackpot::ledger::projector::daily::read;
 use crate::ledger::projector::lease::numbered;
-use crate::ledger::queries::{LedgerError, Queries, json};
+use crate::ledger::queries::scan::Statement;
+use crate::ledger::queries::{LedgerError, Queries, Value, json};
 
 /// Jackpots of a statement.
 const PAGE: usize = 200;
@@ -30,7 +31,7 @@ pub struct DayOf {
 
 /// The parts of one statement: the columns of a run, and the run that a condition finds.
 fn run(name: &str, condition: &str) -> (String, String) {
-    let columns = daily_columns(name);
+    let columns = columns(name);
     let join = format!(
         "LEFT JOIN report_runs AS {name} ON {name}.jackpot_id = t.id AND {name}.first_n = (SELECT m.first_n FROM \
          report_runs AS m WHERE m.jackpot_id = t.id{condition} ORDER BY m.high_s DESC, m.first_n DESC LIMIT 1)"
@@ -38,10 +39,10 @@ fn run(name: &str, condition: &str) -> (String, String) {
     (columns, join)
 }
 
-fn daily_columns(name: &str) -> String {
-    let columns = ["jackpot_id", "first_n", "n", "at_s", "high_s", "version", "totals"];
-    let columns = columns.map(|column| format!("{name}.{column} AS {name}_{column}"));
-    columns.join(", ")
+fn columns(name: &str) -> String {
+    let all = ["jackpot_id", "first_n", "n", "at_s", "high_s", "version", "totals"];
+    all.map(|column| format!("{name}.{column} AS {name}_{column}"))
+        .join(", ")
 }
 
 impl Queries {
@@ -86,40 +87,16 @@ impl Queries {
         Ok(days)
     }
 
-    async fn page_of_days(&self, ids: &[Id], (begin, end): (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
-        let (first, first_join) = run("a", " AND m.high_s < $1");
-        let (last, last_join) = run("z", " AND m.high_s < $2");
-        let text = format!(
-            "SELECT t.id AS id, t.n AS n, COALESCE(e.at_ms, 0) AS at_ms, COALESCE(l.n, 0) AS whole_n, \
-             COALESCE(d.json, '') AS json, {first}, {last} FROM streams AS t \
-             LEFT JOIN events AS e ON e.kind = 'jackpot' AND e.id = t.id AND e.n = t.n \
-             LEFT JOIN report_runs AS l ON l.jackpot_id = t.id AND l.first_n = (SELECT MAX(m.first_n) FROM report_runs \
-             AS m WHERE m.jackpot_id = t.id) {first_join} {last_join} \
-             LEFT JOIN definitions AS d ON d.kind = 'jackpot' AND d.id = t.id AND d.version = z.version \
-             WHERE t.kind = 'jackpot' AND t.id IN ({}) ORDER BY t.id",
-            numbered(3, ids.len())
-        );
-        let select = sqlx::query(AssertSqlSafe(text)).bind(begin).bind(end);
-        let select = ids.iter().fold(select, |select, id| select.bind(id.as_str()));
-        let rows = select.fetch_all(self.sql.reader()).await?;
-        let late = self.late_runs(ids, end).await?;
-        rows.iter().map(|row| day(row, (begin, end), &late)).collect()
+    async fn page_of_days(&self, ids: &[Id], bounds: (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
+        let rows = days(ids, bounds).query().fetch_all(self.sql.reader()).await?;
+        let late = self.late_runs(ids, bounds.1).await?;
+        rows.iter().map(|row| day(row, bounds, &late)).collect()
     }
 
     /// The runs of earlier quarters than one before them, by jackpot.
     async fn late_runs(&self, ids: &[Id], end: i64) -> Result<HashMap<String, Vec<Late>>, LedgerError> {
-        let text = format!(
-            "SELECT {}, {} FROM report_runs AS a JOIN report_runs AS z ON z.jackpot_id = a.jackpot_id AND z.first_n = \
-             (SELECT MAX(m.first_n) FROM report_runs AS m WHERE m.jackpot_id = a.jackpot_id AND m.first_n < a.first_n) \
-             WHERE a.at_s < a.high_s AND a.at_s < $1 AND a.jackpot_id IN ({})",
-            daily_columns("a"),
-            daily_columns("z"),
-            numbered(2, ids.len())
-        );
-        let select = sqlx::query(AssertSqlSafe(text)).bind(end);
-        let select = ids.iter().fold(select, |select, id| select.bind(id.as_str()));
         let mut all = HashMap::<String, Vec<Late>>::new();
-        for row in select.fetch_all(self.sql.reader()).await? {
+        for row in late(ids, end).query().fetch_all(self.sql.reader()).await? {
             let (id, run) = readable(&row, "a_")?;
             let (_, before) = readable(&row, "z_")?;
             let mut added = run.totals;
@@ -132,6 +109,50 @@ impl Queries {
         }
         Ok(all)
     }
+}
+
+/// Reads of each jackpot where the ledger stands, and the last run before the begin and before the end of a day.
+#[must_use]
+pub fn days(ids: &[Id], (begin, end): (i64, i64)) -> Statement {
+    let (first, first_join) = run("a", " AND m.high_s < $1");
+    let (last, last_join) = run("z", " AND m.high_s < $2");
+    let text = format!(
+        "SELECT t.id AS id, t.n AS n, COALESCE(e.at_ms, 0) AS at_ms, COALESCE(l.n, 0) AS whole_n, \
+         COALESCE(d.json, '') AS json, {first}, {last} FROM streams AS t \
+         LEFT JOIN events AS e ON e.kind = 'jackpot' AND e.id = t.id AND e.n = t.n \
+         LEFT JOIN report_runs AS l ON l.jackpot_id = t.id AND l.first_n = (SELECT MAX(m.first_n) FROM report_runs \
+         AS m WHERE m.jackpot_id = t.id) {first_join} {last_join} \
+         LEFT JOIN definitions AS d ON d.kind = 'jackpot' AND d.id = t.id AND d.version = z.version \
+         WHERE t.kind = 'jackpot' AND t.id IN ({}) ORDER BY t.id",
+        numbered(3, ids.len())
+    );
+    let values = [begin.into(), end.into()].into_iter().chain(ids.iter().map(text_of));
+    Statement {
+        text,
+        values: values.collect(),
+    }
+}
+
+/// Reads the runs of earlier quarters than one before them, each with that before it.
+#[must_use]
+pub fn late(ids: &[Id], end: i64) -> Statement {
+    let text = format!(
+        "SELECT {}, {} FROM report_runs AS a JOIN report_runs AS z ON z.jackpot_id = a.jackpot_id AND z.first_n = \
+         (SELECT MAX(m.first_n) FROM report_runs AS m WHERE m.jackpot_id = a.jackpot_id AND m.first_n < a.first_n) \
+         WHERE a.at_s < a.high_s AND a.at_s < $1 AND a.jackpot_id IN ({})",
+        columns("a"),
+        columns("z"),
+        numbered(2, ids.len())
+    );
+    let values = [end.into()].into_iter().chain(ids.iter().map(text_of));
+    Statement {
+        text,
+        values: values.collect(),
+    }
+}
+
+fn text_of(id: &Id) -> Value {
+    Value::Text(id.to_string())
 }
 
 fn day(row: &AnyRow, (begin, end): (i64, i64), late: &HashMap<String, Vec<Late>>) -> Result<DayOf, LedgerError> {

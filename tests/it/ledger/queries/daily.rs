@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jackpot::jackpot::ledger::queries::daily::{days, late};
+use jackpot::sql::Kind;
+use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 
 use super::fixture::{Books, T0, books};
+use super::plans::plan;
 use crate::support::given::{document, tier};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
@@ -13,6 +17,7 @@ on_both_databases!(
     a_bound_key_sees_its_own_jackpots,
     what_is_wrong_with_a_request_is_said,
     runs_of_a_clock_that_went_back_count_on_their_day,
+    a_report_looks_up_two_runs_of_each_jackpot,
 );
 
 const DAY_S: i64 = 86_400;
@@ -258,5 +263,33 @@ async fn runs_of_a_clock_that_went_back_count_on_their_day(db: LedgerDb) {
             (&json!(left), &json!(entries)),
             "{date}"
         );
+    }
+}
+
+/// Years of runs of many jackpots cost nothing: each is found by an index.
+async fn a_report_looks_up_two_runs_of_each_jackpot(db: LedgerDb) {
+    let books = books(db).await;
+    let ids: Vec<Id> = (0..20).map(|i| Id::parse(&format!("j{i}")).expect("an id")).collect();
+    for id in &ids {
+        books.jackpot(id.as_str()).await;
+        books
+            .run(&format!(
+                "INSERT INTO report_runs (jackpot_id, first_n, n, at_s, high_s, version, totals) WITH RECURSIVE c(i) AS \
+                 (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000) SELECT '{id}', i, i, i * 900, i * 900, 1, '{{}}' FROM c"
+            ))
+            .await;
+    }
+    if books.sql.kind() == Kind::Postgres {
+        books.run("ANALYZE").await;
+    }
+    let said = plan(&books, days(&ids, (90_000, 180_000))).await;
+    assert!(said.contains("report_runs_by_time"), "{said}");
+    for scan in ["SCAN a", "SCAN z", "SCAN l", "SCAN m", "Seq Scan on report_runs"] {
+        assert!(!said.contains(scan), "{scan}: {said}");
+    }
+    let said = plan(&books, late(&ids, 180_000)).await;
+    assert!(said.contains("report_runs_late"), "{said}");
+    for scan in ["SCAN z", "SCAN m", "Seq Scan on report_runs"] {
+        assert!(!said.contains(scan), "{scan}: {said}");
     }
 }
