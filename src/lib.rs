@@ -55,7 +55,7 @@
 //! | room | pure files |
 //! | --- | --- |
 //! | `crates/core` | `all` |
-//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `expected/advance`, `expected/meters`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/sources`, `ledger/steps`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `ledger/takes`, `segment` |
+//! | [`jackpot`] | `batch/drawn`, `batch/entries`, `expected/advance`, `expected/meters`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/daily`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/sources`, `ledger/steps`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `ledger/takes`, `segment` |
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |

@@ -232,6 +232,7 @@ pub enum Section {
     Payouts,
     Entries,
     Ledger,
+    Reports,
     Audit,
     Keys,
     Instances,
@@ -246,7 +247,10 @@ impl Section {
             "nav-play",
             &[Self::Overview, Self::Guide, Self::Jackpots, Self::Coupons, Self::Rooms],
         ),
-        ("nav-money", &[Self::Payouts, Self::Entries, Self::Ledger]),
+        (
+            "nav-money",
+            &[Self::Payouts, Self::Entries, Self::Ledger, Self::Reports],
+        ),
         (
             "nav-service",
             &[
@@ -269,6 +273,7 @@ impl Section {
             Self::Payouts => "nav-payouts",
             Self::Entries => "nav-entries",
             Self::Ledger => "nav-ledger",
+            Self::Reports => "nav-reports",
             Self::Audit => "nav-audit",
             Self::Keys => "nav-keys",
             Self::Instances => "nav-instances",
@@ -287,6 +292,7 @@ impl Section {
             Self::Payouts => "/console/payouts",
             Self::Entries => "/console/entries",
             Self::Ledger => "/console/ledger",
+            Self::Reports => "/console/reports",
             Self::Audit => "/console/audit",
             Self::Keys => "/console/keys",
             Self::Instances => "/console/instances",

@@ -17,6 +17,7 @@ const FILES: &[&[&str]] = &[
     &["payouts", "*"],
     &["entries"],
     &["audit"],
+    &["reports", "daily"],
     &["reconciliation"],
     &["coupons", "*", "issues"],
     &["rooms", "*", "pre-queue"],

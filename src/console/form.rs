@@ -129,6 +129,8 @@ pub enum Kind<'a> {
     Password,
     /// A time, in UTC.
     Time,
+    /// A date.
+    Date,
     Lines,
     Check,
     /// Values and their texts.
@@ -210,6 +212,10 @@ impl<'a> Field<'a> {
                 html! { input id=(id) name=(name) type="datetime-local" step="any" value=(value) required[self.required]
                 autocomplete="off" aria-describedby=[about] aria-invalid=[invalid]; }
             }
+            Kind::Date => html! {
+                input id=(id) name=(name) type="date" value=(value) required[self.required]
+                autocomplete="off" aria-describedby=[about] aria-invalid=[invalid];
+            },
             Kind::Lines => html! {
                 textarea id=(id) name=(name) required[self.required] aria-describedby=[about] aria-invalid=[invalid] { (value) }
             },

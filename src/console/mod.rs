@@ -37,6 +37,7 @@ mod list;
 mod overview;
 mod payouts;
 mod reasons;
+mod reports;
 mod reverse;
 mod rooms;
 mod session;
@@ -96,6 +97,7 @@ fn routes(config: &mut ServiceConfig) {
         // Before the comparison, whose path takes any kind.
         .configure(ledger::routes)
         .configure(compared::routes)
+        .configure(reports::routes)
         .configure(audit::routes)
         .configure(api_keys::routes)
         .configure(instances::routes)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jackpot_core::day::Days;
 use jackpot_core::secret::Secrets;
 use jiff::Timestamp;
 
@@ -26,6 +27,8 @@ pub struct Console {
     pub(super) instance: Arc<Instance>,
     pub(super) shared: Arc<Shared>,
     pub(super) looks: Arc<Looks>,
+    /// The days of reports.
+    pub(super) days: Arc<Days>,
     /// Whether this instance takes TLS itself.
     pub(super) takes_tls: bool,
 }
@@ -70,6 +73,7 @@ impl Console {
             }),
             shared: Arc::default(),
             looks: Arc::default(),
+            days: Arc::new(settings.reports.days()),
             takes_tls: !settings.http.tls_cert_file.is_empty(),
         }
     }

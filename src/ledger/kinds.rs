@@ -36,6 +36,10 @@ pub trait AnyKind: Debug + Send + Sync {
     fn obeys(&self) -> &dyn Obeys;
     /// Events that Redis has and the ledger lacks; `None` while unknown.
     fn lag(&self, id: &Id) -> Option<u64>;
+    /// The ledger's last event, as far as this instance knows.
+    fn ledger_n(&self, id: &Id) -> Option<u64>;
+    /// Whether Redis' clock shows this time or a later one, and Redis has no event after event `n`.
+    fn is_past<'a>(&'a self, id: &'a Id, at_ms: i64, n: u64) -> LocalBoxFuture<'a, bool>;
     /// Takes over what the ledger knows of a subject: a Redis that lacks the subject is behind, not new.
     fn teach(&self, place: Place);
     /// A projector of its streams.
@@ -103,6 +107,17 @@ impl<K: Skips> AnyKind for K {
     fn lag(&self, id: &Id) -> Option<u64> {
         let known = self.registry().known(id);
         known.ledger_n().map(|_| known.lag())
+    }
+
+    fn ledger_n(&self, id: &Id) -> Option<u64> {
+        self.registry().known(id).ledger_n()
+    }
+
+    fn is_past<'a>(&'a self, id: &'a Id, at_ms: i64, n: u64) -> LocalBoxFuture<'a, bool> {
+        Box::pin(async move {
+            let look = self.look(id).await;
+            look.is_ok_and(|look| look.now_ms >= at_ms && look.mark.n() <= n)
+        })
     }
 
     fn teach(&self, place: Place) {

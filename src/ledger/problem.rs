@@ -31,7 +31,9 @@ impl From<LedgerError> for Problem {
             LedgerError::EntryIndexOff => {
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "entry-index-off", error.to_string())
             }
-            LedgerError::NoHistory(_) => Problem::store_unavailable(format!("{error}; try again in some seconds")),
+            LedgerError::NoHistory(_) | LedgerError::NoReport(_) => {
+                Problem::store_unavailable(format!("{error}; try again in some seconds"))
+            }
             LedgerError::TooManyExports => Problem {
                 // An export of a million rows takes some ten seconds.
                 retry_after_s: Some(10),

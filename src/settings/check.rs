@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
+use jackpot_core::day;
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, Http, Proxies, Redis, RedisMode, Rooms, Settings, SettingsError, Tracing};
+use super::{Durability, Http, Proxies, Redis, RedisMode, Reports, Rooms, Settings, SettingsError, Tracing};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
@@ -29,6 +30,7 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     fairness(settings)?;
     rooms(&settings.rooms)?;
     ledger(settings)?;
+    reports(&settings.reports)?;
     tracing(&settings.tracing)?;
     log(&settings.log.level)
 }
@@ -235,6 +237,25 @@ fn rooms(rooms: &Rooms) -> Result<(), SettingsError> {
         value: format!(" = {issuer:?}"),
         rule: format!("1 to {MAX_ISSUER_CHARS} characters, none of them a control character"),
     })
+}
+
+/// Figures are kept by quarters of an hour, so a day begins with one.
+fn reports(reports: &Reports) -> Result<(), SettingsError> {
+    let refuse = |key: &str, value: &str, rule: &str| SettingsError::OutOfRange {
+        key: key.to_owned(),
+        value: format!(" = {value:?}"),
+        rule: rule.to_owned(),
+    };
+    let begin = &reports.day_starts_at;
+    if day::time_of_day(begin).is_none_or(|time| time.minute() % 15 != 0) {
+        let rule = "a time of day at a quarter of an hour, from 00:00 to 23:45";
+        return Err(refuse("reports.day_starts_at", begin, rule));
+    }
+    if day::zone_named(&reports.zone).is_none() {
+        let rule = "a time zone of the IANA database, such as UTC or Asia/Seoul";
+        return Err(refuse("reports.zone", &reports.zone, rule));
+    }
+    Ok(())
 }
 
 fn ledger(settings: &Settings) -> Result<(), SettingsError> {

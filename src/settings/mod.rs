@@ -15,6 +15,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use jackpot_core::day::{self, Days};
 use serde::Deserialize;
 
 pub use error::SettingsError;
@@ -39,6 +40,7 @@ pub struct Settings {
     pub coupons: Coupons,
     pub rooms: Rooms,
     pub ledger: Ledger,
+    pub reports: Reports,
     pub jackpots: Jackpots,
     pub log: Log,
     pub tracing: Tracing,
@@ -241,6 +243,23 @@ impl fmt::Debug for Ledger {
             .field("entry_index_days", &self.entry_index_days)
             .field("auto_restore", &self.auto_restore)
             .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Reports {
+    pub day_starts_at: String,
+    pub zone: String,
+}
+
+impl Reports {
+    /// The days of reports. The settings are checked when they are loaded.
+    #[must_use]
+    pub fn days(&self) -> Days {
+        let days = day::time_of_day(&self.day_starts_at).zip(day::zone_named(&self.zone));
+        days.map(|(begin, zone)| Days::new(begin, zone)).unwrap_or_default()
     }
 }
 

@@ -443,3 +443,31 @@ fn a_variable_that_is_no_setting_is_named_and_an_unknown_setting_refused() {
     assert_eq!(settings.unknown_variables, ["JACKPOT_PORT"]);
     assert!(refusal(None, &[("JACKPOT__PORT", "80")]).contains("JACKPOT__PORT"));
 }
+
+#[test]
+fn days_of_reports_begin_at_a_quarter_of_an_hour_of_a_zone() {
+    let days = |at, zone| {
+        with(
+            None,
+            &[
+                ("JACKPOT__REPORTS__DAY_STARTS_AT", at),
+                ("JACKPOT__REPORTS__ZONE", zone),
+            ],
+        )
+    };
+    assert!(days("23:45", "Asia/Kathmandu").is_ok());
+    for at in ["", "24:00", "06:10", "6:00", "06:00:00"] {
+        let refused = days(at, "UTC").expect_err(at).to_string();
+        assert!(
+            refused.contains("reports.day_starts_at") && refused.contains("a quarter of an hour"),
+            "{refused}"
+        );
+    }
+    for zone in ["", "Mars/Olympus", "+09:00"] {
+        let refused = days("06:00", zone).expect_err(zone).to_string();
+        assert!(
+            refused.contains("reports.zone") && refused.contains("IANA"),
+            "{refused}"
+        );
+    }
+}

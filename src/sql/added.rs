@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 10] = [
+pub const TABLES: [Added; 11] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -25,6 +25,7 @@ pub const TABLES: [Added; 10] = [
     SOURCE_ENTRIES,
     CYCLES,
     TRANSFERS,
+    REPORT_RUNS,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -237,6 +238,31 @@ pub const TRANSFERS: Added = Added {
         ("parts", true),
         // when it was received, ms; 0 while in transit
         ("done_ms", false),
+    ],
+    is_copied: true,
+};
+
+/// The figures of daily reports (`jackpot::ledger::daily`), made again from events where they are missing. The second index
+/// finds the last run before a time, the third the runs of a clock that went back.
+pub const REPORT_RUNS: Added = Added {
+    name: "report_runs",
+    create: "CREATE TABLE report_runs (jackpot_id TEXT NOT NULL, first_n BIGINT NOT NULL, n BIGINT NOT NULL, \
+             at_s BIGINT NOT NULL, high_s BIGINT NOT NULL, version BIGINT NOT NULL, totals TEXT NOT NULL, \
+             PRIMARY KEY (jackpot_id, first_n)); \
+             CREATE INDEX report_runs_by_time ON report_runs (jackpot_id, high_s, first_n); \
+             CREATE INDEX report_runs_late ON report_runs (jackpot_id, first_n) WHERE at_s < high_s",
+    columns: &[
+        ("jackpot_id", true),
+        // first and last event, all within one quarter of an hour
+        ("first_n", false),
+        ("n", false),
+        // begin of that quarter in UTC, seconds since 1970; the latest one up to this run
+        ("at_s", false),
+        ("high_s", false),
+        // of the definition in force after the last event
+        ("version", false),
+        // JSON: sums of all events up to the last
+        ("totals", true),
     ],
     is_copied: true,
 };

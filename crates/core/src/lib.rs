@@ -7,6 +7,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | input of clients, parsed once; times at the edge |
+//! | [`day`] | days that begin at a time of day in a time zone |
 //! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |
 //! | [`jackpot`] | definition, odds, draw, split, contributions, records, the next step of an entry |
@@ -17,6 +18,7 @@
 
 pub mod chain;
 pub mod clock;
+pub mod day;
 pub mod fields;
 pub mod html;
 pub mod ids;

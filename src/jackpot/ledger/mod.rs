@@ -2,7 +2,7 @@
 //!
 //! Pure: [`event`] (as the scripts write it), [`books`] (a jackpot at an event, each event checked against the books
 //! before it), [`records`] and [`fold`] (what else its events rebuild), [`postings`], [`audit`], [`carried`] (from a
-//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`steps`] (of a meter's history). With the database:
+//! skipped event), [`report`] and [`sides`] (Redis compared with the ledger), [`steps`] (of a meter's history), [`daily`] (figures of reports). With the database:
 //! [`projector`] (rows), [`entry_index`] (entries by player in daily tables), [`restore`], [`stuck`], [`lookup`],
 //! [`event_page`], [`queries`], [`api`].
 
@@ -11,6 +11,7 @@ pub mod audit;
 pub mod books;
 pub mod carried;
 pub mod compared;
+pub mod daily;
 pub mod entry_index;
 pub mod event;
 pub mod event_page;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::web::{self, Data, ServiceConfig};
+use jackpot_core::day::Days;
 use jackpot_core::ids::Id;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -46,6 +47,8 @@ pub struct Api {
     pub exports: Arc<Semaphore>,
     /// The runtime on which exports are read and written.
     pub runtime: Handle,
+    /// The days of reports.
+    pub days: Days,
 }
 
 impl Api {
@@ -64,7 +67,14 @@ impl Api {
             kinds,
             exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             runtime: Handle::current(),
+            days: Days::default(),
         }
+    }
+
+    /// With other days of reports than those of UTC.
+    #[must_use]
+    pub fn reporting(self, days: Days) -> Self {
+        Self { days, ..self }
     }
 
     /// Events of a subject that Redis has and the ledger lacks; `None` while unknown.

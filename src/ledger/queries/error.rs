@@ -42,6 +42,9 @@ pub enum LedgerError {
     /// The table of the history lacks events that the ledger has.
     #[error("the history of jackpot '{0}' is being made from the ledger's events")]
     NoHistory(String),
+    /// The figures of daily reports lack events that the ledger has.
+    #[error("the daily figures of jackpot '{0}' are being made from the ledger's events")]
+    NoReport(String),
     /// No further export may run now.
     #[error("this instance serves its maximum number of exports")]
     TooManyExports,

@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::fixture::{Operator, populated};
-use super::pages::{PAGES, a_payout};
+use super::pages::{PAGES, a_payout, filled};
 use crate::support::service::Service;
 
 const HOSTILE: &str = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{3}}";
@@ -56,7 +56,7 @@ async fn what_others_wrote_stays_text_on_every_page() {
     let payout = a_payout(&service).await;
     let hostile = encoded();
     for (name, path) in PAGES {
-        let path = path.replace("{payout}", &payout);
+        let path = filled(path, &payout);
         let page = operator.page(&path).await;
         is_text(&page.html, name);
         // Each value that a page reads from its address.

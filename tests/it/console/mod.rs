@@ -11,6 +11,7 @@ mod instances;
 mod ledger;
 mod money;
 pub mod pages;
+mod reports;
 mod rooms;
 mod service;
 mod sessions;

@@ -36,6 +36,7 @@ pub const PAGES: &[(&str, &str)] = &[
     ("compared", "/console/ledger/jackpot/spring"),
     ("postings", "/console/ledger/jackpot/spring/postings"),
     ("head", "/console/ledger/jackpot/spring/head"),
+    ("reports", "/console/reports?date={today}&jackpot_id=spring"),
     ("audit", "/console/audit"),
     ("keys", "/console/keys"),
     ("instances", "/console/instances"),
@@ -90,6 +91,12 @@ pub async fn barriers(browser: &Browser, axe: &str) -> Vec<Value> {
         found.as_array().cloned()
     });
     found.await
+}
+
+/// An address of [`PAGES`] with a payout and today's date.
+pub fn filled(path: &str, payout: &str) -> String {
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    path.replace("{payout}", payout).replace("{today}", &today)
 }
 
 /// The id of a payout that the ledger has, for `{payout}` in an address of [`PAGES`].
@@ -193,7 +200,7 @@ async fn every_page(width: u32, scheme: &str) {
     keep(&browser, "console-sign-in", width, scheme).await;
     sign_in(&browser, &service).await;
     for (name, path) in PAGES {
-        browser.open(&service.url(&path.replace("{payout}", &payout))).await;
+        browser.open(&service.url(&filled(path, &payout))).await;
         look(&browser, &axe, &format!("{name} at {width} in {scheme}")).await;
         keep(&browser, &format!("console-{name}"), width, scheme).await;
     }

@@ -633,11 +633,32 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
     play_both(redis, rules, rate, steps).await.0
 }
 
+/// The same with something before each step.
+pub async fn play_between(
+    redis: &Arc<TestRedis>,
+    rules: &[Rules],
+    rate: u128,
+    steps: &[Step],
+    before: impl AsyncFnMut(&JackpotFixture, usize),
+) -> JackpotFixture {
+    play_both_between(redis, rules, rate, steps, before).await.0
+}
+
 async fn play_both(
     redis: &Arc<TestRedis>,
     rules: &[Rules],
     rate: u128,
     steps: &[Step],
+) -> (JackpotFixture, JackpotFixture) {
+    play_both_between(redis, rules, rate, steps, async |_, _| {}).await
+}
+
+async fn play_both_between(
+    redis: &Arc<TestRedis>,
+    rules: &[Rules],
+    rate: u128,
+    steps: &[Step],
+    mut before: impl AsyncFnMut(&JackpotFixture, usize),
 ) -> (JackpotFixture, JackpotFixture) {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
@@ -672,7 +693,8 @@ async fn play_both(
         vip_rate,
         paused: false,
     };
-    for step in steps {
+    for (place, step) in steps.iter().enumerate() {
+        before(&fixture, place).await;
         case.run(step).await;
         case.compare_all().await;
     }

@@ -1,14 +1,13 @@
 //! The rule of a tier by when its pool must be hit. Pure.
-//!
-//! The database of time zones is compiled in: every instance of a program, and each verifier with it, has the same.
 
-use jiff::civil::{Date, Time};
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::civil::Time;
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::document::Tier;
+use crate::day::{instant, time_of_day, zone_named};
 use crate::money::Minor;
 use crate::violation::Violation;
 
@@ -73,21 +72,11 @@ pub struct ByDay {
 
 impl ByDay {
     fn time(&self) -> Option<Time> {
-        let bytes = self.at.as_bytes();
-        if bytes.len() != 5 || bytes[2] != b':' {
-            return None;
-        }
-        let number = |tens: u8, ones: u8| {
-            let digits = tens.is_ascii_digit() && ones.is_ascii_digit();
-            digits
-                .then(|| i8::try_from((tens - b'0') * 10 + (ones - b'0')).ok())
-                .flatten()
-        };
-        Time::new(number(bytes[0], bytes[1])?, number(bytes[3], bytes[4])?, 0, 0).ok()
+        time_of_day(&self.at)
     }
 
     fn zone(&self) -> Option<TimeZone> {
-        TimeZone::get(&self.zone).ok().filter(|zone| zone.iana_name().is_some())
+        zone_named(&self.zone)
     }
 
     /// The first `count` of these times of day from the second `from` on, in seconds since 1970, ascending. A time that
@@ -117,20 +106,6 @@ impl ByDay {
     pub fn deadline(&self, begin: i64) -> Option<i64> {
         self.times(begin + LEAST_OF_DAY_S, 1).first().copied()
     }
-}
-
-/// The second in which a clock of the zone first shows this date and time, or is past it.
-fn instant(zone: &TimeZone, day: Date, time: Time) -> Option<i64> {
-    let local = zone.to_ambiguous_timestamp(day.to_datetime(time));
-    let at = match local.offset() {
-        AmbiguousOffset::Gap { after, .. } => {
-            let before_it = after.to_timestamp(day.to_datetime(time)).ok()?;
-            // A transition at that very instant would have left no gap before it.
-            zone.following(before_it).next()?.timestamp()
-        }
-        _ => local.earlier().ok()?,
-    };
-    Some(at.as_second())
 }
 
 /// What is wrong with the rule of a tier.

@@ -1,5 +1,6 @@
-//! The routes of the jackpots' ledger: payouts, entries, postings, the head of the chain.
+//! The routes of the jackpots' ledger: payouts, entries, postings, daily reports, the head of the chain.
 
+mod daily;
 mod entries;
 mod head;
 mod payouts;
@@ -21,7 +22,8 @@ use crate::jackpot::ledger::queries::payouts::ListedPayout;
         entries::list,
         postings::list,
         transfers::list,
-        head::get
+        head::get,
+        daily::get
     ),
     components(schemas(Reconciliation, ListedPayout))
 )]
@@ -32,6 +34,7 @@ pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/payouts", crate::http::get().to(payouts::list))
         .route("/v1/payouts/{payout_id}", crate::http::get().to(payouts::get))
+        .route("/v1/reports/daily", crate::http::get().to(daily::get))
         .route("/v1/entries", crate::http::get().to(entries::list))
         .route("/v1/jackpots/{id}/transfers", crate::http::get().to(transfers::list))
         .route("/v1/jackpots/{id}/ledger", crate::http::get().to(postings::list))

@@ -47,7 +47,13 @@ impl Batch {
         }
         self.moved = moved(&event);
         self.rows.cycles.follow(event.n, event.at_ms, &event.cycles);
-        self.details(start, before, event)
+        if let Some(runs) = &mut self.rows.daily {
+            runs.follow(&event);
+        }
+        let n = event.n;
+        self.details(start, before, event)?;
+        self.paid_in(n);
+        Ok(())
     }
 
     /// The last event in the index of entries after the commit. If nothing waits for the index, its cursor moves with

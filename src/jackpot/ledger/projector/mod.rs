@@ -2,6 +2,7 @@
 
 mod batch;
 pub mod cycles;
+pub mod daily;
 pub mod index;
 mod many;
 pub mod rows;
@@ -68,6 +69,8 @@ pub struct JackpotTables {
     pub has_unpublished_cycles: bool,
     /// How far the history of the meter is.
     pub history: steps::History,
+    /// How far the figures of daily reports are.
+    pub daily: daily::Daily,
 }
 
 impl Folded for Books {
@@ -187,6 +190,7 @@ impl Tables<Jackpots> for JackpotTables {
             indexed_n: self.indexed_n,
             index_entries: with.index_entries,
             in_step: self.history.is_in_step(),
+            daily: self.daily.runs(),
             ..Rows::default()
         }
     }
@@ -202,6 +206,7 @@ impl Tables<Jackpots> for JackpotTables {
     fn advance(&mut self, batch: &mut Batch<Jackpots>) {
         self.indexed_n = batch.indexed_to();
         self.history.advance(&batch.rows.steps);
+        self.daily.advance(batch.rows.daily.take());
         self.for_index.append(std::mem::take(&mut batch.rows.index));
         if let Some(row) = batch.definitions.pop() {
             self.last_definition = row.json;
@@ -260,8 +265,12 @@ impl Upkeep<Jackpots> for AfterCommits {
         projector.publish_cycles().await?;
         projector.index(at_once).await?;
         projector.expire_index().await?;
-        // A stop does not wait for a history: the next holder goes on.
-        Ok(!at_once && projector.follow_meters().await?)
+        // A stop does not wait for a history or a report: the next holder goes on.
+        if at_once {
+            return Ok(false);
+        }
+        let is_behind = projector.follow_meters().await?;
+        Ok(projector.follow_days().await? || is_behind)
     }
 }
 

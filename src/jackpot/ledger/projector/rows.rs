@@ -5,6 +5,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::receipt::Receipt;
 
 use super::cycles;
+use crate::jackpot::ledger::daily;
 use crate::jackpot::ledger::event::{Entered, Give};
 use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
@@ -133,6 +134,8 @@ pub struct Rows {
     pub cycles: cycles::Rows,
     /// Steps of the meter's history that its events ended.
     pub steps: steps::Rows,
+    /// Runs of daily reports; `None` while they lack events before the batch.
+    pub daily: Option<daily::Runs>,
     /// Rows for the index of entries, which is written later.
     pub index: IndexRows,
 }

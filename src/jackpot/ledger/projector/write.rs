@@ -2,7 +2,7 @@
 
 use super::Jackpots;
 use super::rows::Rows;
-use super::{cycles, sources, steps, transfers};
+use super::{cycles, daily, sources, steps, transfers};
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
@@ -18,6 +18,10 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     transfers::write(tx, batches).await?;
     let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
     steps::write(tx, ended).await?;
+    let runs = batches
+        .iter()
+        .filter_map(|batch| Some((&batch.id, batch.rows.daily.as_ref()?)));
+    daily::write(tx, runs).await?;
     changes(tx, batches).await
 }
 

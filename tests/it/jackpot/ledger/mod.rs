@@ -1,6 +1,7 @@
 //! Jackpots in the ledger: their events, the index of their entries, receipts, reconciliation, restore.
 
 mod cycles;
+mod daily;
 mod entry_index;
 pub mod fixture;
 mod history;

@@ -11,7 +11,7 @@ use crate::support::service::Service;
 /// Names jackpots in its body, and a bound key plays its own (`jackpot::several` tests that).
 const PLAY: (&str, &str) = ("post", "/v1/entries");
 /// Answers about several subjects: a bound key gets only its own.
-const FILTERED: [&str; 10] = [
+const FILTERED: [&str; 11] = [
     "/readyz",
     "/v1/audit",
     "/v1/coupons",
@@ -21,6 +21,7 @@ const FILTERED: [&str; 10] = [
     "/v1/payouts",
     "/v1/payouts/{payout_id}",
     "/v1/reconciliation",
+    "/v1/reports/daily",
     "/v1/rooms",
 ];
 

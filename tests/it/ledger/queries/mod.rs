@@ -3,6 +3,7 @@
 mod bound;
 mod codes;
 mod coupons;
+mod daily;
 mod export;
 mod fixture;
 mod lists;

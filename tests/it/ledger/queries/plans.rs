@@ -238,7 +238,7 @@ async fn is_range(books: &Books, statement: Statement, sqlite: &str, postgres: &
     said
 }
 
-async fn plan(books: &Books, statement: Statement) -> String {
+pub async fn plan(books: &Books, statement: Statement) -> String {
     let (explain, column) = match books.sql.kind() {
         Kind::Sqlite => ("EXPLAIN QUERY PLAN", "detail"),
         Kind::Postgres => ("EXPLAIN", "QUERY PLAN"),
