@@ -194,6 +194,7 @@ impl Operate {
         }
         let by = Operator {
             who: "service".to_owned(),
+            owner: "service".to_owned(),
             request_id: String::new(),
         };
         let reason = "the draw secret is another one".to_owned();
@@ -243,6 +244,7 @@ impl Operate {
         let reason = format!("Redis holds values that the service did not write: {detail}");
         let by = Operator {
             who: "service".to_owned(),
+            owner: "service".to_owned(),
             request_id: String::new(),
         };
         // This decision does not depend on what the pools hold.

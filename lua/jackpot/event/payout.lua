@@ -1,0 +1,1 @@
+local function append_payout() end
