@@ -26,6 +26,7 @@ mod problem;
 pub mod recovery;
 pub mod reverse;
 pub mod scripts;
+pub mod settlement;
 pub mod secrets;
 pub mod segment;
 mod taking;

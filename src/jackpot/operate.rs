@@ -72,6 +72,7 @@ impl Operate {
             status,
             opening: self.views.opening(id, 1)?,
             retention_s: self.retention_s,
+            owner: by.owner.clone(),
         };
         engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &new).await
     }

@@ -104,6 +104,7 @@ impl JackpotFixture {
             &fence,
             &wish,
             &NewJackpot {
+                owner: "tester".to_owned(),
                 status: Status::Open,
                 opening,
                 retention_s: 0,

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::ids::Id;
 use crate::money::Minor;
 use crate::wire::{Field, OrDash};
 use crate::words;
@@ -326,6 +327,16 @@ words! {
         pub asked_settlement: OrDash<Settlement>,
         /// Its amount; `-` for none.
         pub asked_above: OrDash<Minor>,
+    }
+}
+
+words! {
+    /// What payouts of a tier were taken back, in the field `voided` of the state.
+    pub struct Voided as "voided" by ' ' each ';' {
+        /// The tier.
+        pub tier: Id,
+        /// Minor units. The meter `funded` counts it too.
+        pub amount: u64,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;
-use jackpot_core::receipt::Receipt;
+use jackpot_core::jackpot::settlement::State;
+use jackpot_core::receipt::{Receipt, VoidReceipt};
 
 use super::cycles;
-use crate::jackpot::ledger::event::{Entered, Give};
+use crate::jackpot::ledger::event::{Entered, Give, PayoutStep};
 use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
 
@@ -43,6 +44,19 @@ pub struct PayoutRow {
     pub paid_at_ms: i64,
     /// The source of the entry, if it named one.
     pub source_id: Option<Id>,
+    /// Where it begins, if it is tracked.
+    pub state: Option<State>,
+}
+
+/// A step of a payout.
+#[derive(Debug)]
+pub struct StepRow {
+    /// Event that took it, and when, ms.
+    pub n: u64,
+    pub at_ms: i64,
+    pub step: Box<PayoutStep>,
+    /// Of a payout that was taken back.
+    pub void_receipt: Option<VoidReceipt>,
 }
 
 /// An entry for the index by player.
@@ -111,6 +125,8 @@ pub struct Rows {
     pub index_entries: bool,
     /// Receipts.
     pub payouts: Vec<PayoutRow>,
+    /// Steps of tracked payouts.
+    pub payout_steps: Vec<StepRow>,
     /// Units of coupons that entries won.
     pub coupons: Vec<CouponRow>,
     /// Versions that Redis no longer keeps.
