@@ -145,6 +145,10 @@ impl Capability for Service {
             sql: self.ledger.sql.clone(),
             metrics: self.metrics.clone(),
         };
+        let unsettled = UnsettledPayouts {
+            sql: self.ledger.sql.clone(),
+            metrics: self.metrics.clone(),
+        };
         Ok(vec![
             Worker {
                 name: "the recovery",
@@ -155,6 +159,11 @@ impl Capability for Service {
                 name: "the transfers",
                 until: Until::Stopping,
                 run: Box::new(|stopping| Box::pin(transfers.run(stopping))),
+            },
+            Worker {
+                name: "the count of unsettled payouts",
+                until: Until::Stopping,
+                run: Box::new(|stopping| Box::pin(unsettled.run(stopping))),
             },
         ])
     }

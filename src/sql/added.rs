@@ -249,13 +249,13 @@ pub const PAYOUT_STATES: Added = Added {
     name: "payout_states",
     create: "CREATE TABLE payout_states (payout_id TEXT PRIMARY KEY, jackpot_id TEXT NOT NULL, n BIGINT NOT NULL, \
              first_state TEXT NOT NULL, paid_at_ms BIGINT NOT NULL, claim_order BIGINT NOT NULL, player_id TEXT NOT NULL, \
-             tier TEXT NOT NULL, amount BIGINT NOT NULL, source_id TEXT NOT NULL, state TEXT NOT NULL, \
+             tier TEXT NOT NULL, amount BIGINT NOT NULL, currency TEXT NOT NULL, source_id TEXT NOT NULL, state TEXT NOT NULL, \
              state_n BIGINT NOT NULL, approved_by TEXT NOT NULL, approver TEXT NOT NULL, attempt TEXT NOT NULL, \
              settlement_id TEXT NOT NULL, attempt_text TEXT NOT NULL, attempt_ms BIGINT NOT NULL, asked TEXT NOT NULL, \
              voided_ms BIGINT NOT NULL, void_key_id TEXT NOT NULL, void_signature TEXT NOT NULL); \
              CREATE INDEX payout_states_by_state ON payout_states (state, paid_at_ms, jackpot_id, claim_order); \
              CREATE INDEX payout_states_by_jackpot ON payout_states (jackpot_id, state, paid_at_ms, claim_order); \
-             CREATE INDEX payout_states_open ON payout_states (jackpot_id, state, paid_at_ms, amount) \
+             CREATE INDEX payout_states_open ON payout_states (jackpot_id, currency, state, paid_at_ms, amount) \
              WHERE state <> 'settled' AND state <> 'void'",
     columns: &[
         ("payout_id", true),
@@ -270,6 +270,7 @@ pub const PAYOUT_STATES: Added = Added {
         ("player_id", true),
         ("tier", true),
         ("amount", false),
+        ("currency", true),
         // of the entry; empty for none, as all that follow
         ("source_id", true),
         // held, due, settled, failed, void-requested or void

@@ -10,6 +10,7 @@ mod pools;
 mod process;
 pub mod request;
 mod rooms;
+mod settlement;
 pub mod trace;
 
 pub use connections::ConnectionMetrics;

@@ -451,6 +451,10 @@ impl Skip<'_> {
         if let Some(puts) = held.state.get("puts").filter(|_| told.defined.is_empty()) {
             books.puts.clone_from(puts);
         }
+        // A later PUT or approval changes the limit: then the books keep what they have.
+        if told.defined.is_empty() && !told.limited {
+            books.hold = held.state.get("hold").cloned();
+        }
         self.generation(&mut books);
         let taken = carried.records.iter().filter(|record| record.first).count() as u64;
         self.counts(&mut books, taken);
