@@ -16,6 +16,7 @@ use super::play::Play;
 use super::recovery::Recovery;
 use super::secrets;
 use super::transfer::worker::Transfers;
+use super::unsettled::UnsettledPayouts;
 use super::view::Views;
 use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::coupon;

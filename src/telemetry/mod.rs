@@ -20,3 +20,4 @@ pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};
 pub use pools::{PoolMetrics, TierShown};
 pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};
+pub use settlement::{SettlementMetrics, Unsettled, UnsettledLabels};

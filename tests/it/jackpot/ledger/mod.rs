@@ -11,5 +11,6 @@ mod receipts;
 mod reconcile;
 mod restore;
 mod reversals;
+mod settlement;
 mod stuck;
 mod transfers;
