@@ -199,7 +199,7 @@ impl Desk {
         let mut projector = self.ledger.projector();
         let report = self.ledger.reconcile(&mut projector).await;
         projector.finish().await;
-        assert!(report.report.clean, "{report:?}");
+        report.clean().unwrap_or_else(|error| panic!("{error}"));
         for row in self.ledger.own_rows("events", "moved", "n").await {
             let rows = postings::parse(&row[0]).expect("postings");
             let sum: i64 = rows.iter().map(|row| row.amount * 1_000_000 + row.micro).sum();
