@@ -25,8 +25,9 @@ use crate::subject::engine::Tries;
 
 /// For how long a call waits until the ledger has its step.
 const WAIT: Duration = Duration::from_secs(5);
-/// Pause between two looks.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Pause before the second look; it doubles from look to look, up to the longest one.
+const PAUSE: Duration = Duration::from_millis(4);
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
 /// Why a step was not taken.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -286,6 +287,7 @@ async fn look(sql: &Sql, jackpot: &Id, payout_id: &str, settlement_id: Option<&I
 
 /// Waits until the ledger has this event; `false` when that takes too long.
 async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
+    let mut pause = PAUSE;
     loop {
         let has = sqlx::query_scalar::<_, i64>("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1")
             .bind(jackpot.as_str().to_owned())
@@ -298,6 +300,7 @@ async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
         if Instant::now() >= until {
             return false;
         }
-        sleep(PAUSE).await;
+        sleep(pause).await;
+        pause = LONGEST_PAUSE.min(2 * pause);
     }
 }

@@ -1,5 +1,6 @@
 //! Definitions: put, list, get.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use jackpot_core::jackpot::settlement::{Settlement, Terms};
 use jackpot_core::money::Minor;
 use jackpot_core::violation::{check_new_name, name_and_rest};
 use serde::{Deserialize, Serialize, Serializer};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
@@ -98,7 +100,6 @@ pub(crate) struct Jackpot {
     #[schema(example = 3)]
     version: u64,
     /// The definition that waits: for the next take of all, or for an approval of its limit.
-    #[schema(value_type = Option<PendingDefinition>)]
     pending: Option<Waiting>,
     meters: Vec<Meter>,
     /// What the source has brought and won, by the ledger: only in an answer to `source_id`.
@@ -144,14 +145,27 @@ struct Waiting {
     version: u64,
 }
 
-/// A definition that waits, and its version.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "its fields are for the description")]
-pub(crate) struct PendingDefinition {
-    #[schema(example = 4)]
-    version: u64,
-    #[serde(flatten)]
-    document: Document,
+impl PartialSchema for Waiting {
+    /// That of a definition, with the version.
+    fn schema() -> RefOr<Schema> {
+        let mut schema = Document::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.description = Some("A definition that waits, and its version.".to_owned());
+            object.properties.insert("version".to_owned(), u64::schema());
+            object.required.push("version".to_owned());
+        }
+        schema
+    }
+}
+
+impl ToSchema for Waiting {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("PendingDefinition")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Document::schemas(schemas);
+    }
 }
 
 impl Serialize for Waiting {
