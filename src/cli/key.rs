@@ -127,7 +127,11 @@ fn act(args: Args) -> Result<(), Failed> {
 
 fn new(wish: NewArgs, file: &KeyFile, data_dir: &Path) -> Result<(KeyName, String), Failed> {
     if wish.codes && wish.role != Role::Read {
-        let sees = if wish.role == Role::Approve { "never sees the codes of coupons" } else { "sees the codes of coupons anyway" };
+        let sees = if wish.role == Role::Approve {
+            "never sees the codes of coupons"
+        } else {
+            "sees the codes of coupons anyway"
+        };
         let text = format!("--codes is for read keys: a key with the role {} {sees}", wish.role);
         return Err(Failed::Usage(text));
     }

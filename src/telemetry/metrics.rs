@@ -18,9 +18,9 @@ use super::coupons::CouponMetrics;
 use super::exposition::classic;
 use super::ledger::LedgerMetrics;
 use super::pools::PoolMetrics;
-use super::settlement::SettlementMetrics;
 use super::process::ProcessMetrics;
 use super::rooms::RoomMetrics;
+use super::settlement::SettlementMetrics;
 
 /// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
 pub(super) const MAX_LABELS: usize = 1_000;

@@ -89,7 +89,10 @@ mod tests {
         metrics.settlement.show(vec![one("due", 2), one("held", 1)]);
         metrics.settlement.show(vec![one("due", 3)]);
         let text = metrics.encode().expect("text");
-        assert!(text.contains(&format!("jackpot_unsettled_payouts{} 3", labels("due"))), "{text}");
+        assert!(
+            text.contains(&format!("jackpot_unsettled_payouts{} 3", labels("due"))),
+            "{text}"
+        );
         assert!(text.contains(&format!("jackpot_unsettled_minor_units{} 300", labels("due"))));
         assert!(!text.contains(&labels("held")));
     }

@@ -54,7 +54,10 @@ pub fn fill(form: &mut Form, document: &Document) {
     form.set("public_meter", document.public_meter.to_string());
     form.set("winners", winners(document.winners));
     form.set("settlement", document.settlement.as_str());
-    form.set("approval_above", document.approval_above.map(amount).unwrap_or_default());
+    form.set(
+        "approval_above",
+        document.approval_above.map(amount).unwrap_or_default(),
+    );
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
     for (index, (id, source)) in document.sources.iter().enumerate() {

@@ -487,7 +487,11 @@ pub fn declared() -> [Declared; 14] {
         Declared::new(
             "lua/jackpot/approve_limit_reply.lua",
             "src/jackpot/scripts/approve_limit.rs",
-            [reply_any::<approve_limit::InForce>("`approve_limit`", "approved", "ok, same")],
+            [reply_any::<approve_limit::InForce>(
+                "`approve_limit`",
+                "approved",
+                "ok, same",
+            )],
         ),
         Declared::new(
             "lua/jackpot/define_reply.lua",

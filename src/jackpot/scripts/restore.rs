@@ -143,7 +143,9 @@ impl Part {
 #[must_use]
 pub fn restored_keys(keys: &JackpotKeys, tiers: &BTreeSet<Id>) -> Vec<String> {
     let parts = Part::ALL.iter().map(|part| part.key(keys));
-    let fixed = [keys.state.as_str(), &keys.events, &keys.steps].into_iter().chain(parts);
+    let fixed = [keys.state.as_str(), &keys.events, &keys.steps]
+        .into_iter()
+        .chain(parts);
     let pools = tiers.iter().map(|tier| keys.pool(tier));
     fixed.map(ToOwned::to_owned).chain(pools).collect()
 }

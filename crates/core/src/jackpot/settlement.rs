@@ -59,7 +59,13 @@ macro_rules! named {
     };
 }
 
-named!(Settlement, "%l+", "`none` or `tracked`", Self::None = "none", Self::Tracked = "tracked");
+named!(
+    Settlement,
+    "%l+",
+    "`none` or `tracked`",
+    Self::None = "none",
+    Self::Tracked = "tracked"
+);
 
 /// Where a tracked payout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -371,12 +377,20 @@ impl Hold {
         let set_by = was.filter(|_| wanted.approval_above == target.approval_above);
         let set_by = set_by.map_or(owner, |was| was.owner.as_str()).to_owned();
         let stops = wanted.settlement == Settlement::None && before.settlement == Settlement::Tracked;
-        let raises = before.approval_above.is_some_and(|limit| {
-            wanted.approval_above.is_none_or(|wanted| wanted > limit) || stops
-        });
+        let raises = before
+            .approval_above
+            .is_some_and(|limit| wanted.approval_above.is_none_or(|wanted| wanted > limit) || stops);
         Some(Self {
-            settlement: if raises && stops { before.settlement } else { wanted.settlement },
-            above: OrDash(if raises { before.approval_above } else { wanted.approval_above }),
+            settlement: if raises && stops {
+                before.settlement
+            } else {
+                wanted.settlement
+            },
+            above: OrDash(if raises {
+                before.approval_above
+            } else {
+                wanted.approval_above
+            }),
             owner: set_by,
             asked: OrDash(raises.then_some(version)),
             asked_settlement: OrDash(raises.then_some(wanted.settlement)),

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::auth;
+use crate::http::auth::Role;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::http::auth::Role;
 use crate::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutRow, PayoutState};
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
@@ -110,7 +110,8 @@ pub async fn get(
     if !caller.may_see(JACKPOT, &payout.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
     }
-    if caller.role() == Role::Approve && api.queries.listed_payout(&payout.payout_id).await?.state != PayoutState::Held {
+    if caller.role() == Role::Approve && api.queries.listed_payout(&payout.payout_id).await?.state != PayoutState::Held
+    {
         return Err(held_alone());
     }
     Ok(HttpResponse::Ok().json(payout))

@@ -145,11 +145,7 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_)
-            | Kind::Emergency(_)
-            | Kind::Reverse(_)
-            | Kind::Approval(_)
-            | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Approval(_) | Kind::Retention { .. } => {}
         }
         Ok(())
     }

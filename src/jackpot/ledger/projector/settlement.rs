@@ -36,7 +36,9 @@ async fn begin(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx
             Value::Text(receipt.tier.as_str()),
             Value::Int(int(receipt.amount.get())),
             Value::Text(&receipt.currency),
-            row.source_id.as_ref().map_or(none, |source| Value::Text(source.as_str())),
+            row.source_id
+                .as_ref()
+                .map_or(none, |source| Value::Text(source.as_str())),
             state,
             n,
             none,

@@ -2,10 +2,10 @@
 
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
-use jackpot_core::money::Minor;
-use jackpot_core::text::storable;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
+use jackpot_core::money::Minor;
 use jackpot_core::receipt::{VOID, VoidReceipt};
+use jackpot_core::text::storable;
 use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -222,7 +222,10 @@ impl PayoutFilters {
     pub fn scans(&self) -> Scans {
         match &self.only {
             Some(only) if only.is_empty() => Scans::of(Vec::new()),
-            Some(only) if self.jackpot_id.is_none() && (self.player_id.is_none() || self.source_id.is_some() || self.tracked().is_some()) => {
+            Some(only)
+                if self.jackpot_id.is_none()
+                    && (self.player_id.is_none() || self.source_id.is_some() || self.tracked().is_some()) =>
+            {
                 let of = |id: &Id| Self {
                     jackpot_id: Some(id.clone()),
                     ..self.clone()

@@ -121,7 +121,11 @@ impl Replay {
             _ => Wish::Void,
         };
         // The key's name is in a field that the event has for the audit log alone.
-        let key = if step.step == Step::Approve { step.approved_by.as_str() } else { "" };
+        let key = if step.step == Step::Approve {
+            step.approved_by.as_str()
+        } else {
+            ""
+        };
         let right = tracked.standing.decide(&wish, (key, &step.owner));
         let follows = right == Ok(Decision::Step(step.step, after.clone())) && tracked.standing.state == step.before;
         if !follows && !self.settling.is_open {

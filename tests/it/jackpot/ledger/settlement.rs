@@ -83,9 +83,7 @@ struct Desk {
 }
 
 fn rules(limit: Option<u64>) -> Value {
-    let fixed = |rank: u32, amount: u64| {
-        json!({"rank": rank, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": amount}}})
-    };
+    let fixed = |rank: u32, amount: u64| json!({"rank": rank, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": amount}}});
     json!({"settlement": "tracked", "approval_above": limit, "odds": {"total": 2, "ranks": [fixed(3, 7), fixed(4, 40)]}})
 }
 
@@ -117,7 +115,8 @@ impl Desk {
         let (_, view) = self.ledger.fresh().await;
         let odds = view.definition.odds().at(sent("p", 100).stake);
         let mut ids = (0..).map(|number| format!("{stem}-{number}"));
-        ids.find(|id| view.seed.rank(id, None, 0, odds) == rank).expect("one of many")
+        ids.find(|id| view.seed.rank(id, None, 0, odds) == rank)
+            .expect("one of many")
     }
 
     fn operate(&self) -> Operate {
@@ -187,9 +186,15 @@ impl Desk {
     async fn audited(&self, payout_id: &str) -> Vec<(String, String, String)> {
         let target = format!("{}/{payout_id}", self.ledger.id);
         let rows = self.ledger.own_rows("audit", "target action before after n", "n").await;
-        let state = |json: &str| serde_json::from_str::<Value>(json).expect("JSON")["state"].as_str().unwrap_or("").to_owned();
+        let state = |json: &str| {
+            serde_json::from_str::<Value>(json).expect("JSON")["state"]
+                .as_str()
+                .unwrap_or("")
+                .to_owned()
+        };
         let own = rows.into_iter().filter(|row| row[0] == target);
-        own.map(|row| (row[1].clone(), state(&row[2]), state(&row[3]))).collect()
+        own.map(|row| (row[1].clone(), state(&row[2]), state(&row[3])))
+            .collect()
     }
 
     /// Everything agrees: events, books, Redis, both identities, postings.
@@ -217,19 +222,35 @@ impl Desk {
 async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
     let desk = Desk::with(db).await;
     let won = desk.win("e", &[4, 3, 3, 4]).await;
-    let [held, due, failing, voided] = &won[..] else { panic!("{won:?}") };
+    let [held, due, failing, voided] = &won[..] else {
+        panic!("{won:?}")
+    };
     assert_eq!(desk.row(held).await.state, PayoutState::Held);
     assert_eq!(desk.row(due).await.state, PayoutState::Due);
     assert_eq!(desk.act(held, &settled("s0"), "eve").await, Err("payout-held"));
-    assert_eq!(desk.act(held, &approve(), "tester").await, Err("same-owner"), "it set the limit");
+    assert_eq!(
+        desk.act(held, &approve(), "tester").await,
+        Err("same-owner"),
+        "it set the limit"
+    );
     let row = desk.done(held, &approve(), "bob").await;
-    assert_eq!((row.state, row.approved_by.as_deref()), (PayoutState::Due, Some("key-of-bob")));
+    assert_eq!(
+        (row.state, row.approved_by.as_deref()),
+        (PayoutState::Due, Some("key-of-bob"))
+    );
     assert_eq!(desk.done(held, &approve(), "eve").await, row, "again: nothing");
     assert_eq!(desk.act(held, &settled("s0"), "bob").await, Err("same-owner"));
     let row = desk.done(held, &settled("s0"), "eve").await;
     let settlement = row.settlement.clone().expect("settled");
-    assert_eq!((&*settlement.settlement_id, settlement.reference.as_deref()), ("s0", Some("bank 1")));
-    assert_eq!(desk.done(held, &settled("s0"), "anna").await, row, "a repeat answers the same row");
+    assert_eq!(
+        (&*settlement.settlement_id, settlement.reference.as_deref()),
+        ("s0", Some("bank 1"))
+    );
+    assert_eq!(
+        desk.done(held, &settled("s0"), "anna").await,
+        row,
+        "a repeat answers the same row"
+    );
     assert_eq!(desk.act(due, &settled("s0"), "eve").await, Err("settlement-id-reused"));
     assert_eq!(desk.act(held, &failed("s0"), "eve").await, Err("settlement-id-reused"));
     for asked in [settled("s9"), failed("s9"), void()] {
@@ -238,18 +259,30 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
     desk.done(failing, &failed("f1"), "eve").await;
     desk.done(failing, &failed("f2"), "eve").await;
     let row = desk.done(failing, &settled("s2"), "eve").await;
-    assert_eq!(desk.done(failing, &failed("f1"), "eve").await, row, "a report of an earlier attempt");
+    assert_eq!(
+        desk.done(failing, &failed("f1"), "eve").await,
+        row,
+        "a report of an earlier attempt"
+    );
 
     let before = desk.ledger.snapshot().await.meters.remove(0);
     let row = desk.done(voided, &void(), "anna").await;
-    assert_eq!((row.state, row.void_receipt.is_none()), (PayoutState::VoidRequested, true));
+    assert_eq!(
+        (row.state, row.void_receipt.is_none()),
+        (PayoutState::VoidRequested, true)
+    );
     assert_eq!(desk.done(voided, &void(), "anna").await, row, "the same owner again");
     assert_eq!(desk.act(voided, &approve(), "bob").await, Err("payout-void-requested"));
     assert_eq!(desk.ledger.snapshot().await.meters[0], before);
     let row = desk.done(voided, &void(), "bob").await;
     let receipt = row.void_receipt.clone().expect("signed");
-    receipt.verify(&Jwks::new(desk.ledger.ledger.signing.public())).expect("a signature");
-    assert_eq!((row.state, receipt.amount.get(), &receipt.payout_id), (PayoutState::Void, 40, voided));
+    receipt
+        .verify(&Jwks::new(desk.ledger.ledger.signing.public()))
+        .expect("a signature");
+    assert_eq!(
+        (row.state, receipt.amount.get(), &receipt.payout_id),
+        (PayoutState::Void, 40, voided)
+    );
     assert_eq!(desk.done(voided, &void(), "eve").await, row, "once");
     let after = desk.ledger.snapshot().await.meters.remove(0);
     assert_eq!(
@@ -263,8 +296,14 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
     assert_eq!(desk.listed(PayoutState::Due).await, [due.clone()]);
     assert_eq!(desk.listed(PayoutState::Paid).await, [String::new(); 0]);
     let steps = desk.audited(voided).await;
-    let steps: Vec<_> = steps.iter().map(|(action, a, b)| format!("{action}: {a} {b}")).collect();
-    assert_eq!(steps, ["void-request: held void-requested", "void: void-requested void"]);
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|(action, a, b)| format!("{action}: {a} {b}"))
+        .collect();
+    assert_eq!(
+        steps,
+        ["void-request: held void-requested", "void: void-requested void"]
+    );
     desk.assert_whole().await;
     desk.assert_verified().await;
 }
@@ -275,7 +314,9 @@ async fn of_two_steps_at_once_one_is_taken(db: LedgerDb) {
     let instances: Vec<_> = (0..4).map(|_| desk.operate()).collect();
     for round in 0..4 {
         let won = desk.win(&format!("r{round}-"), &[3, 3, 4]).await;
-        let [twice, torn, approved] = &won[..] else { panic!("{won:?}") };
+        let [twice, torn, approved] = &won[..] else {
+            panic!("{won:?}")
+        };
         desk.done(torn, &void(), "anna").await;
         let overflow = desk.ledger.money().await.2;
         let (one, other) = (settled(&format!("a{round}")), settled(&format!("b{round}")));
@@ -295,14 +336,25 @@ async fn of_two_steps_at_once_one_is_taken(db: LedgerDb) {
         let asking = calls.iter().enumerate().map(|(i, (payout_id, asked, owner))| {
             let operate = &instances[i % instances.len()];
             let desk = &desk;
-            async move { desk.ask(operate, payout_id, asked, owner).await.map_err(|problem| problem.code) }
+            async move {
+                desk.ask(operate, payout_id, asked, owner)
+                    .await
+                    .map_err(|problem| problem.code)
+            }
         });
         let answers = desk.projecting(join_all(asking)).await;
         let row = desk.row(twice).await.settlement.expect("settled").settlement_id;
         let (won, lost) = if row == format!("a{round}") { (0, 1) } else { (1, 0) };
-        assert_eq!((answers[won], answers[lost]), (Ok(()), Err("payout-settled")), "{answers:?}");
+        assert_eq!(
+            (answers[won], answers[lost]),
+            (Ok(()), Err("payout-settled")),
+            "{answers:?}"
+        );
         assert_eq!(answers[6].is_ok(), won == 0, "{answers:?}");
-        assert!(matches!(answers[2], Err("payout-void-requested" | "payout-void")), "{answers:?}");
+        assert!(
+            matches!(answers[2], Err("payout-void-requested" | "payout-void")),
+            "{answers:?}"
+        );
         assert_eq!((answers[3], answers[7]), (Ok(()), Ok(())));
         assert_eq!((answers[4], answers[5]), (Ok(()), Ok(())));
         assert_eq!(desk.row(torn).await.state, PayoutState::Void);
@@ -389,7 +441,9 @@ async fn a_step_that_redis_lost_never_was(db: LedgerDb) {
 async fn a_lost_redis_is_rebuilt_in_each_state(db: LedgerDb) {
     let desk = Desk::with(db).await;
     let won = desk.win("e", &[4, 3, 3, 3, 3, 3]).await;
-    let [held, due, done, failing, asked, voided] = &won[..] else { panic!("{won:?}") };
+    let [held, due, done, failing, asked, voided] = &won[..] else {
+        panic!("{won:?}")
+    };
     desk.done(done, &settled("s1"), "eve").await;
     desk.done(failing, &failed("f1"), "eve").await;
     desk.done(asked, &void(), "anna").await;
@@ -418,7 +472,11 @@ async fn a_lost_redis_is_rebuilt_in_each_state(db: LedgerDb) {
     desk.done(asked, &void(), "bob").await;
     assert_eq!(desk.done(voided, &void(), "eve").await, rows[5]);
     let next = desk.win("n", &[4]).await;
-    assert_eq!(desk.row(&next[0]).await.state, PayoutState::Held, "the limit is there again");
+    assert_eq!(
+        desk.row(&next[0]).await.state,
+        PayoutState::Held,
+        "the limit is there again"
+    );
     desk.assert_whole().await;
     desk.assert_verified().await;
 }
@@ -452,12 +510,23 @@ async fn a_slow_caller_never_decides_on_what_was_dropped(db: LedgerDb) {
             reason: "bank 1",
             by: &key("eve"),
         };
-        settle(&desk.ledger.store, &known.keys, &fence, tiers, &wish).await.expect("a reply").1
+        settle(&desk.ledger.store, &known.keys, &fence, tiers, &wish)
+            .await
+            .expect("a reply")
+            .1
     };
     let last = desk.ledger.n().await;
     let before = desk.ledger.dump().await;
-    assert_eq!(step(&won[0], "s2", seen).await, Stepped::Later(last), "another step of the payout");
-    assert_eq!(step(&won[1], "s1", seen).await, Stepped::Later(last), "the same settlement id");
+    assert_eq!(
+        step(&won[0], "s2", seen).await,
+        Stepped::Later(last),
+        "another step of the payout"
+    );
+    assert_eq!(
+        step(&won[1], "s1", seen).await,
+        Stepped::Later(last),
+        "the same settlement id"
+    );
     assert_eq!(desk.ledger.dump().await, before, "nothing was written");
     // As if a thousand other payouts had been settled since.
     let mut add = redis::cmd("ZADD");
@@ -472,7 +541,11 @@ async fn a_slow_caller_never_decides_on_what_was_dropped(db: LedgerDb) {
     let own = format!("p!{}", won[1]);
     assert_eq!(kept, [("!floor", last), (own.as_str(), last + 1), ("s!s3", last + 1)]);
     let before = desk.ledger.dump().await;
-    assert_eq!(step("another", "s4", last - 1).await, Stepped::Later(last), "below the floor");
+    assert_eq!(
+        step("another", "s4", last - 1).await,
+        Stepped::Later(last),
+        "below the floor"
+    );
     assert_eq!(desk.ledger.dump().await, before);
     desk.assert_whole().await;
 }
@@ -492,9 +565,15 @@ async fn a_raised_limit_waits_for_another_owner(db: LedgerDb) {
             .map_err(|error| Problem::from(error).code)
     };
     let waiting = desk.win("a", &[4]).await;
-    put_definition(&desk.ledger, &rules(Some(100)), Wanted::Any).await.expect("put");
+    put_definition(&desk.ledger, &rules(Some(100)), Wanted::Any)
+        .await
+        .expect("put");
     let held = desk.win("b", &[4]).await;
-    assert_eq!(desk.row(&held[0]).await.state, PayoutState::Held, "the old limit is in force");
+    assert_eq!(
+        desk.row(&held[0]).await.state,
+        PayoutState::Held,
+        "the old limit is in force"
+    );
     assert_eq!(approval(9, "bob").await, Err("definition-not-found"));
     assert_eq!(approval(1, "bob").await, Err("approval-superseded"));
     assert_eq!(approval(2, "tester").await, Err("same-owner"));
@@ -505,15 +584,25 @@ async fn a_raised_limit_waits_for_another_owner(db: LedgerDb) {
     let free = desk.win("c", &[4]).await;
     assert_eq!(desk.row(&free[0]).await.state, PayoutState::Due);
     assert_eq!(desk.row(&waiting[0]).await.state, PayoutState::Held, "held stays held");
-    put_definition(&desk.ledger, &rules(Some(30)), Wanted::Any).await.expect("put");
+    put_definition(&desk.ledger, &rules(Some(30)), Wanted::Any)
+        .await
+        .expect("put");
     let low = desk.win("d", &[4]).await;
-    assert_eq!(desk.row(&low[0]).await.state, PayoutState::Held, "a lower one counts at once");
+    assert_eq!(
+        desk.row(&low[0]).await.state,
+        PayoutState::Held,
+        "a lower one counts at once"
+    );
     let approvals = desk.ledger.events_of(&desk.ledger.id).await;
     let approvals = approvals.iter().filter(|event| matches!(event.kind, Kind::Approval(_)));
     assert_eq!(approvals.count(), 1);
     let rows = desk.ledger.own_rows("audit", "action who before after n", "n").await;
     let row = rows.iter().find(|row| row[0] == "approve-limit").expect("audited");
-    assert_eq!((&*row[1], row[2].contains(":40"), row[3].contains(":100")), ("key-of-bob", true, true), "{row:?}");
+    assert_eq!(
+        (&*row[1], row[2].contains(":40"), row[3].contains(":100")),
+        ("key-of-bob", true, true),
+        "{row:?}"
+    );
     desk.assert_whole().await;
     desk.assert_verified().await;
 }

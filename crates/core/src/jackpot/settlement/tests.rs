@@ -39,8 +39,16 @@ fn every_state_meets_every_wish() {
         (State::Due, true, ["-", "settled", "failed", "void-requested"]),
         (State::Failed, true, ["-", "settled", "failed", "void-requested"]),
         (State::Settled, true, ["-", "Settled", "Settled", "Settled"]),
-        (State::VoidRequested, false, ["VoidRequested", "VoidRequested", "VoidRequested", "void"]),
-        (State::VoidRequested, true, ["-", "VoidRequested", "VoidRequested", "void"]),
+        (
+            State::VoidRequested,
+            false,
+            ["VoidRequested", "VoidRequested", "VoidRequested", "void"],
+        ),
+        (
+            State::VoidRequested,
+            true,
+            ["-", "VoidRequested", "VoidRequested", "void"],
+        ),
         (State::Void, false, ["Void", "Void", "Void", "-"]),
         (State::Void, true, ["-", "Void", "Void", "-"]),
     ];
@@ -60,7 +68,10 @@ fn two_owners_are_needed() {
     assert_eq!(told(&approved, &report(Ended::Settled), ANNA), "settled");
     assert_eq!(told(&in_state(State::VoidRequested, false), &Wish::Void, ANNA), "-");
     let other_key = ("second-key-of-anna", "anna");
-    assert_eq!(told(&in_state(State::VoidRequested, false), &Wish::Void, other_key), "-");
+    assert_eq!(
+        told(&in_state(State::VoidRequested, false), &Wish::Void, other_key),
+        "-"
+    );
 }
 
 #[test]
@@ -114,9 +125,18 @@ fn raising_removing_or_leaving_a_limit_waits_and_all_else_counts_at_once() {
         (vec![("none", None, "anna")], None),
         (vec![first], Some("tracked 40 anna - - -")),
         (vec![first, ("tracked", Some(30), "bob")], Some("tracked 30 bob - - -")),
-        (vec![first, ("tracked", Some(50), "bob")], Some("tracked 40 bob 2 tracked 50")),
-        (vec![first, ("tracked", None, "bob")], Some("tracked 40 bob 2 tracked -")),
-        (vec![first, ("none", Some(40), "bob")], Some("tracked 40 anna 2 none 40")),
+        (
+            vec![first, ("tracked", Some(50), "bob")],
+            Some("tracked 40 bob 2 tracked 50"),
+        ),
+        (
+            vec![first, ("tracked", None, "bob")],
+            Some("tracked 40 bob 2 tracked -"),
+        ),
+        (
+            vec![first, ("none", Some(40), "bob")],
+            Some("tracked 40 anna 2 none 40"),
+        ),
         // the value as it was sets none
         (vec![first, ("tracked", Some(40), "bob")], Some("tracked 40 anna - - -")),
         (
@@ -133,9 +153,18 @@ fn raising_removing_or_leaving_a_limit_waits_and_all_else_counts_at_once() {
             Some("tracked 40 eve 3 tracked 60"),
         ),
         // a limit that had no effect yet is a limit
-        (vec![("none", Some(40), "anna"), ("tracked", Some(50), "bob")], Some("tracked 40 bob 2 tracked 50")),
-        (vec![("tracked", None, "anna"), ("tracked", Some(9), "bob")], Some("tracked 9 bob - - -")),
-        (vec![("tracked", None, "anna"), ("none", None, "bob")], Some("none - anna - - -")),
+        (
+            vec![("none", Some(40), "anna"), ("tracked", Some(50), "bob")],
+            Some("tracked 40 bob 2 tracked 50"),
+        ),
+        (
+            vec![("tracked", None, "anna"), ("tracked", Some(9), "bob")],
+            Some("tracked 9 bob - - -"),
+        ),
+        (
+            vec![("tracked", None, "anna"), ("none", None, "bob")],
+            Some("none - anna - - -"),
+        ),
     ];
     for (puts, expected) in rows {
         assert_eq!(put(&puts).as_deref(), expected, "{puts:?}");
