@@ -413,6 +413,13 @@ event_fields! {
 }
 
 impl PayoutStep {
+    /// The step in the fields of an event that may not be readable as a whole.
+    #[must_use]
+    pub fn of_fields(fields: &EventFields) -> Option<Self> {
+        let is_step = fields.get("type") == Some("payout");
+        is_step.then(|| Self::read(&Fields(fields), "").ok()).flatten()
+    }
+
     /// The payout after it.
     #[must_use]
     pub fn standing(&self, at_ms: i64) -> Standing {

@@ -123,7 +123,7 @@ impl Batch {
                 self.rows.adjustments.push((name, n, at_ms, receive.parts.text()));
                 self.rows.received.push((at_ms, receive.from, receive.transfer_id));
             }
-            Kind::Payout(step) => self.stepped(start, (n, at_ms), step)?,
+            Kind::Payout(step) => self.stepped(start, (n, at_ms), step, false)?,
             Kind::Rotate {
                 epoch, opening, pruned, ..
             } => {
@@ -166,6 +166,10 @@ impl Batch {
             self.carried_payout(start, (n, at_ms), (paid, source), &mut all)?;
         }
         self.source_rows((n, at_ms), all);
+        let step = carried.step.and_then(|fields| PayoutStep::of_fields(&(&fields).into()));
+        if let Some(step) = step {
+            self.stepped(start, (n, at_ms), Box::new(step), true)?;
+        }
         self.rows
             .coupons
             .extend(carried.units.into_iter().map(|unit| CouponRow {
@@ -318,7 +322,13 @@ impl Batch {
     }
 
     /// Adds the row of a step, and signs the receipt of a void.
-    fn stepped(&mut self, start: &Start<'_>, (n, at_ms): (u64, i64), step: Box<PayoutStep>) -> Result<(), Stop> {
+    fn stepped(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        step: Box<PayoutStep>,
+        is_carried: bool,
+    ) -> Result<(), Stop> {
         let void_receipt = if step.step == Step::Void {
             let amount = Minor::try_from(step.amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"))?;
             let unsigned = UnsignedVoid {
@@ -336,6 +346,7 @@ impl Batch {
             n,
             at_ms,
             step,
+            is_carried,
             void_receipt,
         });
         Ok(())

@@ -55,6 +55,8 @@ pub struct StepRow {
     pub n: u64,
     pub at_ms: i64,
     pub step: Box<PayoutStep>,
+    /// Whether a skipped event took it. Perhaps it was skipped because the step does not follow.
+    pub is_carried: bool,
     /// Of a payout that was taken back.
     pub void_receipt: Option<VoidReceipt>,
 }

@@ -83,7 +83,8 @@ async fn begin(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx
 
 async fn ids(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
     let used = all(batches, |rows| &rows.payout_steps);
-    let used = used.filter(|(_, row)| matches!(row.step.step, Step::Settle | Step::Fail));
+    // A skipped event may have been skipped because the id is in the table.
+    let used = used.filter(|(_, row)| !row.is_carried && matches!(row.step.step, Step::Settle | Step::Fail));
     let rows = used.map(|(jackpot, row)| {
         let step = &row.step;
         [
@@ -112,6 +113,7 @@ async fn step(tx: &mut Tx<'_>, batch: &Batch<Jackpots>, row: &StepRow) -> Result
         n,
         at_ms,
         step,
+        is_carried,
         void_receipt,
     } = row;
     let attempt_ms = step.attempt.map_or(0, |_| step.attempt_at.unwrap_or(*at_ms));
@@ -140,7 +142,11 @@ async fn step(tx: &mut Tx<'_>, batch: &Batch<Jackpots>, row: &StepRow) -> Result
     .bind(step.before.as_str())
     .bind(step.tier.as_str())
     .bind(int(step.amount));
-    if set.execute(&mut **tx).await?.rows_affected() == 1 {
+    let is_set = set.execute(&mut **tx).await?.rows_affected() == 1;
+    if *is_carried {
+        return carry_id(tx, batch, row, is_set).await;
+    }
+    if is_set {
         return Ok(());
     }
     Err(WriteError::Contradicts(format!(
@@ -149,4 +155,24 @@ async fn step(tx: &mut Tx<'_>, batch: &Batch<Jackpots>, row: &StepRow) -> Result
         step.payout_id,
         step.before.as_str()
     )))
+}
+
+/// Remembers the settlement id of a step that a skipped event took.
+async fn carry_id(tx: &mut Tx<'_>, batch: &Batch<Jackpots>, row: &StepRow, is_set: bool) -> Result<(), WriteError> {
+    let step = &row.step;
+    if !is_set || !matches!(step.step, Step::Settle | Step::Fail) {
+        return Ok(());
+    }
+    let add = sqlx::query(
+        "INSERT INTO settlement_ids (jackpot_id, settlement_id, n, payout_id, attempt, attempt_text) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+    )
+    .bind(batch.id.as_str())
+    .bind(&*step.settlement_id)
+    .bind(int(row.n))
+    .bind(&*step.payout_id)
+    .bind(step.attempt.map_or("", |ended| ended.as_str()))
+    .bind(&*step.text);
+    add.execute(&mut **tx).await?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use jackpot::http::problem::Problem;
@@ -28,6 +29,7 @@ use crate::jackpot::ledger::cycles::exported;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::names;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::wait::eventually;
 
 on_both_databases!(
     every_step_reaches_its_row_and_the_books_balance,
@@ -39,6 +41,8 @@ on_both_databases!(
     a_raised_limit_waits_for_another_owner,
     verify_names_steps_that_can_not_follow,
 );
+
+const DEADLINE: Duration = Duration::from_mins(1);
 
 fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
@@ -162,6 +166,18 @@ impl Desk {
     async fn done(&self, payout_id: &str, asked: &Asked, owner: &str) -> ListedPayout {
         let row = self.act(payout_id, asked, owner).await;
         row.unwrap_or_else(|code| panic!("{asked:?}: {code}"))
+    }
+
+    /// A call that dies after its script. Nobody projects, so it still waits for the ledger.
+    async fn die(&self, payout_id: &str, asked: &Asked, owner: &str) {
+        let (operate, before) = (self.operate(), self.ledger.stream().await.len());
+        let stepped = eventually(DEADLINE, "the step is in Redis", async || {
+            (self.ledger.stream().await.len() > before).then_some(())
+        });
+        tokio::select! {
+            done = self.ask(&operate, payout_id, asked, owner) => panic!("it ended without the ledger: {done:?}"),
+            () = stepped => {}
+        }
     }
 
     async fn row(&self, payout_id: &str) -> ListedPayout {
@@ -388,18 +404,7 @@ async fn a_repeat_after_any_lost_reply_changes_nothing(db: LedgerDb) {
     ];
     for (payout_id, asked, owner) in &steps {
         let before = desk.ledger.stream().await.len();
-        let operate = desk.operate();
-        {
-            let call = desk.ask(&operate, payout_id, asked, owner);
-            tokio::pin!(call);
-            // Nobody projects, so the call waits for the ledger after its step; then it dies.
-            while desk.ledger.stream().await.len() == before {
-                tokio::select! {
-                    done = &mut call => panic!("it ended without the ledger: {done:?}"),
-                    () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
-                }
-            }
-        }
+        desk.die(payout_id, asked, owner).await;
         let row = desk.done(payout_id, asked, owner).await;
         assert_eq!(desk.done(payout_id, asked, owner).await, row);
         assert_eq!(desk.ledger.stream().await.len(), before + 1, "{asked:?}: one event");
@@ -413,27 +418,16 @@ async fn a_step_that_redis_lost_never_was(db: LedgerDb) {
     let desk = Desk::with(db).await;
     let won = desk.win("e", &[3]).await;
     desk.done(&won[0], &void(), "anna").await;
-    let operate = desk.operate();
-    let before = (desk.ledger.stream().await.len(), desk.ledger.money().await.2);
-    {
-        let asked = void();
-        let call = desk.ask(&operate, &won[0], &asked, "bob");
-        tokio::pin!(call);
-        while desk.ledger.stream().await.len() == before.0 {
-            tokio::select! {
-                done = &mut call => panic!("it ended without the ledger: {done:?}"),
-                () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
-            }
-        }
-    }
-    assert_eq!(desk.ledger.money().await.2, before.1 + 7);
+    let before = desk.ledger.money().await.2;
+    desk.die(&won[0], &void(), "bob").await;
+    assert_eq!(desk.ledger.money().await.2, before + 7);
     desk.ledger.wipe().await;
     desk.ledger.heal().await;
-    assert_eq!(desk.ledger.money().await.2, before.1, "it was never in the ledger");
+    assert_eq!(desk.ledger.money().await.2, before, "it was never in the ledger");
     assert_eq!(desk.row(&won[0]).await.state, PayoutState::VoidRequested);
     let row = desk.done(&won[0], &void(), "bob").await;
     assert_eq!(row.state, PayoutState::Void);
-    assert_eq!(desk.ledger.money().await.2, before.1 + 7, "once");
+    assert_eq!(desk.ledger.money().await.2, before + 7, "once");
     desk.assert_whole().await;
     desk.assert_verified().await;
 }
