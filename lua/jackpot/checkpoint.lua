@@ -6,8 +6,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark} | {'ok', mark}
 --       event: `state` a line "name value" for each field of the state and each count (state.lua), before this event;
 --       `tiers` "name pool reserve ... wins pool_written;" of each tier in force, in the order of METERS (tiers.lua);
---       after pool_written also MOVED_METERS, unless all are 0, and then voided, unless it is 0: so an older version can
---       read the tiers that do not use them
+--       after pool_written also MOVED_METERS, unless all are 0, and then voided, unless it is 0: so an older version
+--       can read the tiers that do not use them
 -- Invariants: changes nothing but the event number. Runs in every status.
 -- Cost: O(tiers).
 

@@ -8,8 +8,8 @@
 --       11..16 how many members KEYS[3] to KEYS[8] must have
 --       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values.lua); then the
 --       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
---       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold and voided where they
---       are used; all as the ledger has it, its open epoch and cycles too
+--       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold and voided where
+--       they are used; all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply.lua) nothing was written
