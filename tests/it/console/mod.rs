@@ -14,4 +14,5 @@ pub mod pages;
 mod rooms;
 mod service;
 mod sessions;
+mod settlement;
 mod transfers;
