@@ -5,6 +5,8 @@
 pub struct Operator {
     /// Name of the key.
     pub who: String,
+    /// Who holds that key.
+    pub owner: String,
     /// Id of the HTTP request.
     pub request_id: String,
 }

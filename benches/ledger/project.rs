@@ -166,6 +166,7 @@ async fn open(place: &Place, id: &Id) -> Outcome {
     let definition = Definition::check(serde_json::from_value(document)?).map_err(|wrong| format!("{wrong:?}"))?;
     let by = Operator {
         who: "bench".to_owned(),
+        owner: "bench".to_owned(),
         request_id: "bench".to_owned(),
     };
     let operate = &place.operate;

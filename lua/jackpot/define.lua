@@ -9,11 +9,13 @@
 --       for a jackpot that this call creates:  15 status: open | paused  16 nonce  17 secret id of its epoch 1
 --       18 retention, seconds; a change keeps the jackpot's own
 --       19 must-hit rules of its tiers (cycles.lua), '' for none  20 prepared cycles
+--       21 settlement: none | tracked  22 approval_above, '-' for none  23 owner of the key
 -- Reply {'created' | 'changed' | 'waits' | 'same', mark, last version}
 --       {'mismatch', mark} `wanted` does not hold | {'closed', mark}
 --       {'behind' | 'restoring' | 'stale', mark}
 --       {'status', mark} a new jackpot must be open or paused
 --       {'tier-removed' | 'currency', mark, ...} (define_reply.lua)
+-- The settlement and its limit do not wait for a take of all (limit.lua).
 -- Invariants: `definitions` holds every version under which a remembered entry was drawn. The last PUT is the target:
 -- it replaces a waiting definition. Repeats and delayed PUTs: lua/subject/puts.lua.
 -- Cost: O(tiers).
@@ -78,10 +80,12 @@ local function create()
   put_rules(state, ARGV[19])
   must(prepare(state, ARGV[20], at) == nil or nil, 'JP_ARGUMENT cycles')
   apply_cycles(state, tiers)
+  local hold = put_hold(nil, ARGV[21], ARGV[22], ARGV[23], '1')
   local own = {
     tiers = tiers_text,
     money = money,
     currency = currency,
+    hold = hold and hold_row(hold),
     status = state.status,
     epoch = '1',
     commitment = ARGV[3],
@@ -94,6 +98,9 @@ local function create()
   }
   append_define(KEYS[5], state, at, put_values(put, 'created', '1', own))
   make_pools(tiers, fresh)
+  if hold then
+    redis.call('HSET', KEYS[1], 'hold', own.hold)
+  end
   local puts = remember_put(put, 'created', '1')
   redis.call('HSET', KEYS[1], 'restores', num(state.restores), 'status', status_text(state), 'puts', puts)
   write_state(KEYS[1], state)
@@ -158,6 +165,7 @@ local lacking = prepare(state, ARGV[20], at)
 if lacking then
   return { lacking, mark(state) }
 end
+local hold = put_hold(known_hold(KEYS[1]), ARGV[21], ARGV[22], ARGV[23], version)
 local must_wait = live or not caps_hold(rows, tiers)
 local mode = (must_wait and money ~= state.money) and 'waits' or 'changed'
 if mode == 'changed' then
@@ -167,12 +175,16 @@ local own = {
   tiers = tiers_text,
   money = money,
   currency = currency,
+  hold = hold and hold_row(hold),
   superseded = superseded,
   meters = changes(state, tiers),
   applied = state.applied or '',
   cycles = cycle_changes(state),
 }
 append_define(KEYS[5], state, at, put_values(put, mode, version, own))
+if hold then
+  redis.call('HSET', KEYS[1], 'hold', own.hold)
+end
 make_pools(tiers, fresh)
 write_pools(tiers)
 redis.call('HSET', KEYS[2], version, put.json)

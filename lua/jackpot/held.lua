@@ -42,6 +42,11 @@ local function held_values(state, pending, seen_a, seen_b, definitions, adjustme
     out[#out + 1] = 'cycles'
     out[#out + 1] = state.cycles_text
   end
+  local hold = redis.call('HGET', KEYS[1], 'hold')
+  if hold then
+    out[#out + 1] = 'hold'
+    out[#out + 1] = hold
+  end
   local hashes = { seen_a, seen_b, definitions, adjustments }
   for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do
     out[#out + 1] = name

@@ -16,6 +16,9 @@
 --   puts      lua/subject/puts.lua
 --   terms     under what entries are taken, packed (values.lua): rarely written
 --   meters    what entries change, packed (values.lua): written by each of them
+--   moved     what tiers have outside the packed meters (moved.lua)
+--   hold      under what payouts are tracked (limit.lua); missing while the jackpot does not use it
+--   voided    what payouts were taken back (voided_rows.lua); missing while none was
 --   cycles    cycles of must-hit rules (cycles.lua); missing while no tier has had one
 -- In memory they are one table, `state`: n, restores, status, the values of terms, seq, order, and `meters`, the list
 -- of the packed meters.

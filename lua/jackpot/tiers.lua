@@ -5,8 +5,8 @@
 -- decides by it. For each tier, at every instant, in millionths:
 --   contributed + funded = pool + reserve + overflow + the two remainders + paid + reversed + transferred_out
 --     + expected
--- `funded` counts what operators paid in, and what transfers brought (`transferred_in`) or will bring (`expected`),
--- so that its bound holds for them in scripts that read only the packed meters.
+-- `funded` counts what operators paid in, what transfers brought (`transferred_in`) or will bring (`expected`), and
+-- what payouts were taken back (`voided`). So its bound holds for them in scripts that read only the packed meters.
 -- contributed + funded stays at most MAX. This bounds every other term, so a claim can never fail on a bound.
 
 local MICRO = 1000000 -- millionths of a minor unit

@@ -18,6 +18,7 @@ if state.version ~= ARGV[2] then
 end
 local waiting = state.next ~= '' and redis.call('HGET', KEYS[2], state.next) or ''
 local tiers = read_tiers(state, state.tiers, 7, nil, true)
+local voided = voided_rows(KEYS[1])
 local reply = viewed_reply(mark(state), {
   now_ms = num(now_ms()),
   definition = redis.call('HGET', KEYS[2], state.version),
@@ -33,6 +34,7 @@ for _, tier in ipairs(tiers) do
   for _, name in ipairs(MOVED_METERS) do
     row[name] = num(moved[name])
   end
+  row.voided = num(voided[tier.name] or 0)
   append_tier_meters(reply, row)
 end
 local held = held_values(state, KEYS[3], KEYS[4], KEYS[5], KEYS[2], KEYS[6])

@@ -46,6 +46,7 @@ local function append_tier_meters(reply, values)
   reply[length + 18] = values.transferred_out
   reply[length + 19] = values.transferred_out_micro
   reply[length + 20] = values.expected
+  reply[length + 21] = values.voided
 end
 
 -- A value of the state, or a count of another key.

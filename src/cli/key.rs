@@ -29,7 +29,7 @@ enum Action {
     /// Make a key and print it, alone. It is shown only this once; only its hash is kept.
     #[command(after_help = examples::KEY_NEW)]
     New(NewArgs),
-    /// List the keys: name, role, creation, end, whether they see codes, and the subjects they may name.
+    /// List the keys: name, role, creation, end, whether they see codes, owner, and the subjects they may name.
     #[command(after_help = examples::KEY_LIST)]
     List,
     /// Revoke a key. A running service refuses it within 2 s, and ends what is open under it.
@@ -58,6 +58,10 @@ struct NewArgs {
     /// When the key ends: 90s, 15m, 12h, 90d, 2w, or a time such as 2027-01-31T00:00:00Z; at most ten years.
     #[arg(long, value_name = "TIME")]
     expires: Option<Expiry>,
+    /// Who holds the key, up to 64 letters, digits, . _ or -: approvals and voids need keys of two owners. Default: the
+    /// key's own name.
+    #[arg(long, value_name = "NAME")]
+    owner: Option<KeyName>,
     /// Let a read key see the codes of coupons. Otherwise they are null in its answers.
     #[arg(long)]
     codes: bool,
@@ -123,10 +127,12 @@ fn act(args: Args) -> Result<(), Failed> {
 
 fn new(wish: NewArgs, file: &KeyFile, data_dir: &Path) -> Result<(KeyName, String), Failed> {
     if wish.codes && wish.role != Role::Read {
-        let text = format!(
-            "--codes is for read keys: a key with the role {} sees the codes of coupons anyway",
-            wish.role
-        );
+        let sees = if wish.role == Role::Approve {
+            "never sees the codes of coupons"
+        } else {
+            "sees the codes of coupons anyway"
+        };
+        let text = format!("--codes is for read keys: a key with the role {} {sees}", wish.role);
         return Err(Failed::Usage(text));
     }
     let only = (!wish.only.is_empty())
@@ -138,6 +144,7 @@ fn new(wish: NewArgs, file: &KeyFile, data_dir: &Path) -> Result<(KeyName, Strin
         only: only.map_err(|rule| Failed::Usage(format!("--only: {rule}")))?,
         expires_at: expires_at.map_err(|rule| Failed::Usage(format!("--expires: {rule}")))?,
         codes: wish.codes,
+        owner: wish.owner,
     };
     if !file.path().try_exists()? && !wish.create {
         agree(file.path(), data_dir)?;
@@ -188,8 +195,8 @@ fn tell(file: &KeyFile, name: &KeyName) -> Result<(), Failed> {
 
 fn list(keys: &[Key], now: Timestamp) -> String {
     let mut text = format!(
-        "{:<24}  {:<7}  {:<20}  {:<28}  CODES  ONLY\n",
-        "NAME", "ROLE", "CREATED", "EXPIRES"
+        "{:<24}  {:<7}  {:<20}  {:<28}  CODES  {:<24}  ONLY\n",
+        "NAME", "ROLE", "CREATED", "EXPIRES", "OWNER"
     );
     for key in keys {
         let expires = match key.expires_at {
@@ -201,9 +208,10 @@ fn list(keys: &[Key], now: Timestamp) -> String {
         let only = key.only.as_ref().map_or("-".to_owned(), Subjects::in_full);
         // Widths apply to text, not to values with only a display form.
         let (name, role, created) = (key.name.as_str(), key.role.to_string(), shown(key.created_at));
+        let owner = key.owner();
         writeln!(
             text,
-            "{name:<24}  {role:<7}  {created:<20}  {expires:<28}  {codes:<5}  {only}"
+            "{name:<24}  {role:<7}  {created:<20}  {expires:<28}  {codes:<5}  {owner:<24}  {only}"
         )
         .expect("a text takes all");
     }

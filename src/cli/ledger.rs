@@ -159,6 +159,7 @@ impl Work<'_> {
         let session = self.session;
         let by = Operator {
             who: "command line".to_owned(),
+            owner: "command line".to_owned(),
             request_id: String::new(),
         };
         let at = At {

@@ -281,6 +281,7 @@ impl<'a> Restoring<'a> {
         };
         let by = Operator {
             who: "command line".to_owned(),
+            owner: "command line".to_owned(),
             request_id: String::new(),
         };
         let reason = self.args.reason.as_str();

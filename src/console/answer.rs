@@ -56,4 +56,5 @@ pub struct Meter {
     pub reversed: u64,
     pub transferred_in: u64,
     pub transferred_out: u64,
+    pub voided: u64,
 }

@@ -23,7 +23,7 @@ use crate::keys::{Expiry, Key, KeyName, KnownKey, MAX_SUBJECTS, Role, Subject};
 const SOON: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// The fields of a wish.
-const FIELDS: [&str; 5] = ["name", "role", "only", "expires", "codes"];
+const FIELDS: [&str; 6] = ["name", "role", "only", "expires", "codes", "owner"];
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/keys", crate::http::get().to(get));
@@ -75,6 +75,7 @@ fn table(desk: &Desk) -> Markup {
         thead { tr {
             th scope="col" { (words.t("key-name")) }
             th scope="col" { (words.t("key-role")) }
+            th scope="col" { (words.t("key-owner")) }
             th scope="col" { (words.t("key-only")) }
             th scope="col" { (words.t("key-codes")) }
             th scope="col" { (words.t("key-created")) }
@@ -91,6 +92,7 @@ fn row(desk: &Desk, key: &Key, now: Timestamp) -> Markup {
     html! { tr {
         th.nowrap scope="row" { span.id { (key.name.as_str()) } @if key.name.as_str() == desk.session.caller.name() { " " span.badge { (words.t("key-yours")) } } }
         td { (key.role) }
+        td.id { (key.owner()) }
         td { @match &key.only { Some(only) => span.id title=(only.in_full()) { (only) }, None => (words.t("key-all")) } }
         td { @if key.sees_codes() { (words.t("key-yes")) } @else { (words.t("key-no")) } }
         td { (at(key.created_at)) }
@@ -145,7 +147,7 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     {
         wrong.push(("name", words.t("key-name-taken")));
     }
-    let role = [Role::Play, Role::Read, Role::Operate].map(|role| role.to_string());
+    let role = [Role::Play, Role::Read, Role::Operate, Role::Approve].map(|role| role.to_string());
     if !role.iter().any(|role| role == form.get("role")) {
         wrong.push(("role", words.t("key-role-wrong")));
     }
@@ -164,6 +166,12 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     {
         wrong.push(("expires", why));
     }
+    let owner = form.get("owner");
+    if !owner.is_empty()
+        && let Err(why) = owner.parse::<KeyName>()
+    {
+        wrong.push(("owner", why));
+    }
     let codes = form.get("codes") == "true";
     if codes && form.get("role") != "read" {
         wrong.push(("codes", words.t("key-codes-read")));
@@ -176,21 +184,24 @@ fn parsed(desk: &Desk, form: &Form) -> Result<Vec<String>, Vec<(&'static str, St
     let expires = [("--expires", expires)].into_iter().filter(|(_, end)| !end.is_empty());
     let expires = expires.flat_map(|(option, end)| [option, end]);
     let codes = codes.then_some("--codes");
+    let owner = [("--owner", owner)].into_iter().filter(|(_, name)| !name.is_empty());
+    let owner = owner.flat_map(|(option, name)| [option, name]);
     Ok(options
         .into_iter()
         .chain(only)
         .chain(expires)
         .chain(codes)
+        .chain(owner)
         .map(str::to_owned)
         .collect())
 }
 
 fn new_key(desk: &Desk, form: &Form, made: Option<&str>) -> Markup {
     let words = desk.words;
-    let roles =
-        [Role::Play, Role::Read, Role::Operate].map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
-    let [name_hint, only_hint, expires_hint] =
-        ["key-name-hint", "key-only-hint", "key-expires-hint"].map(|name| words.t(name));
+    let roles = [Role::Play, Role::Read, Role::Operate, Role::Approve]
+        .map(|role| (role.to_string(), words.t(&format!("role-{role}"))));
+    let [name_hint, owner_hint, only_hint, expires_hint] =
+        ["key-name-hint", "key-owner-hint", "key-only-hint", "key-expires-hint"].map(|name| words.t(name));
     html! {
         section.panel.stack id="new" {
             h2 { (words.t("key-new")) }
@@ -199,6 +210,7 @@ fn new_key(desk: &Desk, form: &Form, made: Option<&str>) -> Markup {
             form.stack method="get" action="/console/keys#new" {
                 div.fields {
                     (Field::new("name", &words.t("key-name"), Kind::Text).hint(&name_hint).of(form))
+                    (Field::new("owner", &words.t("key-owner"), Kind::Text).hint(&owner_hint).optional().of(form))
                     (Field::new("expires", &words.t("key-expires"), Kind::Text).hint(&expires_hint).optional().of(form))
                 }
                 (Field::new("role", &words.t("key-role"), Kind::Choice(&roles)).of(form))

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 13] = [
+const ACTIONS: [&str; 18] = [
     "define",
     "pause",
     "resume",
@@ -30,7 +30,12 @@ const ACTIONS: [&str; 13] = [
     "adjust",
     "rotate",
     "restore",
+    "approve",
+    "settle",
+    "fail",
+    "void-request",
     "void",
+    "approve-limit",
     "redrive",
     "skip",
     "emergency-stop",

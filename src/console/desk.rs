@@ -321,6 +321,12 @@ impl Desk {
         self.session.caller.role() == Role::Operate
     }
 
+    /// Whether the operator approves, and sees no more than what waits for that.
+    #[must_use]
+    pub fn may_approve(&self) -> bool {
+        self.session.caller.role() == Role::Approve
+    }
+
     /// Asks the API.
     ///
     /// # Errors
@@ -513,8 +519,8 @@ impl Desk {
         html! {
             a.skip href="#content" { (words.t("skip")) }
             header.side { div {
-                a.brand href="/console/" { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
-                nav aria-label=(words.t("nav")) { (sections(words, page.section)) }
+                a.brand href=(if self.may_approve() { links::HELD } else { "/console/" }) { img src=(ICON_FILE.path()) alt=""; (words.t("console")) }
+                nav aria-label=(words.t("nav")) { (sections(words, page.section, self.may_approve())) }
                 div.who {
                     p { (words.t("signed-in-as")) " " strong { (self.session.caller.name()) } br; span.muted { (self.session.caller.role()) } }
                     form method="post" action="/console/sign-out" { (self.form_token()) button.plain { (words.t("sign-out")) } }
@@ -541,11 +547,15 @@ impl Desk {
     }
 }
 
-fn sections(words: Words, current: Section) -> Markup {
+fn sections(words: Words, current: Section, approves: bool) -> Markup {
+    let is_shown = |section: &Section| !approves || *section == Section::Payouts;
+    let groups = Section::GROUPS
+        .iter()
+        .filter(|(_, sections)| sections.iter().any(is_shown));
     html! {
-        @for (group, sections) in Section::GROUPS {
+        @for (group, sections) in groups {
             h2 { (words.t(group)) }
-            ul { @for section in *sections {
+            ul { @for section in sections.iter().filter(|section| is_shown(section)) {
                 li { a href=(section.path()) aria-current=[(*section == current).then_some("page")] { (words.t(section.name())) } }
             } }
         }

@@ -155,11 +155,12 @@ fn meters(desk: &Desk, jackpot: &Jackpot) -> Markup {
 /// A meter that few jackpots have: its name, and its amount.
 type Moved = (&'static str, fn(&Meter) -> u64);
 
-/// The meters of reversals and transfers.
-const MOVED: [Moved; 3] = [
+/// The meters of reversals, transfers and voids.
+const MOVED: [Moved; 4] = [
     ("reversed", |meter| meter.reversed),
     ("term-transfers_in", |meter| meter.transferred_in),
     ("term-transfers_out", |meter| meter.transferred_out),
+    ("term-voided", |meter| meter.voided),
 ];
 
 fn meter_row(meter: &Meter, moved: &[Moved], shown: &dyn Fn(i128) -> String) -> Markup {

@@ -57,6 +57,15 @@ pub fn payout(id: &str) -> String {
     format!("/console/payouts/{}", part(id))
 }
 
+/// A step of a payout: approve, settle, fail or void.
+#[must_use]
+pub fn payout_step(id: &str, step: &str) -> String {
+    format!("{}/{step}", payout(id))
+}
+
+/// The payouts that wait for an approval.
+pub const HELD: &str = "/console/payouts?state=held";
+
 #[must_use]
 pub fn entry(jackpot: &str, entry: &str) -> String {
     format!("{}/entries/{}", self::jackpot(jackpot), part(entry))

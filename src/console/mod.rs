@@ -41,6 +41,7 @@ mod reports;
 mod reverse;
 mod rooms;
 mod session;
+mod settle;
 mod shared;
 mod sign_in;
 mod signature;
@@ -93,6 +94,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(define::routes)
         .configure(jackpot::routes)
         .configure(payouts::routes)
+        .configure(settle::routes)
         .configure(entries::routes)
         // Before the comparison, whose path takes any kind.
         .configure(ledger::routes)

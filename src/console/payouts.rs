@@ -1,6 +1,7 @@
 //! Payouts: the list, and a receipt with its check.
 
 use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
 use actix_web::web::{Path, ServiceConfig};
 use jackpot_core::receipt::Receipt;
 use jackpot_ui::money::money;
@@ -12,9 +13,9 @@ use super::answer::List;
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::form::Kind;
-use super::links;
 use super::list::{Filter, Listing, wide};
 use super::signature::Signed;
+use super::{links, settle};
 
 pub fn routes(config: &mut ServiceConfig) {
     config
@@ -35,14 +36,26 @@ struct Payout {
     claim_order: u64,
     paid_at: String,
     source_id: Option<String>,
+    state: String,
 }
+
+/// What the API calls states.
+const STATES: [&str; 7] = ["paid", "held", "due", "settled", "failed", "void-requested", "void"];
 
 async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
     let words = desk.words;
+    if desk.may_approve() && desk.query("state") != "held" {
+        return Ok(HttpResponse::SeeOther().insert_header((LOCATION, links::HELD)).finish());
+    }
+    let any = (String::new(), words.t("audit-any"));
+    let states = STATES.map(|state| (state.to_owned(), words.t(&format!("payout-state-{state}"))));
+    let states: Vec<_> = [any].into_iter().chain(states).collect();
+    let state = words.t("payout-state");
     let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
     let [from, to, least] = ["from-utc", "to-utc", "min-amount"].map(|name| words.t(name));
     let source = words.t("source-id");
-    let filters: [Filter<'_>; 7] = [
+    let filters: [Filter<'_>; 8] = [
+        ("state", &state, Kind::Choice(&states)),
         ("jackpot_id", &jackpot, Kind::Text),
         ("player_id", &player, Kind::Text),
         ("tier", &tier, Kind::Text),
@@ -93,6 +106,7 @@ fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Payout>) -> Markup {
             th scope="col" { (words.t("payout-player")) }
             th scope="col" { (words.t("entry")) }
             th scope="col" { (words.t("source-id")) }
+            th scope="col" { (words.t("payout-state")) }
         } }
         tbody { @for payout in &list.items { (row(desk, payout)) } }
     } };
@@ -109,6 +123,7 @@ fn row(desk: &Desk, payout: &Payout) -> Markup {
         td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
         td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
         td.id { (payout.source_id.as_deref().unwrap_or("")) }
+        td { (settle::badge(desk.words, &payout.state)) }
     } }
 }
 
@@ -134,7 +149,10 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         text: &receipt.signed_text(),
         json: &format!("/console/files/json/payouts/{}", links::part(&receipt.payout_id)),
     };
+    let standing = settle::standing(&desk, &receipt).await;
+    let standing = standing.map_err(|problem| Failure::of_api(words, problem))?;
     let content = html! {
+        @if let Some(standing) = standing.filter(|standing| standing.state != "paid") { (settle::panel(&desk, &standing)) }
         section.panel { h2 { (words.t("receipt")) } (facts(&desk, &receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };

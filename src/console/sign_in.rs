@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::desk::{FORM_TOKEN, Posted, cookie, cookie_name, is_from_here, is_tls, key_name, read_form, session};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
+use super::links;
 use super::session::LASTS;
 use super::state::Console;
 use crate::http::auth::Role;
@@ -155,7 +156,10 @@ pub async fn post(
         session = token.name(),
         "signed in to the console"
     );
-    let mut answer = to(safe(Some(form.get("next"))));
+    let mut answer = match known.key.role {
+        Role::Approve => to(links::HELD),
+        _ => to(safe(Some(form.get("next")))),
+    };
     let is_tls = is_tls(&console, &request);
     let lasts = i64::try_from(LASTS.as_secs()).unwrap_or(i64::MAX);
     let cookie = built(cookie_name(is_tls), text, is_tls).path(path(is_tls));

@@ -1,12 +1,12 @@
 //! Identifies the caller and checks its rights: `Authorization: Bearer <key>`, roles, bound keys, and the limit per
 //! key.
 //!
-//! A handler requires a role by the type of its argument: [`Play`], [`Read`], [`Operate`], [`PlayOrRead`], or
+//! A handler requires a role by the type of its argument: [`Play`], [`Read`], [`Operate`], [`Approve`], [`PlayOrRead`], or
 //! [`Anyone`] for what may be public. Put it before [`super::body::Body`], so that the body of an unknown caller is not
 //! read.
 //!
 //! A bound key gets through these only if the path names one of its subjects. A handler whose path names no subject, or
-//! that answers about several, takes [`PlayFiltered`], [`ReadFiltered`] or [`AnyoneFiltered`]. It shows what [`Caller::own`] and
+//! that answers about several, takes a type whose name ends with `Filtered`. It shows what [`Caller::own`] and
 //! [`Caller::check`] allow. So a new route refuses bound keys until its author decides.
 
 use std::future::{Ready, pending, ready};
@@ -54,6 +54,12 @@ impl Caller {
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.key.name.as_str()
+    }
+
+    /// Who holds the key.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        self.0.key.owner()
     }
 
     /// Name of the key as shared text.
@@ -157,6 +163,7 @@ impl KeyEnd {
 pub fn operator(caller: &Caller, request_id: &RequestId) -> Operator {
     Operator {
         who: caller.name().to_owned(),
+        owner: caller.owner().to_owned(),
         request_id: request_id.as_str().to_owned(),
     }
 }
@@ -247,6 +254,23 @@ macro_rules! extractor {
 extractor! {
     /// A caller who may operate what the path names.
     Operate: require_own Operate
+}
+extractor! {
+    /// A caller who may approve what the path names.
+    Approve: require_own Approve
+}
+extractor! {
+    /// A caller who may operate. A bound key too: the handler checks what the request is about.
+    OperateFiltered: require Operate
+}
+extractor! {
+    /// A caller who may approve. A bound key too: the handler checks what the request is about.
+    ApproveFiltered: require Approve
+}
+extractor! {
+    /// A caller who may read, or approve what waits for an approval. A bound key too: the handler shows it only what it may
+    /// see.
+    ReadOrApproveFiltered: require Read, Approve
 }
 extractor! {
     /// A caller who may read what the path names.

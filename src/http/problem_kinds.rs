@@ -69,8 +69,52 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "forbidden",
         "The key's role does not allow this",
-        "The key is valid, but has another role. Roles are play, read and operate. The export of a ledger with codes \
+        "The key is valid, but has another role. Roles are play, read, operate and approve. The export of a ledger with codes \
          of coupons needs a `read` key made with `--codes`.",
+    ),
+    kind(
+        "same-owner",
+        "Another owner has to do this",
+        "Who set the limit does not approve, and who approved a payout does not settle it. Nothing was done. Use a key that \
+         somebody else holds (`jackpot key new --owner`).",
+    ),
+    kind(
+        "not-tracked",
+        "The payout is not tracked",
+        "The definition of the jackpot had `settlement` none when the payout was claimed: it is paid, and nothing follows.",
+    ),
+    kind(
+        "payout-held",
+        "The payout waits for an approval",
+        "Its amount is at or above `approval_above` of the definition. Nothing was done. A key with the role approve has to \
+         approve it first.",
+    ),
+    kind(
+        "payout-settled",
+        "The payout is settled",
+        "The winner has the money, by another settlement id. Nothing was done.",
+    ),
+    kind(
+        "payout-void-requested",
+        "The payout is to be taken back",
+        "An owner asked to void it. It is neither approved nor settled any more; a second owner voids it.",
+    ),
+    kind(
+        "payout-void",
+        "The payout was taken back",
+        "Two owners have voided it, and its amount is in the overflow of its tier. Nothing was done.",
+    ),
+    kind(
+        "settlement-id-reused",
+        "The settlement id has other content",
+        "The jackpot has used this settlement id for another payout, or with another reference, reason or result. Nothing was \
+         done. Use an id of its own for each attempt.",
+    ),
+    kind(
+        "approval-superseded",
+        "A later PUT asked for another limit",
+        "The version is that of an earlier PUT, and what waits is another limit. Nothing was done. Look at `pending` of the \
+         jackpot, and approve its version.",
     ),
     kind(
         "wrong-source",

@@ -16,6 +16,7 @@ use super::play::Play;
 use super::recovery::Recovery;
 use super::secrets;
 use super::transfer::worker::Transfers;
+use super::unsettled::UnsettledPayouts;
 use super::view::Views;
 use crate::capability::{Capability, Ground, Routes, StartError, Until, Worker};
 use crate::coupon;
@@ -146,6 +147,10 @@ impl Capability for Service {
             sql: self.ledger.sql.clone(),
             metrics: self.metrics.clone(),
         };
+        let unsettled = UnsettledPayouts {
+            sql: self.ledger.sql.clone(),
+            metrics: self.metrics.clone(),
+        };
         Ok(vec![
             Worker {
                 name: "the recovery",
@@ -156,6 +161,11 @@ impl Capability for Service {
                 name: "the transfers",
                 until: Until::Stopping,
                 run: Box::new(|stopping| Box::pin(transfers.run(stopping))),
+            },
+            Worker {
+                name: "the count of unsettled payouts",
+                until: Until::Stopping,
+                run: Box::new(|stopping| Box::pin(unsettled.run(stopping))),
             },
         ])
     }

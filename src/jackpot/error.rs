@@ -12,6 +12,7 @@ use crate::store::StoreError;
 use crate::subject::MaybeScript;
 
 use super::scripts::ScriptError;
+use super::settlement::SettlementError;
 use super::view::Status;
 
 /// Why a request of a client or operator failed.
@@ -71,6 +72,9 @@ pub enum PlayError {
     /// The time for a reversal has passed.
     #[error("entry '{entry_id}' can be reversed for {within_s} seconds after it was taken, which have passed")]
     TooLate { entry_id: String, within_s: u64 },
+    /// A step of a payout was not taken.
+    #[error(transparent)]
+    Settlement(#[from] SettlementError),
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),

@@ -49,6 +49,7 @@ pub async fn define_from(directory: &Path, operate: &Operate, named: &Named) -> 
         let definition = checked.map_err(|wrong| refused(at(), &wrong))?;
         let by = Operator {
             who: "file".to_owned(),
+            owner: "file".to_owned(),
             request_id: String::new(),
         };
         let id = &definition.document().id;

@@ -6,7 +6,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::jackpot::steps::Step;
 
-use crate::telemetry::{ClaimResult, EntryResult, Metrics};
+use crate::telemetry::{ClaimResult, EntryResult, Metrics, Unsettled};
 
 use super::batch::BatchPlayed;
 use super::error::PlayError;
@@ -102,6 +102,11 @@ impl PlayMetrics {
     /// Transfers that were given and not received, as this instance last saw.
     pub(super) fn in_transit(&self, count: usize) {
         self.0.ledger.in_transit(count);
+    }
+
+    /// Payouts that are not settled, as this instance last saw.
+    pub(super) fn unsettled(&self, all: Vec<Unsettled>) {
+        self.0.settlement.show(all);
     }
 
     /// Entries without an outcome, as this instance last saw.

@@ -28,6 +28,8 @@ pub mod reverse;
 pub mod scripts;
 pub mod secrets;
 pub mod segment;
+pub mod settlement;
 mod taking;
 pub mod transfer;
+pub mod unsettled;
 pub mod view;

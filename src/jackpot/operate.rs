@@ -72,6 +72,7 @@ impl Operate {
             status,
             opening: self.views.opening(id, 1)?,
             retention_s: self.retention_s,
+            owner: by.owner.clone(),
         };
         engine::define(self, id, Stamp::new()?.put(definition, wanted, by), &new).await
     }
@@ -194,6 +195,7 @@ impl Operate {
         }
         let by = Operator {
             who: "service".to_owned(),
+            owner: "service".to_owned(),
             request_id: String::new(),
         };
         let reason = "the draw secret is another one".to_owned();
@@ -243,6 +245,7 @@ impl Operate {
         let reason = format!("Redis holds values that the service did not write: {detail}");
         let by = Operator {
             who: "service".to_owned(),
+            owner: "service".to_owned(),
             request_id: String::new(),
         };
         // This decision does not depend on what the pools hold.

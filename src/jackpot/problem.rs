@@ -6,6 +6,7 @@ use crate::http::problem::Problem;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::named::NamedError;
 use crate::jackpot::scripts::ScriptError;
+use crate::jackpot::settlement::SettlementError;
 use crate::jackpot::view::Status;
 use crate::ledger::reconcile::now::NotClean;
 use crate::room::door::DoorError;
@@ -40,6 +41,7 @@ impl From<PlayError> for Problem {
             }
             PlayError::EntryReversed { .. } => Problem::new(StatusCode::CONFLICT, "entry-reversed", error.to_string()),
             PlayError::TooLate { .. } => Problem::new(StatusCode::CONFLICT, "too-late", error.to_string()),
+            PlayError::Settlement(error) => of_settlement(&error),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
             PlayError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
@@ -83,6 +85,24 @@ impl From<NamedError> for Problem {
             NamedError::Ledger(error) => error.into(),
         }
     }
+}
+
+fn of_settlement(error: &SettlementError) -> Problem {
+    let (status, code) = match error {
+        SettlementError::NotTracked(_) => (StatusCode::CONFLICT, "not-tracked"),
+        SettlementError::Held(_) => (StatusCode::CONFLICT, "payout-held"),
+        SettlementError::Settled(_) => (StatusCode::CONFLICT, "payout-settled"),
+        SettlementError::VoidRequested(_) => (StatusCode::CONFLICT, "payout-void-requested"),
+        SettlementError::Void(_) => (StatusCode::CONFLICT, "payout-void"),
+        SettlementError::Superseded(_) => (StatusCode::CONFLICT, "approval-superseded"),
+        SettlementError::SameOwner { .. } => (StatusCode::FORBIDDEN, "same-owner"),
+        SettlementError::IdReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "settlement-id-reused"),
+        SettlementError::NotInLedger(_) => {
+            tracing::warn!(%error, "a step waits for the ledger");
+            return Problem::store_unavailable("the ledger does not have the step yet; repeat the same request");
+        }
+    };
+    Problem::new(status, code, error.to_string())
 }
 
 fn of_door(error: &DoorError) -> Problem {

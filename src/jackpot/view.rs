@@ -91,10 +91,12 @@ pub struct Meter {
     /// Its millionths.
     #[serde(skip)]
     pub transferred_out_micro: u64,
+    /// Payouts that were taken back: they are in the overflow again.
+    pub voided: u64,
     /// Room for transfers that are to come.
     #[serde(skip)]
     pub expected: u64,
-    /// What Redis has as `funded`: also what transfers brought or will bring.
+    /// What Redis has as `funded`: also what transfers brought or will bring, and payouts that were taken back.
     #[serde(skip)]
     pub funded_in_redis: i64,
     /// Millionths beside `funded`, of what reversals could not take out of the tier.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::subjects::Subjects;
 use crate::random::{self, RandomError};
 
-/// The role of a key. `operate` may do everything.
+/// The role of a key. `operate` may do everything but approve, so that two people are needed for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -19,15 +19,17 @@ pub enum Role {
     Play,
     /// All reads.
     Read,
-    /// Everything.
+    /// Everything but approvals.
     Operate,
+    /// Approvals, and the payouts that wait for one.
+    Approve,
 }
 
 impl Role {
     /// Whether a key of this role may make requests that need `needed`.
     #[must_use]
     pub fn allows(self, needed: Role) -> bool {
-        self == needed || self == Role::Operate
+        self == needed || (self == Role::Operate && needed != Role::Approve)
     }
 }
 
@@ -37,6 +39,7 @@ impl fmt::Display for Role {
             Role::Play => "play",
             Role::Read => "read",
             Role::Operate => "operate",
+            Role::Approve => "approve",
         })
     }
 }
@@ -111,6 +114,9 @@ pub struct Key {
     /// Whether a `read` key sees the codes of coupons. The other roles always do.
     #[serde(default, skip_serializing_if = "is_false")]
     pub codes: bool,
+    /// Who holds it; without it the key is its own owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<KeyName>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -125,10 +131,20 @@ impl Key {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
+    /// Who holds it: what needs two people needs keys of two owners.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        self.owner.as_ref().unwrap_or(&self.name).as_str()
+    }
+
     /// Whether answers to it hold the codes of coupons.
     #[must_use]
     pub fn sees_codes(&self) -> bool {
-        self.role != Role::Read || self.codes
+        match self.role {
+            Role::Play | Role::Operate => true,
+            Role::Read => self.codes,
+            Role::Approve => false,
+        }
     }
 }
 
@@ -144,6 +160,8 @@ pub struct Rights {
     pub expires_at: Option<Timestamp>,
     /// As in [`Key::codes`].
     pub codes: bool,
+    /// As in [`Key::owner`].
+    pub owner: Option<KeyName>,
 }
 
 impl From<Role> for Rights {
@@ -153,6 +171,7 @@ impl From<Role> for Rights {
             only: None,
             expires_at: None,
             codes: false,
+            owner: None,
         }
     }
 }
@@ -189,6 +208,7 @@ impl RawKey {
             only,
             expires_at,
             codes,
+            owner,
         } = rights;
         Key {
             name,
@@ -198,6 +218,7 @@ impl RawKey {
             expires_at,
             only,
             codes,
+            owner,
         }
     }
 }

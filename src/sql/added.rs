@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 11] = [
+pub const TABLES: [Added; 13] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -26,6 +26,8 @@ pub const TABLES: [Added; 11] = [
     CYCLES,
     TRANSFERS,
     REPORT_RUNS,
+    PAYOUT_STATES,
+    SETTLEMENT_IDS,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -263,6 +265,77 @@ pub const REPORT_RUNS: Added = Added {
         ("version", false),
         // JSON: sums of all events up to the last
         ("totals", true),
+    ],
+    is_copied: true,
+};
+
+/// Payouts that are tracked until the winner has the money (`jackpot::settlement`): where each is, and what lists of them
+/// filter by. The last index has what is not settled, for metrics.
+pub const PAYOUT_STATES: Added = Added {
+    name: "payout_states",
+    create: "CREATE TABLE payout_states (payout_id TEXT PRIMARY KEY, jackpot_id TEXT NOT NULL, n BIGINT NOT NULL, \
+             first_state TEXT NOT NULL, paid_at_ms BIGINT NOT NULL, claim_order BIGINT NOT NULL, player_id TEXT NOT NULL, \
+             tier TEXT NOT NULL, amount BIGINT NOT NULL, currency TEXT NOT NULL, source_id TEXT NOT NULL, state TEXT NOT NULL, \
+             state_n BIGINT NOT NULL, approved_by TEXT NOT NULL, approver TEXT NOT NULL, attempt TEXT NOT NULL, \
+             settlement_id TEXT NOT NULL, attempt_text TEXT NOT NULL, attempt_ms BIGINT NOT NULL, asked TEXT NOT NULL, \
+             voided_ms BIGINT NOT NULL, void_key_id TEXT NOT NULL, void_signature TEXT NOT NULL); \
+             CREATE INDEX payout_states_by_state ON payout_states (state, paid_at_ms, jackpot_id, claim_order); \
+             CREATE INDEX payout_states_by_jackpot ON payout_states (jackpot_id, state, paid_at_ms, claim_order); \
+             CREATE INDEX payout_states_open ON payout_states (jackpot_id, currency, state, paid_at_ms, amount) \
+             WHERE state <> 'settled' AND state <> 'void'",
+    columns: &[
+        ("payout_id", true),
+        ("jackpot_id", true),
+        // event that paid it
+        ("n", false),
+        // held or due
+        ("first_state", true),
+        // as in payouts
+        ("paid_at_ms", false),
+        ("claim_order", false),
+        ("player_id", true),
+        ("tier", true),
+        ("amount", false),
+        ("currency", true),
+        // of the entry; empty for none, as all that follow
+        ("source_id", true),
+        // held, due, settled, failed, void-requested or void
+        ("state", true),
+        // event of its last step; n before the first
+        ("state_n", false),
+        // name and owner of the key that approved it
+        ("approved_by", true),
+        ("approver", true),
+        // the last attempt to settle it: settled or failed; its id; its reference or reason; when, ms
+        ("attempt", true),
+        ("settlement_id", true),
+        ("attempt_text", true),
+        ("attempt_ms", false),
+        // owner who asked to take it back
+        ("asked", true),
+        // of the receipt of its void: when, ms; the key and the signature
+        ("voided_ms", false),
+        ("void_key_id", true),
+        ("void_signature", true),
+    ],
+    is_copied: true,
+};
+
+/// The settlement ids that a jackpot has used, and for what: a repeat is known by its content.
+pub const SETTLEMENT_IDS: Added = Added {
+    name: "settlement_ids",
+    create: "CREATE TABLE settlement_ids (jackpot_id TEXT NOT NULL, settlement_id TEXT NOT NULL, n BIGINT NOT NULL, \
+             payout_id TEXT NOT NULL, attempt TEXT NOT NULL, attempt_text TEXT NOT NULL, \
+             PRIMARY KEY (jackpot_id, settlement_id))",
+    columns: &[
+        ("jackpot_id", true),
+        ("settlement_id", true),
+        // its event
+        ("n", false),
+        ("payout_id", true),
+        // settled or failed; the reference or reason
+        ("attempt", true),
+        ("attempt_text", true),
     ],
     is_copied: true,
 };

@@ -31,6 +31,8 @@ pub struct JackpotKeys {
     pub pending: String,
     /// Hash: "digest at" by adjustment id.
     pub adjustments: String,
+    /// Sorted set: payouts and settlement ids, by the number of their last event (`lua/jackpot/settle.lua`).
+    pub steps: String,
     /// Stream of events, ids `<sequence>-<event number>`.
     pub events: String,
     prefix: String,
@@ -50,6 +52,7 @@ impl JackpotKeys {
             seen_b: key("seen:b"),
             pending: key("pending"),
             adjustments: key("adjustments"),
+            steps: key("steps"),
             events: key("events"),
             prefix,
         }

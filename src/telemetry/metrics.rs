@@ -20,6 +20,7 @@ use super::ledger::LedgerMetrics;
 use super::pools::PoolMetrics;
 use super::process::ProcessMetrics;
 use super::rooms::RoomMetrics;
+use super::settlement::SettlementMetrics;
 
 /// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
 pub(super) const MAX_LABELS: usize = 1_000;
@@ -218,6 +219,7 @@ pub struct Metrics {
     build: Family<BuildLabels, Gauge>,
     subjects: Family<StatusLabels, Gauge>,
     pub pools: PoolMetrics,
+    pub settlement: SettlementMetrics,
     pub connections: ConnectionMetrics,
     pub ledger: LedgerMetrics,
     pub coupons: CouponMetrics,
@@ -255,6 +257,7 @@ impl Metrics {
             build: Family::default(),
             subjects: Family::default(),
             pools: PoolMetrics::default(),
+            settlement: SettlementMetrics::default(),
             connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
             coupons: CouponMetrics::default(),
@@ -285,6 +288,7 @@ impl Metrics {
             self.subjects.clone(),
         );
         self.pools.register(registry);
+        self.settlement.register(registry);
         registry.register("entries", "Entries by result", self.entries.clone());
         registry.register(
             "combined_entries",

@@ -68,6 +68,7 @@ pub(super) async fn score(server: &BareRedis, spec: &Spec) -> Outcome<Score> {
 async fn players(operate: &Operate, stores: &[Store], id: &Id, spec: &Spec) -> Outcome<Vec<Player>> {
     let by = Operator {
         who: "comparison".to_owned(),
+        owner: "comparison".to_owned(),
         request_id: "comparison".to_owned(),
     };
     let document = serde_json::from_value(definition(id.as_str(), spec))?;

@@ -125,6 +125,82 @@ impl Receipt {
     }
 }
 
+/// The receipt of a void before it is signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in VoidReceipt")]
+pub struct UnsignedVoid {
+    pub payout_id: String,
+    pub jackpot_id: Id,
+    pub tier: Id,
+    pub amount: Minor,
+    /// Time of the void, in ms of Redis' clock.
+    pub voided_at_ms: i64,
+}
+
+/// A payout that was taken back, signed. The receipt of the payout stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VoidReceipt {
+    /// Always `void`.
+    #[schema(example = "void")]
+    pub kind: String,
+    /// Id of the payout.
+    #[schema(example = "4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5")]
+    pub payout_id: String,
+    /// Who had paid.
+    #[schema(value_type = String, example = "spring")]
+    pub jackpot_id: Id,
+    /// Into whose overflow the money went.
+    #[schema(value_type = String, example = "grand")]
+    pub tier: Id,
+    /// How much.
+    #[schema(value_type = u64, example = 18_811)]
+    pub amount: Minor,
+    /// When, RFC 3339.
+    #[schema(example = "2026-11-22T09:00:00.125Z")]
+    pub voided_at: String,
+    /// Which key of `/v1/keys` signed.
+    #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
+    pub key_id: String,
+    /// Ed25519 over the RFC 8785 form of this object without this member; base64url.
+    pub signature: String,
+}
+
+/// `kind` of the receipt of a void.
+pub const VOID: &str = "void";
+
+impl UnsignedVoid {
+    /// Signs the receipt.
+    #[must_use]
+    pub fn sign(self, key: &KeyPair) -> VoidReceipt {
+        let mut receipt = VoidReceipt {
+            kind: VOID.to_owned(),
+            payout_id: self.payout_id,
+            jackpot_id: self.jackpot_id,
+            tier: self.tier,
+            amount: self.amount,
+            voided_at: rfc3339(self.voided_at_ms),
+            key_id: key.public().id().to_owned(),
+            signature: String::new(),
+        };
+        receipt.signature = key.sign(&receipt.signed_text()).signature;
+        receipt
+    }
+}
+
+impl VoidReceipt {
+    /// The text that the signature covers.
+    #[must_use]
+    pub fn signed_text(&self) -> String {
+        signed_text(self)
+    }
+
+    /// Checks that one of these keys signed exactly this receipt.
+    pub fn verify(&self, keys: &Jwks) -> Result<(), VerifyError> {
+        keys.verify(&self.key_id, &self.signed_text(), &self.signature)
+    }
+}
+
 /// The signed head of a jackpot's chain. A reader who keeps one notices if the history before it was rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -20,6 +20,7 @@
 --   epoch: Its first epoch: 1. Only for a new jackpot.
 --   superseded: Version of the waiting definition that this one replaced; empty for none. Only for a jackpot that was
 --     there.
+--   hold: Under what payouts are tracked after it. Only where payouts are or were tracked, or have a limit.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
 --   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
@@ -90,6 +91,9 @@ local function append_define(key, state, at, values)
   end
   if values.superseded then
     text = text .. '10:superseded' .. (sizes[#values.superseded] or size(#values.superseded)) .. values.superseded
+  end
+  if values.hold then
+    text = text .. '4:hold' .. (sizes[#values.hold] or size(#values.hold)) .. values.hold
   end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles

@@ -21,6 +21,8 @@ pub const SOURCE_CONTRIBUTIONS: [&str; 3] = ["jackpot", "fixed", "rate"];
 pub const DRAWS: [&str; 2] = ["service", "external"];
 /// Values of the winners' list.
 pub const WINNERS: [&str; 3] = ["masked", "full", "off"];
+/// Values of the settlement.
+pub const SETTLEMENTS: [&str; 2] = ["none", "tracked"];
 
 /// Puts a definition into a form.
 pub fn fill(form: &mut Form, document: &Document) {
@@ -51,6 +53,11 @@ pub fn fill(form: &mut Form, document: &Document) {
     form.set("max_stake", document.max_stake.map(amount).unwrap_or_default());
     form.set("public_meter", document.public_meter.to_string());
     form.set("winners", winners(document.winners));
+    form.set("settlement", document.settlement.as_str());
+    form.set(
+        "approval_above",
+        document.approval_above.map(amount).unwrap_or_default(),
+    );
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
     for (index, (id, source)) in document.sources.iter().enumerate() {
@@ -282,6 +289,12 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
                 (hinted("min_stake", "define-min-stake", "define-min-stake-hint", Kind::Amount))
                 (hinted("max_stake", "define-max-stake", "define-max-stake-hint", Kind::Amount))
                 (hinted("room", "define-room", "define-room-hint", Kind::Text))
+            }
+        }
+        fieldset.panel.stack { legend { (words.t("define-settlements")) }
+            div.fields {
+                (field("settlement", "define-settlement", Kind::Choice(&choices(words, "settlement", &SETTLEMENTS))))
+                (hinted("approval_above", "define-approval-above", "define-approval-above-hint", Kind::Amount))
             }
         }
         fieldset.panel.stack { legend { (words.t("define-sources")) }

@@ -72,6 +72,14 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         words.t("define-winners"),
         words.t(&format!("winners-{}", fields::winners(document.winners))),
     ));
+    parts.push((
+        words.t("define-settlement"),
+        words.t(&format!("settlement-{}", document.settlement.as_str())),
+    ));
+    let limit = document
+        .approval_above
+        .map_or_else(|| words.t("none"), |limit| amount(limit));
+    parts.push((words.t("define-approval-above"), limit));
     let origins = if document.origins.is_empty() {
         words.t("none")
     } else {

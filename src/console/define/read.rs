@@ -17,11 +17,11 @@ const OF_THE_JACKPOT: [&str; 5] = ["status", "version", "pending", "meters", "so
 pub fn of_answer(answer: &Value) -> Option<Definition> {
     match &answer["pending"] {
         Value::Null => in_force(answer),
-        pending => Definition::stored(serde_json::from_value(pending.clone()).ok()?).ok(),
+        pending => in_force(pending),
     }
 }
 
-/// The definition in force.
+/// The definition in force, or one that waits.
 #[must_use]
 pub fn in_force(answer: &Value) -> Option<Definition> {
     let mut fields = answer.as_object()?.clone();
@@ -131,6 +131,8 @@ impl Reader<'_> {
         set("max_stake", self.amount_or("max_stake", Value::Null));
         set("public_meter", json!(form.get("public_meter") == "true"));
         set("winners", json!(form.get("winners")));
+        set("settlement", json!(form.get("settlement")));
+        set("approval_above", self.amount_or("approval_above", Value::Null));
         let origins = form
             .get("origins")
             .lines()

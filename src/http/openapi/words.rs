@@ -70,7 +70,7 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
             ID
         }
         (_, "source_id")
-        | (Within::Schema(_), "id" | "reversal_id" | "transfer_id")
+        | (Within::Schema(_), "id" | "reversal_id" | "transfer_id" | "settlement_id")
         | (Within::Schema("TransferBody"), "to") => ID,
         (_, "entry_id") => ENTRY,
         (_, "request_id") => REQUEST,
@@ -89,10 +89,12 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "TransferBody",
+                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "TransferBody"
+                | "FailBody",
             ),
             "reason",
-        ) => PLAIN,
+        )
+        | (Within::Schema("SettleBody"), "reference") => PLAIN,
         (Within::Schema(_), "at" | "held_until" | "since") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         // Any other text of a definition is for people.
@@ -153,14 +155,20 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "adjust",
             "reverse",
             "transfer",
+            "approve",
+            "settle",
+            "fail",
+            "void-request",
+            "void",
+            "approve-limit",
             "rotate",
             "restore",
-            "void",
             "redrive",
             "skip",
             "emergency-stop",
             "emergency-start",
         ],
+        ("VoidReceipt", "kind") => &["void"],
         ("RefusedSubject", "kind") => &["jackpot", "coupon", "room"],
         ("RefusedSubject", "reason") => &["lost", "ledger-stopped", "suspended", "backlog"],
         ("Problem" | "NotReady", "code") => &["#/components/schemas/ProblemCode"],
@@ -185,13 +193,15 @@ pub(super) fn is_request_union(schema: &str) -> bool {
     ["Contribution", "Prize", "Take"].contains(&schema)
 }
 
-/// The roles whose keys may call an operation; `operate` allows all of them.
+/// The roles whose keys may call an operation; `operate` allows all of them but `approve`.
 pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
     match operation {
         "make_entry" | "make_play" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket"
         | "stream_ticket" | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
         "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
         "reverse_entry" => &["play", "operate"],
+        "approve_payout" | "approve_limit" => &["approve"],
+        "list_payouts" | "get_payout" => &["read", "approve"],
         _ if method == "get" => &["read"],
         _ => &["operate"],
     }

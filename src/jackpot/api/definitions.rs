@@ -1,5 +1,6 @@
 //! Definitions: put, list, get.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,10 +10,12 @@ use jackpot_core::ids::{Id, MAX_ID_LEN};
 use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
 use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Source, Tier, Winners};
 use jackpot_core::jackpot::origin;
+use jackpot_core::jackpot::settlement::{Settlement, Terms};
 use jackpot_core::money::Minor;
 use jackpot_core::violation::{check_new_name, name_and_rest};
 use serde::{Deserialize, Serialize, Serializer};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{Api, operator};
 use crate::http::auth::{self, Anyone};
@@ -80,6 +83,11 @@ pub(crate) struct Jackpot {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    /// As in force.
+    settlement: Settlement,
+    /// As in force: an amount that a PUT raised or removed comes into force with its approval.
+    #[schema(value_type = Option<u64>, example = json!(null))]
+    approval_above: Option<Minor>,
     #[schema(example = 300)]
     reverse_within_s: u64,
     #[schema(value_type = Option<String>)]
@@ -91,8 +99,7 @@ pub(crate) struct Jackpot {
     /// Version of the definition in force.
     #[schema(example = 3)]
     version: u64,
-    /// Version of the definition that waits for the next take of all.
-    #[schema(value_type = Option<Document>)]
+    /// The definition that waits: for the next take of all, or for an approval of its limit.
     pending: Option<Waiting>,
     meters: Vec<Meter>,
     /// What the source has brought and won, by the ledger: only in an answer to `source_id`.
@@ -102,7 +109,7 @@ pub(crate) struct Jackpot {
 }
 
 impl Jackpot {
-    fn new(document: Document, pending: Option<Document>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
+    fn new(document: Document, pending: Option<Waiting>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
         Self {
             min_stake: document.min_stake(),
             id: document.id,
@@ -117,11 +124,13 @@ impl Jackpot {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            settlement: document.settlement,
+            approval_above: document.approval_above,
             reverse_within_s: document.reverse_within_s,
             room: document.room,
             sources: document.sources,
             version,
-            pending: pending.map(Waiting),
+            pending,
             meters,
             source: None,
         }
@@ -130,16 +139,47 @@ impl Jackpot {
 
 /// A waiting definition, with the fields that its stored text leaves out.
 #[derive(Debug)]
-struct Waiting(Document);
+struct Waiting {
+    document: Document,
+    /// The last version.
+    version: u64,
+}
+
+impl PartialSchema for Waiting {
+    /// That of a definition, with the version.
+    fn schema() -> RefOr<Schema> {
+        let mut schema = Document::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.description = Some("A definition that waits, and its version.".to_owned());
+            object.properties.insert("version".to_owned(), u64::schema());
+            object.required.push("version".to_owned());
+        }
+        schema
+    }
+}
+
+impl ToSchema for Waiting {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("PendingDefinition")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Document::schemas(schemas);
+    }
+}
 
 impl Serialize for Waiting {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut shown = serde_json::to_value(&self.0).expect("plain data is JSON");
-        shown["origins"] = serde_json::json!(self.0.origins);
-        shown["winners"] = serde_json::json!(self.0.winners);
-        shown["odds"]["per_stake"] = serde_json::json!(self.0.odds.per_stake);
-        shown["sources"] = serde_json::json!(whole(&self.0.sources));
-        shown["reverse_within_s"] = serde_json::json!(self.0.reverse_within_s);
+        let document = &self.document;
+        let mut shown = serde_json::to_value(document).expect("plain data is JSON");
+        shown["version"] = serde_json::json!(self.version);
+        shown["origins"] = serde_json::json!(document.origins);
+        shown["winners"] = serde_json::json!(document.winners);
+        shown["settlement"] = serde_json::json!(document.settlement);
+        shown["approval_above"] = serde_json::json!(document.approval_above);
+        shown["odds"]["per_stake"] = serde_json::json!(document.odds.per_stake);
+        shown["sources"] = serde_json::json!(whole(&document.sources));
+        shown["reverse_within_s"] = serde_json::json!(document.reverse_within_s);
         shown.serialize(serializer)
     }
 }
@@ -378,10 +418,25 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(u64, Jackpot), PlayError
         version,
         last_version,
         meters,
+        hold,
         ..
     } = snapshot;
-    let document = parse(&snapshot.definition).map_err(lost)?;
-    let pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
+    let mut document = parse(&snapshot.definition).map_err(lost)?;
+    let mut pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
+    if let Some(hold) = hold {
+        let show = |document: &mut Document, terms: Terms| {
+            (document.settlement, document.approval_above) = (terms.settlement, terms.approval_above);
+        };
+        if let Some(asked) = hold.asked_terms() {
+            // It is the last PUT's, so it waits with the definition that waits, or beside the one in force.
+            show(pending.get_or_insert_with(|| document.clone()), asked);
+        }
+        show(&mut document, hold.terms());
+    }
+    let pending = pending.map(|document| Waiting {
+        document,
+        version: last_version,
+    });
     let jackpot = Jackpot::new(document, pending, status, version, meters);
     Ok((last_version, jackpot))
 }

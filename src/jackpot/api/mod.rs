@@ -27,6 +27,7 @@ mod reasons;
 mod reversals;
 mod room_pass;
 mod rules;
+mod settlement;
 mod several;
 mod shared;
 mod status;
@@ -73,7 +74,8 @@ pub struct Api {
         adjustments::post, transfers::post, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         several::post,
-        batches::post, reversals::post,
+        batches::post, reversals::post, settlement::approve, settlement::settle, settlement::fail, settlement::void,
+        settlement::approve_limit,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
 )]
@@ -141,6 +143,14 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/winners/stream", web::get().to(winners::stream))
         .route("/v1/jackpots/{id}/fairness", crate::http::get().to(fairness::get))
         .route("/v1/jackpots/{id}/fairness/rotate", web::post().to(fairness::rotate))
+        .route("/v1/payouts/{payout_id}/approve", web::post().to(settlement::approve))
+        .route("/v1/payouts/{payout_id}/settle", web::post().to(settlement::settle))
+        .route("/v1/payouts/{payout_id}/fail", web::post().to(settlement::fail))
+        .route("/v1/payouts/{payout_id}/void", web::post().to(settlement::void))
+        .route(
+            "/v1/jackpots/{id}/approvals/{version}",
+            web::post().to(settlement::approve_limit),
+        )
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}",
             crate::http::acting_get().to(entries::get),
@@ -177,6 +187,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 22);
+        assert_eq!(count, 27);
     }
 }

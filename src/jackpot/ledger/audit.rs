@@ -53,6 +53,14 @@ pub fn action(
             };
             Done::new("reverse", held(before), held(after)).to(&reverse.entry_id)
         }
+        Kind::Payout(step) => {
+            let settlement = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let after = json!({"state": step.after.as_str(), "tier": step.tier, "amount": step.amount,
+                "approved_by": settlement(&step.approved_by), "settlement_id": settlement(&step.settlement_id)});
+            let before = json!({"state": step.before.as_str()});
+            Done::new(step.step.as_str(), before, after).to(&step.payout_id)
+        }
+        Kind::Approval(_) => Done::new("approve-limit", limit(before), limit(after)),
         Kind::Rotate { .. } if text("kind") == "epoch" => {
             Done::new("rotate", json!({"epoch": before.epoch}), json!({"epoch": after.epoch}))
         }
@@ -64,6 +72,12 @@ pub fn action(
         _ => return None,
     };
     Some(done.action(jackpot, fields))
+}
+
+/// Under what payouts are tracked.
+fn limit(books: &Books) -> Value {
+    let terms = books.settlement_terms();
+    json!({"settlement": terms.settlement.as_str(), "approval_above": terms.approval_above})
 }
 
 /// What is carried on from a skipped event, for people.

@@ -10,6 +10,7 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::settlement::{self, Hold};
 use jackpot_core::wire::{Field, OrDash};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,9 @@ pub struct Books {
     /// The newest cycle of each tier that has had a must-hit rule, as the field `cycles` of the state has it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cycles: BTreeMap<Id, String>,
+    /// Under what payouts are tracked, as the field `hold` of the state has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<String>,
 }
 
 /// The parts of a definition that decide where money goes, as `lua/jackpot/state.lua` keeps them.
@@ -138,6 +142,9 @@ macro_rules! meters {
             /// Room for transfers that are to come. `funded` counts it too.
             #[serde(default, skip_serializing_if = "is_zero")]
             pub expected: i64,
+            /// Payouts that were taken back. `funded` counts it too.
+            #[serde(default, skip_serializing_if = "is_zero")]
+            pub voided: i64,
             /// What skipped events brought in without stating the source (negative: took away). Redis has no such meter.
             #[serde(default, skip_serializing_if = "is_zero")]
             pub skipped: i64,
@@ -151,7 +158,7 @@ macro_rules! meters {
             pub const NAMES: [&str; [$(stringify!($name)),+].len()] = [$(stringify!($name)),+];
 
             /// The meters outside the packed ones, as a checkpoint has them.
-            pub const MOVED: [&str; 8] = [
+            pub const MOVED: [&str; 9] = [
                 "funded_micro",
                 "reversed",
                 "reversed_micro",
@@ -160,11 +167,12 @@ macro_rules! meters {
                 "transferred_out",
                 "transferred_out_micro",
                 "expected",
+                "voided",
             ];
 
             /// Names and values, in the order of [`MOVED`](Self::MOVED).
             #[must_use]
-            pub fn outside(&self) -> [(&'static str, i64); 8] {
+            pub fn outside(&self) -> [(&'static str, i64); 9] {
                 [
                     ("funded_micro", self.funded_micro),
                     ("reversed", self.reversed),
@@ -174,6 +182,7 @@ macro_rules! meters {
                     ("transferred_out", self.transferred_out),
                     ("transferred_out_micro", self.transferred_out_micro),
                     ("expected", self.expected),
+                    ("voided", self.voided),
                 ]
             }
 
@@ -208,6 +217,7 @@ macro_rules! meters {
                     "transferred_out" => &mut self.transferred_out,
                     "transferred_out_micro" => &mut self.transferred_out_micro,
                     "expected" => &mut self.expected,
+                    "voided" => &mut self.voided,
                     "skipped" => &mut self.skipped,
                     "skipped_micro" => &mut self.skipped_micro,
                     _ => return None,
@@ -237,10 +247,10 @@ fn is_zero(value: &i64) -> bool {
 
 impl Meters {
     /// What operators put in, less what they took out, minor units and millionths: `funded` without what transfers
-    /// brought or will bring.
+    /// brought or will bring, and without voids.
     #[must_use]
     pub fn by_operators(&self) -> (i64, i64) {
-        let units = self.funded - self.transferred_in - self.expected;
+        let units = self.funded - self.transferred_in - self.expected - self.voided;
         let micro = self.funded_micro - self.transferred_in_micro;
         (units - i64::from(micro < 0), micro.rem_euclid(1_000_000))
     }
@@ -337,13 +347,19 @@ impl Books {
                 )?;
                 self.status = Some(change.after);
             }
+            Kind::Approval(approval) => {
+                let approved = self.held_hold().and_then(|hold| hold.approved());
+                let follows = approved.is_some_and(|hold| hold == approval.hold);
+                expect(self.n, follows, "it approves a limit that does not wait")?;
+                self.hold = Some(approval.hold.text());
+            }
             // A transfer keeps a record beside those of adjustments.
             Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => self.adjustments += 1,
             Kind::Reverse(_) => {
                 self.records.entries += 1;
                 self.count_reversed(event);
             }
-            Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) => {}
+            Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) | Kind::Payout(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
                 expect(self.n, raises, "the retention is raised from another one")?;
@@ -518,11 +534,39 @@ impl Books {
         self.definitions += 1;
         self.definitions -= u64::from(define.superseded.is_some());
         self.next_terms = Terms::of(define);
+        self.put_hold(define)?;
         self.currency.clone_from(&define.currency);
         self.puts = define.remember(&self.puts);
         self.last_version = define.version;
         self.waiting = Some(define.version);
         Ok(())
+    }
+
+    /// Follows the limit that a PUT sets. An event of an earlier version states none.
+    fn put_hold(&mut self, define: &Define) -> Result<(), FoldError> {
+        let Some(hold) = &*define.hold else {
+            return Ok(());
+        };
+        let document: Option<Document> = serde_json::from_str(&define.json).ok();
+        let wanted = document.map(|document| document.settlement_terms());
+        let was = self.held_hold();
+        let set = |wanted| Hold::put(was.as_ref(), wanted, &hold.owner, define.version);
+        let follows = wanted.is_none_or(|wanted| set(wanted).as_ref() == Some(hold));
+        expect(self.n, follows, "its limit does not follow from the one before")?;
+        self.hold = Some(hold.text());
+        Ok(())
+    }
+
+    /// Under what payouts are tracked; `None` where the jackpot does not use it.
+    #[must_use]
+    pub fn held_hold(&self) -> Option<Hold> {
+        Hold::parse(self.hold.as_ref()?).ok()
+    }
+
+    /// The terms of payouts that are claimed after the last event.
+    #[must_use]
+    pub fn settlement_terms(&self) -> settlement::Terms {
+        self.held_hold().map(|hold| hold.terms()).unwrap_or_default()
     }
 
     /// Opens an epoch. Its number must be above all previous ones.

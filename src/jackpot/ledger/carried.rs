@@ -1,5 +1,7 @@
 //! What a skip carries on from a jackpot's event (`crate::ledger::skipped`). Pure.
 
+use std::collections::BTreeMap;
+
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,9 @@ pub struct Carried {
     pub closed_epochs: Vec<(u64, i64)>,
     /// Adjustments that it made: id, digest and time, ms.
     pub adjustments: Vec<(String, String, i64)>,
+    /// The step of a payout that it took, if it can be read: its fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<BTreeMap<String, String>>,
 }
 
 /// An idempotency record.

@@ -17,6 +17,7 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleChanges, HitRow};
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Reason;
 use jackpot_core::jackpot::reversal::ReversedTier;
+use jackpot_core::jackpot::settlement::{Attempt, Ended, Hold, Standing, State, Step};
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
@@ -38,6 +39,7 @@ const COMMITMENT_DIGITS: usize = 64;
 
 event_part!(Status);
 event_part!(CycleChanges);
+event_part!(Hold, State, Step, Ended);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,6 +204,10 @@ events! {
         "give" Give(Give),
         /// The money of a transfer came in.
         "receive" Receive(Receive),
+        /// A step of a payout that is tracked until the winner has the money.
+        "payout" Payout(Box<PayoutStep>),
+        /// The limit of a PUT that waited for an approval is in force.
+        "approval" Approval(Approval),
         /// What Redis held right before the event. The ledger compares it with its books
         /// ([ledger](../explanation/ledger.md#what-is-compared)).
         "checkpoint" Checkpoint(Checkpoint),
@@ -266,6 +272,8 @@ event_fields! {
         pub created if "for a new jackpot": Given<Created>,
         /// Version of the waiting definition that this one replaced; empty for none.
         pub superseded if "for a jackpot that was there": Option<u64>,
+        /// Under what payouts are tracked after it.
+        pub hold if "where payouts are or were tracked, or have a limit": Given<Hold>,
     }
     check |define| (define.put.is_new() != define.created.is_some()).then_some("mode")
 }
@@ -367,12 +375,92 @@ event_fields! {
 }
 
 event_fields! {
+    /// A step of a payout.
+    pub struct PayoutStep {
+        /// Its id.
+        pub payout_id as "payout": String,
+        /// The tier that paid it.
+        pub tier: Id,
+        /// Minor units.
+        pub amount: u64,
+        /// What was done.
+        pub step: Step,
+        /// State before.
+        pub before: State,
+        /// State after.
+        pub after: State,
+        /// Name of the key that approved it; empty for none, as the others.
+        pub approved_by: String,
+        /// Owner of that key.
+        pub approver: String,
+        /// How the last attempt to settle it ended.
+        pub attempt: Option<Ended>,
+        /// Settlement id of that attempt.
+        pub settlement_id as "settlement": String,
+        /// Its reference, or why it failed.
+        pub text: String,
+        /// When it was reported, ms of Redis' clock.
+        pub attempt_at: Option<i64>,
+        /// The owner who asked to take it back.
+        pub asked: String,
+        /// Owner of the key.
+        pub owner: String,
+    }
+    unread {
+        /// Who did it and why; for a settlement its reference.
+        why: Why,
+    }
+}
+
+impl PayoutStep {
+    /// The step in the fields of an event that may not be readable as a whole.
+    #[must_use]
+    pub fn of_fields(fields: &EventFields) -> Option<Self> {
+        let is_step = fields.get("type") == Some("payout");
+        is_step.then(|| Self::read(&Fields(fields), "").ok()).flatten()
+    }
+
+    /// The payout after it.
+    #[must_use]
+    pub fn standing(&self, at_ms: i64) -> Standing {
+        let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Standing {
+            state: self.after,
+            approved: some(&self.approved_by).map(|key| (key, self.approver.clone())),
+            attempt: self.attempt.map(|ended| Attempt {
+                ended,
+                settlement_id: self.settlement_id.clone(),
+                text: self.text.clone(),
+                at_ms: self.attempt_at.unwrap_or(at_ms),
+            }),
+            asked: some(&self.asked),
+        }
+    }
+}
+
+event_fields! {
+    /// An approval of a limit.
+    pub struct Approval {
+        /// Version of the PUT that it names.
+        pub version: u64,
+        /// Under what payouts are tracked after it.
+        pub hold: Hold,
+        /// Owner of the key.
+        pub owner: String,
+    }
+    unread {
+        /// Who approved it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
     /// What Redis held.
     pub struct Checkpoint {
         /// The state and the numbers of records, by their names in `lua/jackpot/state.lua`.
         pub held as "state": BTreeMap<String, String> = "`name value`, one a line" parse_held,
         /// Every meter of the tiers in force.
-        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro transferred_in transferred_in_micro transferred_out transferred_out_micro expected` if one of them is not 0" parse::parse_meters,
+        pub meters as "tiers": BTreeMap<String, i64> = "`name pool reserve overflow pool_micro reserve_micro contributed contributed_micro funded paid wins pool_written;` for each tier; before the `;` also `funded_micro reversed reversed_micro transferred_in transferred_in_micro transferred_out transferred_out_micro expected` if one of them is not 0, and then `voided` if it is not 0" parse::parse_meters,
     }
 }
 

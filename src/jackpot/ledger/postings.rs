@@ -36,10 +36,12 @@ pub enum Account {
     Reversals,
     /// Other jackpots: what went to them; negative: what came from them.
     Transfers,
+    /// Payouts that were taken back; negative. `payouts` stays gross.
+    Voids,
 }
 
 impl Account {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Contributions,
         Self::Funding,
         Self::Pool,
@@ -50,6 +52,7 @@ impl Account {
         Self::Skipped,
         Self::Reversals,
         Self::Transfers,
+        Self::Voids,
     ];
 
     /// The account in the text of an event's postings.
@@ -65,6 +68,7 @@ impl Account {
             Self::Skipped => 's',
             Self::Reversals => 'v',
             Self::Transfers => 't',
+            Self::Voids => 'b',
         }
     }
 
@@ -82,6 +86,7 @@ impl Account {
             Self::Skipped => "skipped",
             Self::Reversals => "reversals",
             Self::Transfers => "transfers",
+            Self::Voids => "voids",
         }
     }
 
@@ -106,6 +111,7 @@ impl Account {
             "expected" => (Self::Funding, false, false),
             "transferred_in" => (Self::Transfers, true, false),
             "transferred_in_micro" => (Self::Transfers, true, true),
+            "voided" => (Self::Voids, true, false),
             "skipped" => (Self::Skipped, true, false),
             "skipped_micro" => (Self::Skipped, true, true),
             _ => return None,
@@ -142,7 +148,7 @@ pub fn moved(event: &Event) -> String {
         let into = if outside { -delta } else { *delta };
         *(if millionths { micro } else { amount }) += into;
         // The meter `funded` counts it too, and no operator has funded it.
-        if meter.starts_with("transferred_in") {
+        if meter.starts_with("transferred_in") || &**meter == "voided" {
             let (amount, micro) = &mut tiers[place].1[Account::Funding as usize];
             *(if millionths { micro } else { amount }) += delta;
         }
@@ -264,6 +270,17 @@ mod tests {
         let sum: i64 = rows.iter().map(|p| p.amount * 1_000_000 + p.micro).sum();
         assert_eq!(sum, 0);
         assert_eq!(text, "grand c-1:-200000,p-90,r-10,m0:1200000,w100");
+    }
+
+    #[test]
+    fn a_void_takes_back_what_was_paid_and_nobody_funds_it() {
+        let text = moved(&event(&[
+            ("grand", "overflow", 40),
+            ("grand", "funded", 40),
+            ("grand", "voided", 40),
+        ]));
+        assert_eq!(text, "grand o40,b-40");
+        assert_eq!(parse(&text).expect("postings")[1].account, Account::Voids);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Compares Redis with the ledger: promise 1 for each tier, term by term, and the rest of the state.
 //!
 //! Pure. In millionths of a minor unit, for each tier and on each side:
-//! opening + contributions + funding + transfers in + skipped = pool + reserve + overflow + remainder + paid + transfers out.
+//! opening + contributions + funding + transfers in + voided + skipped = pool + reserve + overflow + remainder + paid + transfers out.
 //! A tier opens with nothing, and money moves only between the meters of one tier, so opening and both transfers are
 //! 0.
 
@@ -71,9 +71,11 @@ impl Side<'_> {
                 "funding",
                 self.meter("funded")
                     .saturating_sub(self.meter("transferred_in"))
-                    .saturating_sub(self.meter("expected")),
+                    .saturating_sub(self.meter("expected"))
+                    .saturating_sub(self.meter("voided")),
             ),
             ("transfers_in", self.meter("transferred_in")),
+            ("voided", self.meter("voided")),
             ("pool", self.meter("pool")),
             ("reserve", self.meter("reserve")),
             ("overflow", self.meter("overflow")),

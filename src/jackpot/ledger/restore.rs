@@ -260,6 +260,7 @@ impl Restorer {
             written,
             moved: Vec::new(),
             cycles: books.held_cycles(),
+            hold: books.hold.clone(),
         })
     }
 

@@ -83,7 +83,8 @@ fn told(books: &Books) -> BTreeMap<String, String> {
     ];
     let cycles = [("cycles", in_order(books.held_cycles()))].into_iter();
     let cycles = cycles.filter(|(_, cycles)| !cycles.is_empty());
-    let told = told.into_iter().chain(cycles);
+    let hold = books.hold.clone().map(|hold| ("hold", hold));
+    let told = told.into_iter().chain(cycles).chain(hold);
     told.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -156,6 +157,7 @@ pub fn of_snapshot(redis: &Snapshot) -> MetersAndState {
             ("expected", meter.expected),
             ("reversed", meter.reversed),
             ("reversed_micro", meter.reversed_micro),
+            ("voided", meter.voided),
         ];
         for (name, value) in moved.into_iter().filter(|(_, value)| *value != 0) {
             let value = i64::try_from(value).unwrap_or(i64::MAX);

@@ -7,6 +7,7 @@
 //! | cycles | the next checkpoint, or the first later event that ends or begins one; the event itself as far as it can be read |
 //! | idempotency records | Redis' `seen`: entries with this event's sequences, and pending entries that it ended |
 //! | payouts, units | the winning records among them, with the readable parts of the event's block and claims |
+//! | a step of a payout | the event itself, if its fields can be read |
 //! | definitions, epochs, adjustments | what Redis has and neither the ledger nor a later event has |
 
 mod cycles;
@@ -26,7 +27,7 @@ use sqlx::query_as;
 use super::books::{Books, Generation, Meters, Pending, Terms};
 use super::carried::{Carried, CarriedEntry, CarriedPayout, CarriedRecord, CarriedUnit};
 use super::event::parse::flat;
-use super::event::{ClaimResult, MeterChange, MeterDelta, TierChanges};
+use super::event::{ClaimResult, MeterChange, MeterDelta, PayoutStep, TierChanges};
 use super::projector::Jackpots;
 use crate::jackpot::view::parse_definition;
 use crate::ledger::Ledger;
@@ -84,6 +85,7 @@ impl Skips for Jackpots {
         let mut carried = skip.records(store, &records).await?;
         skip.wins(&mut carried, &records, &tables)?;
         skip.tables(&mut carried, &tables);
+        skip.step(&mut carried);
         skip.state(&mut carried, &records);
         let changes = skip.money(&mut carried.books)?;
         skip.say(&carried, &changes);
@@ -421,6 +423,16 @@ impl Skip<'_> {
             .collect();
     }
 
+    /// Carries on the step of a payout, if it can be read. Redis has only its number.
+    fn step(&self, carried: &mut Carried) {
+        let fields = self.raw.map(|raw| &raw.fields);
+        let fields = fields.filter(|fields| PayoutStep::of_fields(fields).is_some());
+        carried.step = fields.map(|fields| {
+            let all = fields.iter();
+            all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+        });
+    }
+
     /// Carries on the books after the event, except for the money.
     fn state(&self, carried: &mut Carried, found: &redis_side::Records) {
         let (told, held) = (self.evidence, self.held);
@@ -450,6 +462,10 @@ impl Skip<'_> {
         }
         if let Some(puts) = held.state.get("puts").filter(|_| told.defined.is_empty()) {
             books.puts.clone_from(puts);
+        }
+        // A later PUT or approval changes the limit: then the books keep what they have.
+        if told.defined.is_empty() && !told.limited {
+            books.hold = held.state.get("hold").cloned();
         }
         self.generation(&mut books);
         let taken = carried.records.iter().filter(|record| record.first).count() as u64;
@@ -650,6 +666,16 @@ impl Skip<'_> {
             if count > 0 {
                 lines.push(format!("{what} carried on: {count}"));
             }
+        }
+        let payout = carried.step.as_ref().and_then(|fields| fields.get("payout"));
+        if let Some(payout) = payout {
+            lines.push(format!("step of payout '{}' carried on", printable(payout, MAX_SHOWN)));
+        } else if let Some(payout) = self.held.stepped.get(&self.n) {
+            lines.push(format!(
+                "a step of payout '{}' can't be read: the payout STAYS as it was; if `voided` moved, it was taken back, so \
+                 do not void it again",
+                printable(payout, MAX_SHOWN)
+            ));
         }
         if self.evidence.unreadable > 0 {
             lines.push(format!(

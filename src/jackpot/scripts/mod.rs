@@ -13,6 +13,7 @@ use crate::subject::{Declared, EVENTS, Reply, reply, reply_any, reply_part, run,
 pub use crate::subject::{ScriptError, Wanted};
 
 mod adjust;
+mod approve_limit;
 mod coupon;
 mod enter;
 mod enter_batch;
@@ -26,10 +27,12 @@ mod restore;
 mod reverse;
 mod rotate;
 mod segment;
+mod settle;
 mod transfer;
 
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
 pub use adjust::{Adjust, Adjusted, adjust};
+pub use approve_limit::{Approval, Approved, approve_limit};
 pub use coupon::{Granted, record_coupon};
 pub use enter::{
     Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_here,
@@ -43,6 +46,7 @@ pub use read::{PendingEntry, PendingPage, Snapshot, cycles, epochs, pending, sna
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
 pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
+pub use settle::{Settle, Stepped, settle};
 pub use transfer::{Expect, Expected, Give, Given, Received, transfer_expect, transfer_give, transfer_receive};
 
 macro_rules! script {
@@ -277,9 +281,35 @@ static DEFINE: LazyLock<Script> = script!(
     "tiers",
     "epoch",
     "opening",
+    "hold",
+    "limit",
     "event/define",
     "define_reply",
     "define"
+);
+static SETTLE: LazyLock<Script> = script!(
+    "settle",
+    "allow-oom",
+    "changes",
+    "moved",
+    "cycles",
+    "tiers",
+    "voided",
+    "voided_rows",
+    "hold",
+    "limit",
+    "event/payout",
+    "settle_reply",
+    "settle"
+);
+static APPROVE_LIMIT: LazyLock<Script> = script!(
+    "approve_limit",
+    "",
+    "hold",
+    "limit",
+    "event/approval",
+    "approve_limit_reply",
+    "approve_limit"
 );
 static ROTATE: LazyLock<Script> = script!(
     "rotate",
@@ -326,6 +356,8 @@ static VIEW: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
+    "voided",
+    "voided_rows",
     "held",
     "view_reply",
     "view"
@@ -337,6 +369,8 @@ static CHECKPOINT: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
+    "voided",
+    "voided_rows",
     "held",
     "../subject/checkpoint",
     "event/checkpoint",
@@ -350,6 +384,8 @@ static RESTORE_END: LazyLock<Script> = script!(
     "cycles",
     "epoch",
     "opening",
+    "hold",
+    "voided",
     "../subject/restored",
     "event/restore",
     "restore_end_reply",
@@ -368,7 +404,7 @@ static PENDING: LazyLock<Script> = script!(
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 12] {
+pub fn declared() -> [Declared; 14] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
@@ -441,6 +477,20 @@ pub fn declared() -> [Declared; 12] {
                 "`transfer_give`",
                 "given",
                 "ok, same, holds",
+            )],
+        ),
+        Declared::new(
+            "lua/jackpot/settle_reply.lua",
+            "src/jackpot/scripts/settle.rs",
+            [reply::<settle::Later>("`settle`", "later", "later")],
+        ),
+        Declared::new(
+            "lua/jackpot/approve_limit_reply.lua",
+            "src/jackpot/scripts/approve_limit.rs",
+            [reply_any::<approve_limit::InForce>(
+                "`approve_limit`",
+                "approved",
+                "ok, same",
             )],
         ),
         Declared::new(

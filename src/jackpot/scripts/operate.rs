@@ -5,6 +5,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::{Field, OrDash};
 
 use crate::jackpot::view::Status;
 use crate::reply;
@@ -41,6 +42,8 @@ pub struct NewJackpot {
     pub opening: Opening,
     /// Retention of ids in seconds.
     pub retention_s: u64,
+    /// Owner of the key that puts the definition, also of a change.
+    pub owner: String,
 }
 
 /// A call with these keys, then the pool of each tier, and the fence.
@@ -99,7 +102,10 @@ pub async fn define(
         .arg(&new.opening.secret_id)
         .arg(new.retention_s)
         .arg(rules_text(put.definition))
-        .arg(&fence.prepared);
+        .arg(&fence.prepared)
+        .arg(document.settlement.as_str())
+        .arg(OrDash(document.approval_above).text())
+        .arg(&new.owner);
     operate::define(store, &DEFINE, call, fence.known, |reply| match reply.code() {
         "status" => Ok(DefineRefusal::Status),
         "closed" => Ok(DefineRefusal::Closed),

@@ -6,6 +6,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Unreadable};
+use jackpot_core::jackpot::settlement::Hold;
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Signed;
 use redis::{FromRedisValue, Value};
@@ -50,6 +51,8 @@ pub struct Snapshot {
     pub history: String,
     /// Rules and cycles of its tiers.
     pub cycles: Cycles,
+    /// Under what payouts are tracked; `None` where the jackpot does not use it.
+    pub hold: Option<Hold>,
     /// One for each tier.
     pub meters: Vec<Meter>,
     /// The state and the sizes of the other keys, by their names in `lua/jackpot/state.lua`.
@@ -146,6 +149,8 @@ reply! {
         transferred_out_micro: u64,
         /// Room for transfers that are to come, whole units.
         expected: u64,
+        /// Payouts that were taken back, minor units.
+        voided: u64,
     }
 }
 
@@ -198,6 +203,10 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
         },
         history: field("history")?.to_owned(),
         cycles: Cycles::parse(held.get("cycles").map_or("", String::as_str)).ok_or_else(unexpected)?,
+        hold: match held.get("hold") {
+            Some(text) => Some(Hold::parse(text).map_err(|_| unexpected())?),
+            None => None,
+        },
         meters,
         held,
     })
@@ -205,7 +214,7 @@ fn parse_snapshot(reply: &Reply) -> Result<Snapshot, ScriptError> {
 
 fn meter_of(row: TierMeters) -> Meter {
     let units = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    let funded = row.funded.0 - units(row.transferred_in) - units(row.expected);
+    let funded = row.funded.0 - units(row.transferred_in) - units(row.expected) - units(row.voided);
     let funded = funded - i64::from(row.funded_micro < row.transferred_in_micro);
     Meter {
         tier: row.name,
@@ -228,6 +237,7 @@ fn meter_of(row: TierMeters) -> Meter {
         transferred_out: row.transferred_out,
         transferred_out_micro: row.transferred_out_micro,
         expected: row.expected,
+        voided: row.voided,
     }
 }
 

@@ -11,6 +11,7 @@ use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::reversal::Moved;
+use jackpot_core::jackpot::settlement::Voided;
 use jackpot_core::wire::Field;
 
 use crate::jackpot::view::Status;
@@ -87,6 +88,8 @@ pub struct RestoredState {
     pub moved: Vec<Moved>,
     /// Rules and cycles of its tiers.
     pub cycles: Cycles,
+    /// Under what payouts are tracked, as the field `hold` of the state; `None` where the jackpot does not use it.
+    pub hold: Option<String>,
 }
 
 /// A part of the records.
@@ -140,7 +143,9 @@ impl Part {
 #[must_use]
 pub fn restored_keys(keys: &JackpotKeys, tiers: &BTreeSet<Id>) -> Vec<String> {
     let parts = Part::ALL.iter().map(|part| part.key(keys));
-    let fixed = [keys.state.as_str(), &keys.events].into_iter().chain(parts);
+    let fixed = [keys.state.as_str(), &keys.events, &keys.steps]
+        .into_iter()
+        .chain(parts);
     let pools = tiers.iter().map(|tier| keys.pool(tier));
     fixed.map(ToOwned::to_owned).chain(pools).collect()
 }
@@ -213,7 +218,7 @@ pub async fn restore_end(
             call = call.arg(meter(tier, value.name));
         }
     }
-    for (name, value) in state.fields() {
+    for (name, value) in state.fields().into_iter().chain(state.used()) {
         call = call.arg(name).arg(value);
     }
     restore::restore_end(store, &RESTORE_END, call).await
@@ -225,6 +230,20 @@ impl RestoredState {
         let waiting = self.waiting.iter().flat_map(|waiting| &waiting.tiers);
         let all = self.in_force.tiers.iter().chain(waiting);
         all.map(|tier| tier.tier.clone()).collect()
+    }
+
+    /// Fields that only some jackpots have.
+    fn used(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let voided = self.meters.iter().filter_map(|(name, amount)| {
+            let (tier, amount) = (name.strip_suffix(":voided")?, u64::try_from(*amount).ok()?);
+            Some(Voided {
+                tier: Id::parse(tier).ok()?,
+                amount,
+            })
+        });
+        let voided = Some(voided.collect::<Vec<_>>()).filter(|voided| !voided.is_empty());
+        let hold = self.hold.clone().map(|hold| ("hold", hold));
+        hold.into_iter().chain(voided.map(|voided| ("voided", voided.text())))
     }
 
     /// The names are those of `STATE` in `lua/jackpot/state.lua`.

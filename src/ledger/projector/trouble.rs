@@ -257,6 +257,7 @@ impl<K: Kind> Projector<K> {
 pub(super) fn service() -> Operator {
     Operator {
         who: "service".to_owned(),
+        owner: "service".to_owned(),
         request_id: String::new(),
     }
 }

@@ -401,6 +401,7 @@ pub fn outlook<K: Skips>(
     };
     let by = Operator {
         who: String::new(),
+        owner: String::new(),
         request_id: String::new(),
     };
     let plan = Plan {

@@ -22,12 +22,14 @@ use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
 use seen::SeenIds;
+use settlement::Settling;
 use skipped::CarriedPending;
 
 mod call;
 mod enter;
 mod reverse;
 mod seen;
+mod settlement;
 mod skipped;
 mod transfer;
 
@@ -49,6 +51,7 @@ pub(super) struct Replay {
     seen: SeenIds,
     /// The last entry at the last take of all of a tier.
     took: BTreeMap<Id, u64>,
+    settling: Settling,
     /// Records of transfers (`jackpot_core::jackpot::transfer`).
     transfers: HashSet<String>,
     splits: HashMap<(Minor, Option<Id>), Vec<TierAmount>>,
@@ -76,6 +79,7 @@ impl Replay {
             once: Once::default(),
             seen: SeenIds::default(),
             took: BTreeMap::new(),
+            settling: Settling::default(),
             transfers: HashSet::new(),
             splits: HashMap::new(),
             carried_pending: BTreeMap::new(),
@@ -122,6 +126,8 @@ impl Replay {
             Kind::Expect(expect) => self.expect(event.n, expect, report),
             Kind::Give(give) => self.give(event.n, give, report),
             Kind::Receive(receive) => self.receive(event.n, receive, report),
+            Kind::Payout(step) => self.step(event, step, report),
+            Kind::Approval(approval) => self.approval(event.n, approval, report),
             Kind::Rotate {
                 epoch,
                 opening,
@@ -174,6 +180,7 @@ impl Replay {
         if definition.document().id != self.jackpot {
             return Err(broken("it defines another jackpot"));
         }
+        self.put_limit(event.n, define, definition.document(), report);
         if let Some(created) = &*define.created {
             if event.n != 1 {
                 return Err(broken("it creates a jackpot that exists"));
@@ -302,6 +309,7 @@ impl Replay {
         if let ClaimResult::Paid { claim_order, .. } = claim.result {
             self.claim_order = claim_order;
         }
+        self.tracked(event, entry_id, claim);
         Ok(Paid::of(
             &self.jackpot,
             event,

@@ -19,7 +19,7 @@ const MICRO: i128 = 1_000_000;
 pub(super) type Meters = [i128; NAMES.len()];
 
 /// The names of meters in events.
-pub(super) const NAMES: [&str; 18] = [
+pub(super) const NAMES: [&str; 19] = [
     "pool",
     "reserve",
     "overflow",
@@ -38,6 +38,7 @@ pub(super) const NAMES: [&str; 18] = [
     "transferred_out",
     "transferred_out_micro",
     "expected",
+    "voided",
 ];
 const POOL: usize = 0;
 const RESERVE: usize = 1;
@@ -57,6 +58,7 @@ const TRANSFERRED_IN_MICRO: usize = 14;
 const TRANSFERRED_OUT: usize = 15;
 const TRANSFERRED_OUT_MICRO: usize = 16;
 const EXPECTED: usize = 17;
+const VOIDED: usize = 18;
 
 /// Seed and cap of a tier, and the `low` of its must-hit rule.
 #[derive(Debug, Clone, Copy, Default)]
@@ -252,6 +254,14 @@ impl Tiers {
             uncovered: part(uncovered.div_euclid(MICRO)),
             uncovered_micro: part(uncovered.rem_euclid(MICRO)),
             taken: 0,
+        }
+    }
+
+    /// Takes a payout back into the overflow.
+    pub(super) fn void(&mut self, tier: &Id, amount: i128) {
+        let meters = self.meters.entry(tier.clone()).or_default();
+        for meter in [OVERFLOW, FUNDED, VOIDED] {
+            meters[meter] += amount;
         }
     }
 

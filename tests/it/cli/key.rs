@@ -273,9 +273,12 @@ fn a_key_is_bound_and_ends_and_the_list_says_so() {
         let line = listed.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().map(str::to_owned).collect()
     };
-    assert_eq!(row("NAME"), ["NAME", "ROLE", "CREATED", "EXPIRES", "CODES", "ONLY"]);
-    assert_eq!(row("auditor")[4..], ["yes", "jackpot:spring,room:lobby"]);
-    assert_eq!(row("operator")[3..], ["never", "yes", "-"]);
+    assert_eq!(
+        row("NAME"),
+        ["NAME", "ROLE", "CREATED", "EXPIRES", "CODES", "OWNER", "ONLY"]
+    );
+    assert_eq!(row("auditor")[4..], ["yes", "auditor", "jackpot:spring,room:lobby"]);
+    assert_eq!(row("operator")[3..], ["never", "yes", "operator", "-"]);
     // Columns stand below their names.
     let at = |line: &str, word: &str| line.find(word).unwrap();
     let lines: Vec<_> = listed.lines().collect();

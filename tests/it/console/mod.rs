@@ -15,4 +15,5 @@ mod reports;
 mod rooms;
 mod service;
 mod sessions;
+mod settlement;
 mod transfers;

@@ -45,6 +45,7 @@ async fn write(fixture: &CouponFixture, token: &str, part: Part, pairs: &[(&str,
 async fn end(fixture: &CouponFixture, token: &str, state: &RestoredState) -> Result<RestoreEnded, ScriptError> {
     let by = Operator {
         who: "tester".to_owned(),
+        owner: "tester".to_owned(),
         request_id: "r".to_owned(),
     };
     restore_end(&fixture.store, &fixture.keys, token, state, (&by, "a test")).await

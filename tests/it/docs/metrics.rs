@@ -6,7 +6,8 @@ use std::fs;
 use std::time::Duration;
 
 use jackpot::telemetry::{
-    ClaimResult, EntryResult, IssueResult, JoinResult, Limit, Metrics, RoomNews, ScriptResult, TierShown,
+    ClaimResult, EntryResult, IssueResult, JoinResult, Limit, Metrics, RoomNews, ScriptResult, TierShown, Unsettled,
+    UnsettledLabels,
 };
 use jackpot_core::ids::Id;
 
@@ -54,6 +55,25 @@ fn touched() -> Metrics {
         reversed: 0,
     };
     metrics.pools.show(&id, std::iter::once(tier));
+    let kind = |state: &str, age: &str| Unsettled {
+        labels: UnsettledLabels {
+            jackpot: id.to_string(),
+            currency: "EUR".to_owned(),
+            state: state.to_owned(),
+            age: age.to_owned(),
+        },
+        payouts: 0,
+        amount: 0,
+    };
+    let open = [
+        ("held", "hour"),
+        ("due", "day"),
+        ("failed", "week"),
+        ("void-requested", "older"),
+    ];
+    metrics
+        .settlement
+        .show(open.map(|(state, age)| kind(state, age)).into());
     metrics.subjects("jackpot", "open", 1);
     for kind in ["jackpot", "coupon", "room"] {
         metrics.ledger.lag(kind, &id, 0);

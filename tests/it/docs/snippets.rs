@@ -106,7 +106,7 @@ async fn the_readme_runs_as_it_stands() {
 }
 
 /// How-tos that begin where the tutorial has set up its terminal, and what their commands must print.
-const HOW_TOS: [(&str, &[&str]); 7] = [
+const HOW_TOS: [(&str, &[&str]); 8] = [
     (
         "define-and-play",
         &[
@@ -138,6 +138,15 @@ const HOW_TOS: [(&str, &[&str]); 7] = [
             r#""transferred_out":112"#,
             r#""transferred_in":112"#,
             r#""action":"transfer","target":"old-wheel/end-of-season""#,
+        ],
+    ),
+    (
+        "settle-payouts",
+        &[
+            r#""state":"settled","approved_by":"bob-approves","settlement":{"settlement_id":"transfer-1","reference":"bank 1""#,
+            r#""state":"void","#,
+            r#""void_receipt":{"kind":"void""#,
+            r#"{"jackpot_id":"paid-out","settlement":"tracked","approval_above":900}"#,
         ],
     ),
     (

@@ -16,6 +16,7 @@ use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::epoch::EpochRecord;
 use jackpot_core::jackpot::record::{CallRecord, Contributed, InRun, Record};
 use jackpot_core::jackpot::reversal::{Moved, ReversalRecord, ReversedTier};
+use jackpot_core::jackpot::settlement::{Hold, Voided};
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::jackpot::transfer::{GivenRecord, Part};
 use jackpot_core::wire::{lua, packed, page};
@@ -90,6 +91,9 @@ fn lua_reads_and_writes_what_rust_declares() {
     let of_tier = lua::record_writers(&ReversedTier::shape());
     part("reversal", source, &[reversal, of_tier]);
     part("moved", source, &[lua::record_without_kinds(&Moved::shape())]);
+    let source = "crates/core/src/jackpot/settlement.rs";
+    part("hold", source, &[lua::record_without_kinds(&Hold::shape())]);
+    part("voided", source, &[lua::record_without_kinds(&Voided::shape())]);
     let source = "crates/core/src/jackpot/transfer.rs";
     let transfer = [
         lua::record_without_kinds(&Part::shape()),

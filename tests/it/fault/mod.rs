@@ -27,6 +27,7 @@ pub mod reversals;
 pub mod rolling;
 pub mod script_flush;
 pub mod sentinel;
+pub mod settlement;
 pub mod shard_away;
 pub mod starting;
 pub mod stuck;

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, Snapshot};
+use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, settle};
 use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
+use jackpot_core::jackpot::settlement::{Standing, State as Payout, Step as Taken};
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;
@@ -38,6 +39,8 @@ pub enum Step {
     Finish(u8),
     Reverse(u8),
     Adjust(usize, i64),
+    /// Takes so many millionths of what winners of a tier still have back.
+    Void(usize, u32),
     Pause,
     Resume,
     Rotate,
@@ -70,6 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<u8>().prop_map(Step::Finish),
         4 => any::<u8>().prop_map(Step::Reverse),
         2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),
+        2 => (0..2_usize, 1..=1_000_000_u32).prop_map(|(tier, part)| Step::Void(tier, part)),
         1 => Just(Step::Pause),
         2 => Just(Step::Resume),
         1 => Just(Step::Rotate),
@@ -193,6 +197,7 @@ impl Case<'_> {
             }
             Step::Reverse(id) => self.reverse(*id).await,
             Step::Adjust(tier, amount) => self.adjust(*tier, *amount).await,
+            Step::Void(tier, part) => self.void(*tier, *part).await,
             Step::Pause => self.set(Status::Paused).await,
             Step::Resume => self.set(Status::Open).await,
             Step::Rotate => self.rotate().await,
@@ -416,6 +421,35 @@ impl Case<'_> {
         self.reversed.insert(id, record);
     }
 
+    async fn void(&mut self, tier: usize, part: u32) {
+        let held = &self.model.tiers[tier];
+        let amount = (held.paid - held.voided) * u128::from(part) / 1_000_000;
+        if amount == 0 {
+            return;
+        }
+        let (known, view) = self.fixture.fresh().await;
+        let name = ["grand", "mini"][tier];
+        let wish = Settle {
+            payout_id: &TestRedis::id("payout"),
+            seen: known.mark().n(),
+            step: Taken::Void,
+            before: Payout::VoidRequested,
+            after: &Standing::new(Payout::Void),
+            tier: &Id::parse(name).expect("an id"),
+            amount: u64::try_from(amount).expect("below 2^53"),
+            reason: "a test",
+            by: &operator(),
+        };
+        let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+        let stepped = settle(&self.fixture.store, &known.keys, &fence, tiers, &wish).await;
+        let expected = if self.model.void(tier, amount) {
+            Stepped::Done
+        } else {
+            Stepped::TooLarge
+        };
+        assert_eq!(stepped.expect("a reply").1, expected);
+    }
+
     async fn adjust(&mut self, tier: usize, amount: i64) {
         if amount == 0 {
             return;
@@ -602,19 +636,22 @@ fn compare(model: &Model, snapshot: &Snapshot) {
         let came_in = micro(meter.transferred_in, meter.transferred_in_micro);
         let went_out = micro(meter.transferred_out, meter.transferred_out_micro);
         assert_eq!(
-            (contributed, reversed, came_in, went_out, u128::from(meter.expected)),
+            (contributed, reversed, came_in, went_out),
             (
                 tier.contributed_micro,
                 tier.reversed_micro,
                 tier.transferred_in_micro,
                 tier.transferred_out_micro,
-                tier.expected
             )
         );
-        // What is shown as funded is whole units, without transfers.
+        assert_eq!(
+            [meter.expected, meter.voided].map(u128::from),
+            [tier.expected, tier.voided]
+        );
+        // What is shown as funded is whole units, without transfers and voids.
         let in_redis = i128::from(meter.funded_in_redis) * 1_000_000 + i128::from(meter.funded_micro);
         let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
-        let funded = in_redis - signed(came_in + tier.expected * 1_000_000);
+        let funded = in_redis - signed(came_in + (tier.expected + tier.voided) * 1_000_000);
         assert_eq!(
             (funded, i128::from(meter.funded)),
             (tier.funded_micro, tier.funded_micro.div_euclid(1_000_000))

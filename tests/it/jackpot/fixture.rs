@@ -104,6 +104,7 @@ impl JackpotFixture {
             &fence,
             &wish,
             &NewJackpot {
+                owner: "tester".to_owned(),
                 status: Status::Open,
                 opening,
                 retention_s: 0,
@@ -227,6 +228,7 @@ impl JackpotFixture {
             (books.epoch, &books.opening, &books.history),
         );
         assert_eq!(rebuilt, state);
+        assert_eq!(books.held_hold(), snapshot.hold);
         assert_eq!(books.waiting.map(|v| fold.definitions[&v].clone()), snapshot.waiting);
         for meter in &snapshot.meters {
             let rebuilt = books.meters.get(&meter.tier).copied().unwrap_or_default();
@@ -250,6 +252,7 @@ impl JackpotFixture {
                 transferred_out: units(meter.transferred_out),
                 transferred_out_micro: units(meter.transferred_out_micro),
                 expected: units(meter.expected),
+                voided: units(meter.voided),
                 ..Meters::default()
             };
             assert_eq!(rebuilt, held);

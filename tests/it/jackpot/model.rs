@@ -56,6 +56,8 @@ pub struct Tier {
     pub transferred_out_micro: u128,
     /// Whole units that are kept free for transfers.
     pub expected: u128,
+    /// Whole units of payouts that were taken back.
+    pub voided: u128,
     pub paid: u128,
     pub wins: u128,
     /// Number of the last entry at the last take of all.
@@ -247,6 +249,18 @@ impl Model {
 }
 
 impl Model {
+    /// Takes a payout back into the overflow; `false`, with nothing changed, when there is no room.
+    pub fn void(&mut self, tier: usize, amount: u128) -> bool {
+        let mut after = self.tiers[tier].clone();
+        after.overflow += amount;
+        after.voided += amount;
+        let fits = after.fits();
+        if fits {
+            self.tiers[tier] = after;
+        }
+        fits
+    }
+
     /// What a transfer of this tier would move.
     pub fn holds(&self, tier: usize) -> Moved {
         let tier = &self.tiers[tier];
@@ -355,10 +369,11 @@ impl Tier {
         uncovered
     }
 
-    /// Whole units that operators funded, and that transfers brought or will bring.
+    /// Whole units that operators funded, that transfers brought or will bring, and that were taken back.
     fn funded(&self) -> i128 {
         let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
-        (self.funded_micro + signed(self.transferred_in_micro)).div_euclid(1_000_000) + signed(self.expected)
+        (self.funded_micro + signed(self.transferred_in_micro)).div_euclid(1_000_000)
+            + signed(self.expected + self.voided)
     }
 
     fn restart(&mut self, rules: &Rules) {
@@ -383,13 +398,13 @@ impl Tier {
         contributed + funded <= most
     }
 
-    /// Promise 1, in millionths: what came in, minus what is there, was paid, was reversed and went to other jackpots;
+    /// Promise 1, in millionths: what came in or back, minus what is there, was paid, was reversed and went to other jackpots;
     /// always 0.
     pub fn balance(&self) -> i128 {
         let held =
             (self.pool + self.reserve + self.overflow + self.paid) * MICRO + self.pool_micro + self.reserve_micro;
         let signed = |amount: u128| i128::try_from(amount).expect("far below 2^127");
-        let came_in = self.contributed_micro + self.transferred_in_micro;
+        let came_in = self.contributed_micro + self.transferred_in_micro + self.voided * MICRO;
         signed(came_in) + self.funded_micro - signed(held + self.reversed_micro + self.transferred_out_micro)
     }
 }

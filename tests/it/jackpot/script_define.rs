@@ -74,6 +74,7 @@ async fn send(
         request_id,
     };
     let new = NewJackpot {
+        owner: "tester".to_owned(),
         status: Status::Open,
         opening,
         retention_s: 0,

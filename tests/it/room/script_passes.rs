@@ -103,6 +103,7 @@ fn state(restores: u64) -> RestoredState {
 async fn end(fixture: &RoomFixture, token: &str, state: &RestoredState) -> Result<RestoreEnded, ScriptError> {
     let by = Operator {
         who: "tester".to_owned(),
+        owner: "tester".to_owned(),
         request_id: "r".to_owned(),
     };
     scripts::restore_end(&fixture.store, &fixture.keys, token, state, (&by, "a test")).await

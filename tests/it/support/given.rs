@@ -102,6 +102,7 @@ pub fn entry(entry_id: &str, rank: u32) -> EnterEntry {
 pub fn operator() -> Operator {
     Operator {
         who: "tester".to_owned(),
+        owner: "tester".to_owned(),
         request_id: "r".to_owned(),
     }
 }

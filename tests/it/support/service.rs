@@ -278,6 +278,14 @@ impl Service {
         }
     }
 
+    /// The same with another key.
+    pub fn caller_with(&self, key: &str) -> Caller {
+        Caller {
+            key: key.to_owned(),
+            ..self.caller()
+        }
+    }
+
     /// `GET` with the operator's key.
     pub async fn get(&self, path: &str) -> Answer {
         self.call(Method::GET, path, None).await

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::must_hit::MustHitBy;
+use super::settlement::{Settlement, Terms};
 use crate::ids::Id;
 use crate::money::{Minor, Ppm};
 
@@ -67,6 +68,15 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Winners::is_default")]
     #[schema(default = "masked")]
     pub winners: Winners,
+    /// Whether operators settle each payout (`tracked`), or a payout is `paid` at once (`none`).
+    #[serde(default, skip_serializing_if = "Settlement::is_default")]
+    #[schema(default = "none")]
+    pub settlement: Settlement,
+    /// From this amount on, in minor units, a tracked payout waits for an approval; null: none does. A PUT that raises or
+    /// removes it, or that stops tracking, waits for an approval too: answers show the limit in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, example = json!(null), maximum = 9_007_199_254_740_991_u64)]
+    pub approval_above: Option<Minor>,
     /// For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
     #[serde(default = "default_reverse_within_s", skip_serializing_if = "is_default_reverse")]
     #[schema(default = 300, minimum = 0, example = 300)]
@@ -108,6 +118,15 @@ impl Document {
     #[must_use]
     pub fn max_stake(&self) -> Minor {
         self.max_stake.unwrap_or(Minor::MAX)
+    }
+
+    /// Under what its payouts are tracked.
+    #[must_use]
+    pub fn settlement_terms(&self) -> Terms {
+        Terms {
+            settlement: self.settlement,
+            approval_above: self.approval_above,
+        }
     }
 
     /// The coupons that its ranks name, each with its field.

@@ -13,6 +13,7 @@
 //! | [`record`], [`batch_record`] | Redis' record of an entry, alone or in a run; Redis' record of a batch |
 //! | [`adjustment_record`] | Redis' record of an adjustment |
 //! | [`reversal`] | Redis' record of a reversal, and of what a tier has outside the packed meters |
+//! | [`settlement`] | states of payouts and the steps between them; the limit above which a payout waits |
 //! | [`derived`] | ids that the service derives |
 //! | [`steps`] | the next step of an entry |
 
@@ -33,6 +34,7 @@ pub mod origin;
 pub mod ranks;
 pub mod record;
 pub mod reversal;
+pub mod settlement;
 pub mod split;
 pub mod steps;
 pub mod transfer;

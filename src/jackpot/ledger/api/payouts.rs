@@ -8,9 +8,10 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::auth;
+use crate::http::auth::Role;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutRow};
+use crate::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutRow, PayoutState};
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
 use crate::ledger::api::csv::{Record, or_empty};
@@ -19,7 +20,7 @@ use crate::ledger::queries::{Between, LedgerError};
 use crate::subject::kinds::JACKPOT;
 
 /// Longest payout id, in characters: longer ids are not ours.
-const MAX_PAYOUT_ID_CHARS: usize = 200;
+pub const MAX_PAYOUT_ID_CHARS: usize = 200;
 
 /// Which payouts.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -38,6 +39,9 @@ pub(crate) struct PayoutQuery {
     /// Of entries of this source.
     #[param(value_type = Option<String>)]
     source_id: Option<Id>,
+    /// In this state. A key with the role `approve` asks for `held`.
+    #[param(value_type = Option<PayoutState>)]
+    state: Option<PayoutState>,
     /// Paid then or later, RFC 3339.
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Time>,
@@ -60,18 +64,22 @@ pub(crate) struct PayoutQuery {
             content((PageBody<ListedPayout> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub async fn list(
-    auth::ReadFiltered(caller): auth::ReadFiltered,
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     QueryOf(query): QueryOf<PayoutQuery>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
     caller.check(JACKPOT, query.jackpot_id.as_ref())?;
+    if caller.role() == Role::Approve && query.state != Some(PayoutState::Held) {
+        return Err(held_alone());
+    }
     let filters = PayoutFilters {
         jackpot_id: query.jackpot_id,
         only: caller.own(JACKPOT),
         player_id: query.player_id,
         tier: query.tier,
         source_id: query.source_id,
+        state: query.state,
         between: Between {
             from: query.from.map(|Time(ms)| ms),
             to: query.to.map(|Time(ms)| ms),
@@ -93,7 +101,7 @@ pub async fn list(
     responses((status = 200, description = "The receipt", body = PayoutRow),
         (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub async fn get(
-    auth::ReadFiltered(caller): auth::ReadFiltered,
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
@@ -102,7 +110,16 @@ pub async fn get(
     if !caller.may_see(JACKPOT, &payout.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
     }
+    if caller.role() == Role::Approve && api.queries.listed_payout(&payout.payout_id).await?.state != PayoutState::Held
+    {
+        return Err(held_alone());
+    }
     Ok(HttpResponse::Ok().json(payout))
+}
+
+/// Refuses what a key with the role `approve` may not read.
+fn held_alone() -> Problem {
+    Problem::forbidden("a key with the role approve reads held payouts alone: ask for state=held".to_owned())
 }
 
 impl Record for ListedPayout {
@@ -123,10 +140,20 @@ impl Record for ListedPayout {
         "key_id",
         "signature",
         "source_id",
+        "state",
+        "approved_by",
+        "settlement_id",
+        "settlement_reference",
+        "settlement_reason",
+        "settlement_at",
+        "voided_at",
+        "void_key_id",
+        "void_signature",
     ];
 
     fn cells(&self) -> Vec<String> {
         let receipt = &self.receipt;
+        let (settlement, void) = (self.settlement.as_ref(), self.void_receipt.as_ref());
         vec![
             receipt.payout_id.clone(),
             receipt.jackpot_id.clone(),
@@ -144,6 +171,15 @@ impl Record for ListedPayout {
             receipt.key_id.clone(),
             receipt.signature.clone(),
             or_empty(self.source_id.as_ref()),
+            self.state.as_str().to_owned(),
+            or_empty(self.approved_by.as_ref()),
+            or_empty(settlement.map(|settlement| &settlement.settlement_id)),
+            or_empty(settlement.and_then(|settlement| settlement.reference.as_ref())),
+            or_empty(settlement.and_then(|settlement| settlement.reason.as_ref())),
+            or_empty(settlement.map(|settlement| &settlement.at)),
+            or_empty(void.map(|void| &void.voided_at)),
+            or_empty(void.map(|void| &void.key_id)),
+            or_empty(void.map(|void| &void.signature)),
         ]
     }
 }

@@ -50,7 +50,9 @@ pub(super) fn parse_meters(text: &str) -> Option<BTreeMap<String, i64>> {
         let values = values.split(' ').collect::<Vec<_>>();
         let names = Meters::NAMES.into_iter().chain(["pool_written"]).chain(Meters::MOVED);
         let usual = Meters::NAMES.len() + 1;
-        if values.len() != usual && values.len() != usual + Meters::MOVED.len() {
+        // The last of those outside the packed meters is there only where it is not 0.
+        let moved = usual + Meters::MOVED.len();
+        if ![usual, moved - 1, moved].contains(&values.len()) {
             return None;
         }
         for (name, value) in names.zip(values) {

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::settlement::{State, Step};
 use jackpot_core::jackpot::transfer::{self, GivenRecord};
 use jackpot_core::money::Minor;
-use jackpot_core::receipt::UnsignedReceipt;
+use jackpot_core::receipt::{UnsignedReceipt, UnsignedVoid};
 use jackpot_core::wire::Field;
 
 use super::Jackpots;
 use super::index::{carried_entry_rows, entry_rows};
-use super::rows::{CouponRow, PayoutRow, SettledRow};
+use super::rows::{CouponRow, PayoutRow, SettledRow, StepRow};
 use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind};
+use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind, PayoutStep};
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
@@ -128,6 +129,7 @@ impl Batch {
                 self.rows.adjustments.push((name, n, at_ms, receive.parts.text()));
                 self.rows.received.push((at_ms, receive.from, receive.transfer_id));
             }
+            Kind::Payout(step) => self.stepped(start, (n, at_ms), step, false)?,
             Kind::Rotate {
                 epoch, opening, pruned, ..
             } => {
@@ -149,7 +151,7 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Retention { .. } => {}
+            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Approval(_) | Kind::Retention { .. } => {}
         }
         Ok(())
     }
@@ -170,6 +172,10 @@ impl Batch {
             self.carried_payout(start, (n, at_ms), (paid, source), &mut all)?;
         }
         self.source_rows((n, at_ms), all);
+        let step = carried.step.and_then(|fields| PayoutStep::of_fields(&(&fields).into()));
+        if let Some(step) = step {
+            self.stepped(start, (n, at_ms), Box::new(step), true)?;
+        }
         self.rows
             .coupons
             .extend(carried.units.into_iter().map(|unit| CouponRow {
@@ -316,6 +322,38 @@ impl Batch {
             rank: claim.rank,
             paid_at_ms: at_ms,
             source_id: source_id.cloned(),
+            state: State::at_claim(&self.books.settlement_terms(), *amount),
+        });
+        Ok(())
+    }
+
+    /// Adds the row of a step, and signs the receipt of a void.
+    fn stepped(
+        &mut self,
+        start: &Start<'_>,
+        (n, at_ms): (u64, i64),
+        step: Box<PayoutStep>,
+        is_carried: bool,
+    ) -> Result<(), Stop> {
+        let void_receipt = if step.step == Step::Void {
+            let amount = Minor::try_from(step.amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"))?;
+            let unsigned = UnsignedVoid {
+                payout_id: step.payout_id.clone(),
+                jackpot_id: start.id.clone(),
+                tier: step.tier.clone(),
+                amount,
+                voided_at_ms: at_ms,
+            };
+            Some(unsigned.sign(start.with.key))
+        } else {
+            None
+        };
+        self.rows.payout_steps.push(StepRow {
+            n,
+            at_ms,
+            step,
+            is_carried,
+            void_receipt,
         });
         Ok(())
     }

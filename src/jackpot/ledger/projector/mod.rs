@@ -7,6 +7,7 @@ pub mod index;
 mod many;
 pub mod rows;
 mod seeds;
+mod settlement;
 mod sources;
 mod steps;
 mod transfers;
@@ -201,7 +202,8 @@ impl Tables<Jackpots> for JackpotTables {
     }
 
     async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Jackpots>]) -> Result<(), WriteError> {
-        Ok(write::write(tx, batches).await?)
+        write::write(tx, batches).await?;
+        settlement::write(tx, batches).await
     }
 
     fn advance(&mut self, batch: &mut Batch<Jackpots>) {

@@ -2,11 +2,12 @@
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::epoch::Opening;
-use jackpot_core::receipt::Receipt;
+use jackpot_core::jackpot::settlement::State;
+use jackpot_core::receipt::{Receipt, VoidReceipt};
 
 use super::cycles;
 use crate::jackpot::ledger::daily;
-use crate::jackpot::ledger::event::{Entered, Give};
+use crate::jackpot::ledger::event::{Entered, Give, PayoutStep};
 use crate::jackpot::ledger::sources::Moved;
 use crate::jackpot::ledger::steps;
 
@@ -44,6 +45,21 @@ pub struct PayoutRow {
     pub paid_at_ms: i64,
     /// The source of the entry, if it named one.
     pub source_id: Option<Id>,
+    /// Where it begins, if it is tracked.
+    pub state: Option<State>,
+}
+
+/// A step of a payout.
+#[derive(Debug)]
+pub struct StepRow {
+    /// Event that took it, and when, ms.
+    pub n: u64,
+    pub at_ms: i64,
+    pub step: Box<PayoutStep>,
+    /// Whether a skipped event took it. Perhaps it was skipped because the step does not follow.
+    pub is_carried: bool,
+    /// Of a payout that was taken back.
+    pub void_receipt: Option<VoidReceipt>,
 }
 
 /// An entry for the index by player.
@@ -112,6 +128,8 @@ pub struct Rows {
     pub index_entries: bool,
     /// Receipts.
     pub payouts: Vec<PayoutRow>,
+    /// Steps of tracked payouts.
+    pub payout_steps: Vec<StepRow>,
     /// Units of coupons that entries won.
     pub coupons: Vec<CouponRow>,
     /// Versions that Redis no longer keeps.

@@ -2,8 +2,11 @@
 
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
 use jackpot_core::money::Minor;
+use jackpot_core::receipt::{VOID, VoidReceipt};
 use jackpot_core::text::storable;
+use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -70,6 +73,103 @@ pub struct ListedPayout {
     /// The source of the entry; null if it named none.
     #[schema(example = "slot-9")]
     pub source_id: Option<String>,
+    /// Where it is: `paid` where payouts were not tracked when it was claimed.
+    pub state: PayoutState,
+    /// Name of the key that approved it; null if none did.
+    #[schema(example = "approve-of-bob")]
+    pub approved_by: Option<String>,
+    /// The last attempt to settle it; null before the first.
+    pub settlement: Option<SettlementBody>,
+    /// Signed when it was taken back; null before.
+    pub void_receipt: Option<VoidReceipt>,
+}
+
+/// Where a payout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PayoutState {
+    /// It is not tracked.
+    Paid,
+    /// It waits for an approval.
+    Held,
+    /// It is to be settled.
+    Due,
+    /// The winner has the money.
+    Settled,
+    /// An attempt to settle it failed. It can be settled later.
+    Failed,
+    /// An owner asked to take it back.
+    VoidRequested,
+    /// It was taken back: its amount is in the overflow of its tier.
+    Void,
+}
+
+impl PayoutState {
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.tracked().map_or("paid", State::as_str)
+    }
+
+    /// Where a tracked payout is.
+    #[must_use]
+    pub fn tracked(self) -> Option<State> {
+        Some(match self {
+            Self::Paid => return None,
+            Self::Held => State::Held,
+            Self::Due => State::Due,
+            Self::Settled => State::Settled,
+            Self::Failed => State::Failed,
+            Self::VoidRequested => State::VoidRequested,
+            Self::Void => State::Void,
+        })
+    }
+}
+
+impl From<State> for PayoutState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Held => Self::Held,
+            State::Due => Self::Due,
+            State::Settled => Self::Settled,
+            State::Failed => Self::Failed,
+            State::VoidRequested => Self::VoidRequested,
+            State::Void => Self::Void,
+        }
+    }
+}
+
+/// An attempt to settle a payout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SettlementBody {
+    #[schema(example = "transfer-2211")]
+    pub settlement_id: String,
+    /// Of the payment, if it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "bank 1", nullable = false)]
+    pub reference: Option<String>,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    /// RFC 3339.
+    #[schema(example = "2026-11-22T09:00:00.123Z")]
+    pub at: String,
+}
+
+impl SettlementBody {
+    fn new(attempt: Attempt) -> Self {
+        let (reference, reason) = match attempt.ended {
+            Ended::Settled => (Some(attempt.text), None),
+            Ended::Failed => (None, Some(attempt.text)),
+        };
+        Self {
+            settlement_id: attempt.settlement_id,
+            reference,
+            reason,
+            at: rfc3339(attempt.at_ms),
+        }
+    }
 }
 
 /// The filters of a list of payouts.
@@ -84,6 +184,9 @@ pub struct PayoutFilters {
     /// Of entries of this source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<Id>,
+    /// In this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PayoutState>,
     /// When the payouts were paid.
     pub between: Between,
     /// Smallest amount.
@@ -94,6 +197,18 @@ const SELECT: &str = "payout_id, jackpot_id, entry_id, player_id, tier, amount, 
                       pool_after, paid_at_ms, history, event_id, key_id, signature";
 
 const SELECT_OF_SOURCE: &str = "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount";
+
+/// The columns of `payout_states` that lists filter by.
+const SELECT_OF_STATE: &str =
+    "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount, state";
+
+/// The columns of `payout_states` that a row shows.
+const SELECT_STANDING: &str = "payout_id, jackpot_id, tier, amount, state, approved_by, approver, attempt, \
+                                          settlement_id, attempt_text, attempt_ms, asked, voided_ms, void_key_id, \
+                                          void_signature";
+
+/// Of a row that a page looked at: how many rows `payout_states` has for it.
+const TRACKED: &str = "(SELECT COUNT(*) FROM payout_states WHERE payout_states.payout_id = looked_at.payout_id) =";
 
 impl PayoutFilters {
     /// The list, for its cursors.
@@ -107,7 +222,10 @@ impl PayoutFilters {
     pub fn scans(&self) -> Scans {
         match &self.only {
             Some(only) if only.is_empty() => Scans::of(Vec::new()),
-            Some(only) if self.jackpot_id.is_none() && (self.player_id.is_none() || self.source_id.is_some()) => {
+            Some(only)
+                if self.jackpot_id.is_none()
+                    && (self.player_id.is_none() || self.source_id.is_some() || self.tracked().is_some()) =>
+            {
                 let of = |id: &Id| Self {
                     jackpot_id: Some(id.clone()),
                     ..self.clone()
@@ -116,6 +234,10 @@ impl PayoutFilters {
             }
             _ => self.scan().into(),
         }
+    }
+
+    fn tracked(&self) -> Option<State> {
+        self.state.and_then(PayoutState::tracked)
     }
 
     /// The range that a page reads. The filter that leaves the fewest rows decides the index. A player has fewer
@@ -130,7 +252,17 @@ impl PayoutFilters {
         let mut filters = Vec::new();
         let (mut jackpot, mut tier) = (self.jackpot_id.as_ref(), self.tier.as_ref());
         let (mut player, mut table, mut select) = (self.player_id.as_ref(), "payouts", SELECT);
-        if let Some(source) = &self.source_id {
+        if let Some(state) = self.tracked() {
+            (table, select) = ("payout_states", SELECT_OF_STATE);
+            if let Some(id) = jackpot.take() {
+                index = &["jackpot_id", "state", "paid_at_ms", "claim_order"];
+                fixed.push(("jackpot_id", id.into()));
+            } else {
+                index = &["state", "paid_at_ms", "jackpot_id", "claim_order"];
+            }
+            fixed.push(("state", Value::Text(state.as_str().to_owned())));
+            filters.extend(self.source_id.iter().map(|id| ("source_id =", Value::from(id))));
+        } else if let Some(source) = &self.source_id {
             (table, select) = ("source_payouts", SELECT_OF_SOURCE);
             if let Some(id) = jackpot.take() {
                 index = &["jackpot_id", "source_id", "paid_at_ms", "claim_order"];
@@ -154,6 +286,9 @@ impl PayoutFilters {
         filters.extend(jackpot.map(|id| ("jackpot_id =", Value::from(id))));
         filters.extend(tier.map(|id| ("tier =", Value::from(id))));
         filters.extend(player.map(|id| ("player_id =", Value::from(id))));
+        if self.state == Some(PayoutState::Paid) {
+            filters.push((TRACKED, 0.into()));
+        }
         if let Some(least) = self.min_amount {
             let least = i64::try_from(least.get()).expect("an amount has 53 bits");
             filters.push(("amount >=", least.into()));
@@ -192,7 +327,7 @@ impl Queries {
         self.sql.reading(self.payouts_of(filters, scans, limit)).await
     }
 
-    /// The rows of a source name their payouts; other payouts are asked for their source.
+    /// The rows of a source or a state name their payouts; other payouts are asked for theirs.
     async fn payouts_of(
         &self,
         filters: &PayoutFilters,
@@ -200,41 +335,69 @@ impl Queries {
         limit: u32,
     ) -> Result<Page<ListedPayout>, LedgerError> {
         let reader = self.sql.reader();
-        if let Some(source) = &filters.source_id {
+        let (receipts, next) = if filters.source_id.is_some() || filters.tracked().is_some() {
             let page = scans.page(reader, limit, |row| Ok(row.try_get("payout_id")?)).await?;
-            let mut found = Listed::new();
-            for row in matching(reader, ("payouts", SELECT), ("payout_id", &page.items)).await? {
-                found.insert(row.try_get("payout_id")?, read(&row)?);
-            }
-            let missing = |id: &String| LedgerError::Missing(format!("payout '{id}' of source '{source}'"));
-            let listed = page.items.iter().map(|id| {
-                Ok(ListedPayout {
-                    receipt: found.remove(id).ok_or_else(|| missing(id))?,
-                    source_id: Some(source.to_string()),
-                })
-            });
-            let items = listed.collect::<Result<_, LedgerError>>()?;
-            return Ok(Page { items, next: page.next });
-        }
-        let page = scans.page(reader, limit, read).await?;
-        // Most ledgers have no payouts of sources, and long exports need not ask for each.
-        let first = sqlx::query("SELECT payout_id FROM source_payouts LIMIT 1");
-        let ids = match first.fetch_optional(reader).await? {
-            Some(_) => page.items.iter().map(|row| row.payout_id.clone()).collect(),
-            None => Vec::new(),
+            (self.receipts(&page.items).await?, page.next)
+        } else {
+            let page = scans.page(reader, limit, read).await?;
+            (page.items, page.next)
         };
+        let ids: Vec<_> = receipts.iter().map(|row| row.payout_id.clone()).collect();
         let mut sources = Listed::new();
-        for row in matching(reader, ("source_payouts", "payout_id, source_id"), ("payout_id", &ids)).await? {
+        for row in self.beside("source_payouts", "payout_id, source_id", &ids).await? {
             sources.insert(row.try_get("payout_id")?, row.try_get("source_id")?);
         }
-        let listed = page.items.into_iter().map(|receipt| ListedPayout {
-            source_id: sources.remove(&receipt.payout_id),
-            receipt,
-        });
-        Ok(Page {
-            items: listed.collect(),
-            next: page.next,
-        })
+        let mut states = Listed::new();
+        for row in self.beside("payout_states", SELECT_STANDING, &ids).await? {
+            states.insert(row.try_get("payout_id")?, row);
+        }
+        let mut items = Vec::with_capacity(receipts.len());
+        for receipt in receipts {
+            let source_id = sources.remove(&receipt.payout_id);
+            let listed = listed(source_id, states.get(&receipt.payout_id), receipt)?;
+            // Its state may have changed since the page was read.
+            if filters.state.is_none_or(|state| state == listed.state) {
+                items.push(listed);
+            }
+        }
+        Ok(Page { items, next })
+    }
+
+    /// The receipts with these ids, in this order.
+    async fn receipts(&self, ids: &[String]) -> Result<Vec<PayoutRow>, LedgerError> {
+        let mut found = Listed::new();
+        for row in matching(self.sql.reader(), ("payouts", SELECT), ("payout_id", ids)).await? {
+            found.insert(row.try_get("payout_id")?, read(&row)?);
+        }
+        let missing = |id: &String| LedgerError::Missing(format!("payout '{id}', which a list names"));
+        ids.iter()
+            .map(|id| found.remove(id).ok_or_else(|| missing(id)))
+            .collect()
+    }
+
+    /// The rows of a table of only some payouts. Most ledgers have none, and long exports need not ask for each.
+    async fn beside(&self, table: &str, select: &str, ids: &[String]) -> Result<Vec<AnyRow>, LedgerError> {
+        let reader = self.sql.reader();
+        let any = format!("SELECT payout_id FROM {table} LIMIT 1");
+        let any = sqlx::query(sqlx::AssertSqlSafe(any)).fetch_optional(reader).await?;
+        match any {
+            Some(_) => matching(reader, (table, select), ("payout_id", ids)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// One payout as lists have it.
+    pub async fn listed_payout(&self, payout_id: &str) -> Result<ListedPayout, LedgerError> {
+        let receipt = self.payout(payout_id).await?;
+        let ids = [receipt.payout_id.clone()];
+        let (sources, states) = (
+            self.beside("source_payouts", "payout_id, source_id", &ids),
+            self.beside("payout_states", SELECT_STANDING, &ids),
+        );
+        let sources = self.sql.reading(sources).await?;
+        let states = self.sql.reading(states).await?;
+        let source_id = sources.first().map(|row| row.try_get("source_id")).transpose()?;
+        listed(source_id, states.first(), receipt)
     }
 
     /// One payout.
@@ -244,6 +407,74 @@ impl Queries {
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         read(&row.ok_or(LedgerError::PayoutNotFound)?)
     }
+}
+
+/// A receipt with what is beside it. `state`: its row in `payout_states`.
+fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow) -> Result<ListedPayout, LedgerError> {
+    let Some(row) = state else {
+        return Ok(ListedPayout {
+            receipt,
+            source_id,
+            state: PayoutState::Paid,
+            approved_by: None,
+            settlement: None,
+            void_receipt: None,
+        });
+    };
+    let standing = standing(row)?;
+    let signature: String = row.try_get("void_signature")?;
+    let void_receipt = if signature.is_empty() {
+        None
+    } else {
+        Some(void_receipt(row, &receipt, signature)?)
+    };
+    Ok(ListedPayout {
+        receipt,
+        source_id,
+        state: standing.state.into(),
+        approved_by: standing.approved.map(|(key, _)| key),
+        settlement: standing.attempt.map(SettlementBody::new),
+        void_receipt,
+    })
+}
+
+fn void_receipt(row: &AnyRow, of: &PayoutRow, signature: String) -> Result<VoidReceipt, LedgerError> {
+    let damaged = |what: &str| LedgerError::Missing(format!("{what} of payout '{}'", of.payout_id));
+    Ok(VoidReceipt {
+        kind: VOID.to_owned(),
+        payout_id: of.payout_id.clone(),
+        jackpot_id: Id::parse(&of.jackpot_id).map_err(|_| damaged("the jackpot"))?,
+        tier: Id::parse(&of.tier).map_err(|_| damaged("the tier"))?,
+        amount: Minor::try_from(of.amount.unsigned_abs()).map_err(|_| damaged("the amount"))?,
+        voided_at: rfc3339(row.try_get("voided_ms")?),
+        key_id: row.try_get("void_key_id")?,
+        signature,
+    })
+}
+
+/// Where a payout is, out of the columns of `payout_states`.
+pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
+    let text = |name: &str| row.try_get::<String, _>(name);
+    let some = |name: &str| text(name).map(|text| Some(text).filter(|text| !text.is_empty()));
+    let (state, ended) = (text("state")?, text("attempt")?);
+    let unreadable = || LedgerError::Missing(format!("a readable state of a payout in place of '{state}', '{ended}'"));
+    let approver = text("approver")?;
+    let attempt = match Ended::read(&ended) {
+        Some(ended) => Some(Attempt {
+            ended,
+            settlement_id: text("settlement_id")?,
+            text: text("attempt_text")?,
+            at_ms: row.try_get("attempt_ms")?,
+        }),
+        None if ended.is_empty() => None,
+        None => return Err(unreadable()),
+    };
+    Ok(Standing {
+        state: State::read(&state).ok_or_else(unreadable)?,
+        approved: some("approved_by")?.map(|key| (key, approver)),
+        attempt,
+        asked: some("asked")?,
+    })
 }
 
 fn read(row: &AnyRow) -> Result<PayoutRow, LedgerError> {

@@ -46,6 +46,8 @@ pub(super) struct Evidence {
     pub(super) terms: BTreeMap<u64, Terms>,
     /// What they say of cycles.
     pub(super) cycles: Later,
+    /// Whether a later event brings a limit into force that waited.
+    pub(super) limited: bool,
     /// Later events that can't be read either.
     pub(super) unreadable: u64,
     /// The first definition that a later event put in force.
@@ -145,7 +147,8 @@ impl Evidence {
                 self.adjusted
                     .insert(transfer::came_in(&receive.from, &receive.transfer_id));
             }
-            Kind::Emergency(_) | Kind::Reverse(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
+            Kind::Approval(_) => self.limited = true,
+            Kind::Emergency(_) | Kind::Reverse(_) | Kind::Payout(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
             if !self.defined.contains(&version) {

@@ -27,6 +27,8 @@ pub struct Held {
     pub(super) epochs: BTreeMap<u64, Epoch>,
     /// Digest and time by id.
     pub(super) adjustments: BTreeMap<String, (String, i64)>,
+    /// Payouts by the number of their last step, as far as Redis has it.
+    pub(super) stepped: BTreeMap<u64, String>,
 }
 
 /// The records of entries with certain sequences.
@@ -40,15 +42,9 @@ pub(super) struct Records {
 
 impl Held {
     pub(super) async fn read(store: &Store, keys: &JackpotKeys) -> Result<Self, StuckError> {
-        let mut scores = cmd("ZRANGE");
-        scores.arg(&keys.pending).arg(0).arg(-1).arg("WITHSCORES");
-        let pending: Vec<(String, f64)> = read(store, &scores).await?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "sequences are integers below 2^53"
-        )]
-        let pending = pending.into_iter().map(|(id, score)| (score as u64, id)).collect();
+        let pending = sorted(store, &keys.pending).await?.into_iter().collect();
+        let stepped = sorted(store, &keys.steps).await?.into_iter();
+        let stepped = stepped.filter_map(|(n, member)| Some((n, member.strip_prefix("p!")?.to_owned())));
         let mut state = snapshot(store, keys, Mark::ZERO).await?.held;
         let puts: Option<String> = read(store, cmd("HGET").arg(&keys.state).arg("puts")).await?;
         state.extend(puts.map(|puts| ("puts".to_owned(), puts)));
@@ -58,6 +54,7 @@ impl Held {
         Ok(Self {
             state,
             pending,
+            stepped: stepped.collect(),
             definitions: definitions
                 .filter_map(|(v, json)| Some((v.parse().ok()?, json)))
                 .collect(),
@@ -122,6 +119,20 @@ impl Held {
         }
         Ok(found)
     }
+}
+
+/// The members of a sorted set with their scores.
+async fn sorted(store: &Store, key: &str) -> Result<Vec<(u64, String)>, StuckError> {
+    let mut scores = cmd("ZRANGE");
+    scores.arg(key).arg(0).arg(-1).arg("WITHSCORES");
+    let all: Vec<(String, f64)> = read(store, &scores).await?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sequences and numbers of events are integers below 2^53"
+    )]
+    let of = |(member, score): (String, f64)| (score as u64, member);
+    Ok(all.into_iter().map(of).collect())
 }
 
 impl Records {

@@ -59,6 +59,9 @@ impl Replay {
             self.splits.clear();
         }
         let is_closed = books.status == Some(Status::Closed);
+        // Which steps of payouts it took is not in what is carried on.
+        self.settling.is_open |= self.settling.hold.is_some() || books.hold.is_some();
+        self.settling.hold = books.held_hold();
         self.cycles.carry(books.held_cycles().rows, &event.cycles, is_closed);
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);

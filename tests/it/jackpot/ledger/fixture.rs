@@ -57,6 +57,15 @@ impl InLedger for Jackpot {
             "jackpot_id tier cycle nonce secret_id commitment low high after_s deadline_s began_ms began_n ended_ms ended_n \
              ended_by seed",
         ),
+        (
+            "payout_states",
+            "payout_id jackpot_id n first_state paid_at_ms claim_order player_id tier amount currency source_id state state_n \
+             approved_by approver attempt settlement_id attempt_text attempt_ms asked voided_ms",
+        ),
+        (
+            "settlement_ids",
+            "jackpot_id settlement_id n payout_id attempt attempt_text",
+        ),
         ("transfers", "jackpot_id transfer_id n place at_ms to_id parts done_ms"),
         ("streams", "kind id n hash stream_id restores books indexed_n stopped"),
     ];

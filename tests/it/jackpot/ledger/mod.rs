@@ -12,5 +12,6 @@ mod receipts;
 mod reconcile;
 mod restore;
 mod reversals;
+mod settlement;
 mod stuck;
 mod transfers;

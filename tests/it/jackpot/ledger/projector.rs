@@ -302,7 +302,9 @@ async fn batches_of_any_size_give_the_same_rows(db: LedgerDb) {
     let mut runner = TestRunner::deterministic();
     for round in 0..4 {
         let case = conservation::case().new_tree(&mut runner).expect("a case");
-        let (rules, rate, steps) = case.current();
+        let (rules, rate, mut steps) = case.current();
+        // They are of no payout that the ledger has.
+        steps.retain(|step| !matches!(step, conservation::Step::Void(..)));
         let subject = conservation::play(&fixture.redis, &rules, rate, &steps).await;
         let at_once = JackpotLedger::of(LedgerDb::sqlite(), subject).await;
         project_in(&at_once, &[usize::MAX]).await;

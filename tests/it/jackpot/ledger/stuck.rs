@@ -5,7 +5,7 @@ use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::metrics::PlayMetrics;
-use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Wanted};
+use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Settle, Stepped, Wanted, settle};
 use jackpot::jackpot::transfer::worker::Transfers;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::projector::lease::Leases;
@@ -14,7 +14,9 @@ use jackpot::ledger::stuck::{self, Found, Plan, StuckError};
 use jackpot::proof::export::Export;
 use jackpot::proof::verify;
 use jackpot::subject::kinds::JACKPOT;
-use jackpot_core::ids::ClientSeed;
+use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::settlement::{Standing, State, Step};
 use jackpot_core::money::Minor;
 use jackpot_core::wire::Field as _;
 use serde_json::json;
@@ -35,6 +37,7 @@ on_both_databases!(
     only_the_stuck_event_is_skipped,
     cycles_that_a_skipped_event_ends_or_begins_are_carried_on,
     a_skipped_event_of_a_transfer_leaves_its_row_and_its_money,
+    a_skipped_step_of_a_payout_leaves_its_row_and_its_money,
 );
 
 /// Entries of the story, and what they drew in the end.
@@ -587,5 +590,80 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
             "{kind}"
         );
         assert_verifies(&fixture, jackpot, n).await;
+    }
+}
+
+/// Takes a step of a payout of seven units, as a call does that has read the ledger up to the last event.
+async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, (before, after): (State, State)) {
+    let (known, view) = jackpot.fresh().await;
+    let after = Standing {
+        asked: Some("anna".to_owned()),
+        ..Standing::new(after)
+    };
+    let wish = Settle {
+        payout_id,
+        seen: known.mark().n(),
+        step,
+        before,
+        after: &after,
+        tier: &Id::parse("grand").expect("an id"),
+        amount: 7,
+        reason: "a test",
+        by: &operator(),
+    };
+    let (fence, tiers) = (known.fence(&view), view.definition.tiers());
+    let stepped = settle(&jackpot.store, &known.keys, &fence, tiers, &wish).await;
+    assert_eq!(stepped.expect("a reply").1, Stepped::Done);
+}
+
+/// Redis has no more than the number of a step, so what its event says is carried on, as far as it can be read.
+async fn a_skipped_step_of_a_payout_leaves_its_row_and_its_money(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    for (damaged, state, line) in [
+        ("meters", "void", "carried on"),
+        ("tier", "void-requested", "the payout STAYS as it was"),
+    ] {
+        let jackpot = JackpotFixture::on(fixture.redis.clone(), &json!({"settlement": "tracked"})).await;
+        jackpot.fund("f", 100).await;
+        let record = jackpot.take("w", 3).await;
+        let payout_id = payout_id(&jackpot.id, &jackpot.snapshot().await.history, "w", record.sequence);
+        step(
+            &jackpot,
+            &payout_id,
+            Step::VoidRequest,
+            (State::Due, State::VoidRequested),
+        )
+        .await;
+        step(&jackpot, &payout_id, Step::Void, (State::VoidRequested, State::Void)).await;
+        let n = jackpot.snapshot().await.mark.n();
+        jackpot
+            .rewrite(|events| {
+                let fields = &mut events.last_mut().expect("there").1;
+                fields.insert(damaged.to_owned(), "rubbish, of no form;".to_owned());
+            })
+            .await;
+        jackpot.operate.checkpoint(&jackpot.id).await.expect("a checkpoint");
+        fixture.project().await;
+        assert_eq!(place(&fixture, &jackpot).await.0, n - 1, "{damaged}");
+        let lines = skip(&fixture, &jackpot, n).await;
+        assert!(
+            lines
+                .iter()
+                .any(|said| said.contains(&payout_id) && said.contains(line)),
+            "{lines:?}"
+        );
+        fixture.project().await;
+        let rows = fixture
+            .rows(format!(
+                "SELECT state, CAST(void_signature <> '' AS TEXT) FROM payout_states WHERE payout_id = '{payout_id}'"
+            ))
+            .await;
+        let is_signed = ["1", "true"].contains(&&*rows[0][1]);
+        assert_eq!((&*rows[0][0], is_signed), (state, state == "void"), "{damaged}");
+        assert_right(&fixture, &jackpot).await;
+        assert_clean(&fixture, &jackpot).await;
+        let meter = jackpot.snapshot().await.meters.remove(0);
+        assert_eq!((meter.voided, meter.overflow, meter.funded), (7, 7, 100), "{damaged}");
+        assert_verifies(&fixture, &jackpot, n).await;
     }
 }

@@ -50,6 +50,7 @@ from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePri
 from .entry_row import EntryRow
 from .epoch_body import EpochBody
 from .expected_return import ExpectedReturn
+from .fail_body import FailBody
 from .fairness import Fairness
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
@@ -92,6 +93,9 @@ from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
 from .payout_row import PayoutRow
+from .payout_state import PayoutState
+from .pending_definition import PendingDefinition
+from .pending_definition_sources import PendingDefinitionSources
 from .play_answer import PlayAnswer
 from .play_body import PlayBody
 from .play_item import PlayItem
@@ -134,6 +138,9 @@ from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValu
 from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
+from .settle_body import SettleBody
+from .settlement import Settlement
+from .settlement_body import SettlementBody
 from .source import Source
 from .source_meter import SourceMeter
 from .source_meters import SourceMeters
@@ -141,6 +148,7 @@ from .state_row import StateRow
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
 from .term import Term
+from .terms_body import TermsBody
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
@@ -151,6 +159,8 @@ from .transfer_body_tiers import TransferBodyTiers
 from .transfer_part import TransferPart
 from .transfer_row import TransferRow
 from .transfer_state import TransferState
+from .void_receipt import VoidReceipt
+from .void_receipt_void_receipt_kind_value import VoidReceiptVoidReceiptKindValue
 from .winner_body import WinnerBody
 from .winner_item import WinnerItem
 from .winner_list import WinnerList
@@ -207,6 +217,7 @@ __all__ = (
     "EntryRow",
     "EpochBody",
     "ExpectedReturn",
+    "FailBody",
     "Fairness",
     "FieldError",
     "FixedPrize",
@@ -249,6 +260,9 @@ __all__ = (
     "PageBodyPostingRow",
     "PageBodyTransferRow",
     "PayoutRow",
+    "PayoutState",
+    "PendingDefinition",
+    "PendingDefinitionSources",
     "PlayAnswer",
     "PlayBody",
     "PlayItem",
@@ -287,6 +301,9 @@ __all__ = (
     "RotateBody",
     "RulesBody",
     "RulesTier",
+    "SettleBody",
+    "Settlement",
+    "SettlementBody",
     "Source",
     "SourceMeter",
     "SourceMeters",
@@ -294,6 +311,7 @@ __all__ = (
     "TakeAll",
     "TakeSharePpm",
     "Term",
+    "TermsBody",
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",
@@ -304,6 +322,8 @@ __all__ = (
     "TransferPart",
     "TransferRow",
     "TransferState",
+    "VoidReceipt",
+    "VoidReceiptVoidReceiptKindValue",
     "WinnerBody",
     "WinnerItem",
     "WinnerList",

@@ -2,38 +2,48 @@ from typing import Literal
 
 AuditRowAuditRowActionValue = Literal[
     "adjust",
+    "approve",
+    "approve-limit",
     "close",
     "define",
     "emergency-start",
     "emergency-stop",
+    "fail",
     "pause",
     "redrive",
     "restore",
     "resume",
     "reverse",
     "rotate",
+    "settle",
     "skip",
     "suspend",
     "transfer",
     "void",
+    "void-request",
 ]
 
 AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
     "adjust",
+    "approve",
+    "approve-limit",
     "close",
     "define",
     "emergency-start",
     "emergency-stop",
+    "fail",
     "pause",
     "redrive",
     "restore",
     "resume",
     "reverse",
     "rotate",
+    "settle",
     "skip",
     "suspend",
     "transfer",
     "void",
+    "void-request",
 }
 
 

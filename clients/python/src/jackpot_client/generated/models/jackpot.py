@@ -10,16 +10,17 @@ from ..models.jackpot_jackpot_status_value import (
     JackpotJackpotStatusValue,
     check_jackpot_jackpot_status_value,
 )
+from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.contribution_fixed import ContributionFixed
     from ..models.contribution_rate_ppm import ContributionRatePpm
-    from ..models.jackpot_definition import JackpotDefinition
     from ..models.jackpot_sources import JackpotSources
     from ..models.meter_body import MeterBody
     from ..models.odds_table import OddsTable
+    from ..models.pending_definition import PendingDefinition
     from ..models.source_meters import SourceMeters
     from ..models.tier import Tier
 
@@ -44,13 +45,16 @@ class Jackpot:
             origins (list[str]):
             public_meter (bool):
             reverse_within_s (int):  Example: 300.
+            settlement (Settlement): Whether the service follows payouts until the winner has the money.
             sources (JackpotSources): The games, sites or channels that feed it.
             status (JackpotJackpotStatusValue): open, paused, suspended or closed Example: open.
             tiers (list[Tier]):
             version (int): Version of the definition in force. Example: 3.
             winners (Winners): What the public list of winners shows of a player.
+            approval_above (int | None | Unset): As in force: an amount that a PUT raised or removed comes into force with
+                its approval.
             max_stake (int | None | Unset):
-            pending (JackpotDefinition | None | Unset):
+            pending (None | PendingDefinition | Unset):
             room (None | str | Unset):
             source (SourceMeters | Unset): What a source has brought and won.
     """
@@ -66,20 +70,22 @@ class Jackpot:
     origins: list[str]
     public_meter: bool
     reverse_within_s: int
+    settlement: Settlement
     sources: JackpotSources
     status: JackpotJackpotStatusValue
     tiers: list[Tier]
     version: int
     winners: Winners
+    approval_above: int | None | Unset = UNSET
     max_stake: int | None | Unset = UNSET
-    pending: JackpotDefinition | None | Unset = UNSET
+    pending: None | PendingDefinition | Unset = UNSET
     room: None | str | Unset = UNSET
     source: SourceMeters | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.contribution_fixed import ContributionFixed
-        from ..models.jackpot_definition import JackpotDefinition
+        from ..models.pending_definition import PendingDefinition
 
         contribution: dict[str, Any]
         if isinstance(self.contribution, ContributionFixed):
@@ -110,6 +116,8 @@ class Jackpot:
 
         reverse_within_s = self.reverse_within_s
 
+        settlement: str = self.settlement
+
         sources = self.sources.to_dict()
 
         status: str = self.status
@@ -123,6 +131,12 @@ class Jackpot:
 
         winners: str = self.winners
 
+        approval_above: int | None | Unset
+        if isinstance(self.approval_above, Unset):
+            approval_above = UNSET
+        else:
+            approval_above = self.approval_above
+
         max_stake: int | None | Unset
         if isinstance(self.max_stake, Unset):
             max_stake = UNSET
@@ -132,7 +146,7 @@ class Jackpot:
         pending: dict[str, Any] | None | Unset
         if isinstance(self.pending, Unset):
             pending = UNSET
-        elif isinstance(self.pending, JackpotDefinition):
+        elif isinstance(self.pending, PendingDefinition):
             pending = self.pending.to_dict()
         else:
             pending = self.pending
@@ -162,6 +176,7 @@ class Jackpot:
                 "origins": origins,
                 "public_meter": public_meter,
                 "reverse_within_s": reverse_within_s,
+                "settlement": settlement,
                 "sources": sources,
                 "status": status,
                 "tiers": tiers,
@@ -169,6 +184,8 @@ class Jackpot:
                 "winners": winners,
             }
         )
+        if approval_above is not UNSET:
+            field_dict["approval_above"] = approval_above
         if max_stake is not UNSET:
             field_dict["max_stake"] = max_stake
         if pending is not UNSET:
@@ -184,10 +201,10 @@ class Jackpot:
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.contribution_fixed import ContributionFixed
         from ..models.contribution_rate_ppm import ContributionRatePpm
-        from ..models.jackpot_definition import JackpotDefinition
         from ..models.jackpot_sources import JackpotSources
         from ..models.meter_body import MeterBody
         from ..models.odds_table import OddsTable
+        from ..models.pending_definition import PendingDefinition
         from ..models.source_meters import SourceMeters
         from ..models.tier import Tier
 
@@ -241,6 +258,8 @@ class Jackpot:
 
         reverse_within_s = d.pop("reverse_within_s")
 
+        settlement = check_settlement(d.pop("settlement"))
+
         sources = JackpotSources.from_dict(d.pop("sources"))
 
         status = check_jackpot_jackpot_status_value(d.pop("status"))
@@ -256,6 +275,15 @@ class Jackpot:
 
         winners = check_winners(d.pop("winners"))
 
+        def _parse_approval_above(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        approval_above = _parse_approval_above(d.pop("approval_above", UNSET))
+
         def _parse_max_stake(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -265,7 +293,7 @@ class Jackpot:
 
         max_stake = _parse_max_stake(d.pop("max_stake", UNSET))
 
-        def _parse_pending(data: object) -> JackpotDefinition | None | Unset:
+        def _parse_pending(data: object) -> None | PendingDefinition | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -273,12 +301,12 @@ class Jackpot:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                pending_type_0 = JackpotDefinition.from_dict(data)
+                pending_type_0 = PendingDefinition.from_dict(data)
 
                 return pending_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(JackpotDefinition | None | Unset, data)
+            return cast(None | PendingDefinition | Unset, data)
 
         pending = _parse_pending(d.pop("pending", UNSET))
 
@@ -310,11 +338,13 @@ class Jackpot:
             origins=origins,
             public_meter=public_meter,
             reverse_within_s=reverse_within_s,
+            settlement=settlement,
             sources=sources,
             status=status,
             tiers=tiers,
             version=version,
             winners=winners,
+            approval_above=approval_above,
             max_stake=max_stake,
             pending=pending,
             room=room,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 
 from ..models.put_status import PutStatus, check_put_status
+from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
@@ -33,6 +34,9 @@ class JackpotDefinition:
         name (str): A name for people, 1 to 200 characters. Example: Spring wheel.
         odds (OddsTable): The odds table.
         tiers (list[Tier]): The progressive pools, 1 to 8. A tier stays once it is defined.
+        approval_above (int | None | Unset): From this amount on, in minor units, a tracked payout waits for an
+            approval; null: none does. A PUT that raises or
+            removes it, or that stops tracking, waits for an approval too: answers show the limit in force.
         max_redraws (int | Unset): Redraws of one entry after refused prizes, 0 to 100. Default: 16.
         max_stake (int | None | Unset): Largest stake of an entry in minor units; null: 2^53-1. Example: 1000000000.
         min_stake (int | Unset): Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a
@@ -48,6 +52,7 @@ class JackpotDefinition:
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
             room must exist. null:
             none.
+        settlement (Settlement | Unset): Whether the service follows payouts until the winner has the money.
         sources (JackpotDefinitionSources | Unset): The games, sites or channels that feed the jackpot, by id, at most
             100. With any, each entry must name one as its
             `source_id`. The public form of the definition leaves them out. Example: {'lobby': {}, 'slot-9':
@@ -62,6 +67,7 @@ class JackpotDefinition:
     name: str
     odds: OddsTable
     tiers: list[Tier]
+    approval_above: int | None | Unset = UNSET
     max_redraws: int | Unset = 16
     max_stake: int | None | Unset = UNSET
     min_stake: int | Unset = UNSET
@@ -69,6 +75,7 @@ class JackpotDefinition:
     public_meter: bool | Unset = False
     reverse_within_s: int | Unset = 300
     room: None | str | Unset = UNSET
+    settlement: Settlement | Unset = UNSET
     sources: JackpotDefinitionSources | Unset = UNSET
     status: PutStatus | Unset = UNSET
     winners: Winners | Unset = UNSET
@@ -95,6 +102,12 @@ class JackpotDefinition:
             tiers_item = tiers_item_data.to_dict()
             tiers.append(tiers_item)
 
+        approval_above: int | None | Unset
+        if isinstance(self.approval_above, Unset):
+            approval_above = UNSET
+        else:
+            approval_above = self.approval_above
+
         max_redraws = self.max_redraws
 
         max_stake: int | None | Unset
@@ -118,6 +131,10 @@ class JackpotDefinition:
             room = UNSET
         else:
             room = self.room
+
+        settlement: str | Unset = UNSET
+        if not isinstance(self.settlement, Unset):
+            settlement = self.settlement
 
         sources: dict[str, Any] | Unset = UNSET
         if not isinstance(self.sources, Unset):
@@ -143,6 +160,8 @@ class JackpotDefinition:
                 "tiers": tiers,
             }
         )
+        if approval_above is not UNSET:
+            field_dict["approval_above"] = approval_above
         if max_redraws is not UNSET:
             field_dict["max_redraws"] = max_redraws
         if max_stake is not UNSET:
@@ -157,6 +176,8 @@ class JackpotDefinition:
             field_dict["reverse_within_s"] = reverse_within_s
         if room is not UNSET:
             field_dict["room"] = room
+        if settlement is not UNSET:
+            field_dict["settlement"] = settlement
         if sources is not UNSET:
             field_dict["sources"] = sources
         if status is not UNSET:
@@ -214,6 +235,15 @@ class JackpotDefinition:
 
             tiers.append(tiers_item)
 
+        def _parse_approval_above(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        approval_above = _parse_approval_above(d.pop("approval_above", UNSET))
+
         max_redraws = d.pop("max_redraws", UNSET)
 
         def _parse_max_stake(data: object) -> int | None | Unset:
@@ -241,6 +271,13 @@ class JackpotDefinition:
             return cast(None | str | Unset, data)
 
         room = _parse_room(d.pop("room", UNSET))
+
+        _settlement = d.pop("settlement", UNSET)
+        settlement: Settlement | Unset
+        if isinstance(_settlement, Unset):
+            settlement = UNSET
+        else:
+            settlement = check_settlement(_settlement)
 
         _sources = d.pop("sources", UNSET)
         sources: JackpotDefinitionSources | Unset
@@ -270,6 +307,7 @@ class JackpotDefinition:
             name=name,
             odds=odds,
             tiers=tiers,
+            approval_above=approval_above,
             max_redraws=max_redraws,
             max_stake=max_stake,
             min_stake=min_stake,
@@ -277,6 +315,7 @@ class JackpotDefinition:
             public_meter=public_meter,
             reverse_within_s=reverse_within_s,
             room=room,
+            settlement=settlement,
             sources=sources,
             status=status,
             winners=winners,

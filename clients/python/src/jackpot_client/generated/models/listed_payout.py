@@ -2,12 +2,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.payout_state import PayoutState, check_payout_state
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.settlement_body import SettlementBody
+    from ..models.void_receipt import VoidReceipt
+
 
 T = TypeVar("T", bound="ListedPayout")
 
@@ -33,8 +39,12 @@ class ListedPayout:
         pool_after (int): What it held after, before it was seeded again. Example: 0.
         pool_before (int): What the pool held before, minor units. Example: 18811.
         signature (str): base64url Ed25519 over the RFC 8785 form of this object without `signature`.
+        state (PayoutState): Where a payout is.
         tier (str): Out of which tier. Example: grand.
+        approved_by (None | str | Unset): Name of the key that approved it; null if none did. Example: approve-of-bob.
+        settlement (None | SettlementBody | Unset):
         source_id (None | str | Unset): The source of the entry; null if it named none. Example: slot-9.
+        void_receipt (None | Unset | VoidReceipt):
     """
 
     amount: int
@@ -51,11 +61,18 @@ class ListedPayout:
     pool_after: int
     pool_before: int
     signature: str
+    state: PayoutState
     tier: str
+    approved_by: None | str | Unset = UNSET
+    settlement: None | SettlementBody | Unset = UNSET
     source_id: None | str | Unset = UNSET
+    void_receipt: None | Unset | VoidReceipt = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.settlement_body import SettlementBody
+        from ..models.void_receipt import VoidReceipt
+
         amount = self.amount
 
         claim_order = self.claim_order
@@ -84,13 +101,37 @@ class ListedPayout:
 
         signature = self.signature
 
+        state: str = self.state
+
         tier = self.tier
+
+        approved_by: None | str | Unset
+        if isinstance(self.approved_by, Unset):
+            approved_by = UNSET
+        else:
+            approved_by = self.approved_by
+
+        settlement: dict[str, Any] | None | Unset
+        if isinstance(self.settlement, Unset):
+            settlement = UNSET
+        elif isinstance(self.settlement, SettlementBody):
+            settlement = self.settlement.to_dict()
+        else:
+            settlement = self.settlement
 
         source_id: None | str | Unset
         if isinstance(self.source_id, Unset):
             source_id = UNSET
         else:
             source_id = self.source_id
+
+        void_receipt: dict[str, Any] | None | Unset
+        if isinstance(self.void_receipt, Unset):
+            void_receipt = UNSET
+        elif isinstance(self.void_receipt, VoidReceipt):
+            void_receipt = self.void_receipt.to_dict()
+        else:
+            void_receipt = self.void_receipt
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -110,16 +151,26 @@ class ListedPayout:
                 "pool_after": pool_after,
                 "pool_before": pool_before,
                 "signature": signature,
+                "state": state,
                 "tier": tier,
             }
         )
+        if approved_by is not UNSET:
+            field_dict["approved_by"] = approved_by
+        if settlement is not UNSET:
+            field_dict["settlement"] = settlement
         if source_id is not UNSET:
             field_dict["source_id"] = source_id
+        if void_receipt is not UNSET:
+            field_dict["void_receipt"] = void_receipt
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.settlement_body import SettlementBody
+        from ..models.void_receipt import VoidReceipt
+
         d = dict(src_dict)
         amount = d.pop("amount")
 
@@ -149,7 +200,35 @@ class ListedPayout:
 
         signature = d.pop("signature")
 
+        state = check_payout_state(d.pop("state"))
+
         tier = d.pop("tier")
+
+        def _parse_approved_by(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        approved_by = _parse_approved_by(d.pop("approved_by", UNSET))
+
+        def _parse_settlement(data: object) -> None | SettlementBody | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                settlement_type_0 = SettlementBody.from_dict(data)
+
+                return settlement_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | SettlementBody | Unset, data)
+
+        settlement = _parse_settlement(d.pop("settlement", UNSET))
 
         def _parse_source_id(data: object) -> None | str | Unset:
             if data is None:
@@ -159,6 +238,23 @@ class ListedPayout:
             return cast(None | str | Unset, data)
 
         source_id = _parse_source_id(d.pop("source_id", UNSET))
+
+        def _parse_void_receipt(data: object) -> None | Unset | VoidReceipt:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                void_receipt_type_0 = VoidReceipt.from_dict(data)
+
+                return void_receipt_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | VoidReceipt, data)
+
+        void_receipt = _parse_void_receipt(d.pop("void_receipt", UNSET))
 
         listed_payout = cls(
             amount=amount,
@@ -175,8 +271,12 @@ class ListedPayout:
             pool_after=pool_after,
             pool_before=pool_before,
             signature=signature,
+            state=state,
             tier=tier,
+            approved_by=approved_by,
+            settlement=settlement,
             source_id=source_id,
+            void_receipt=void_receipt,
         )
 
         listed_payout.additional_properties = d

@@ -25,6 +25,7 @@ class MeterBody:
         tier (str):  Example: grand.
         transferred_in (int): Came from other jackpots: whole units of the exact sum.
         transferred_out (int): Went to other jackpots: whole units of the exact sum.
+        voided (int): Payouts that were taken back: they are in the overflow again.
         wins (int): Takes of all.
     """
 
@@ -39,6 +40,7 @@ class MeterBody:
     tier: str
     transferred_in: int
     transferred_out: int
+    voided: int
     wins: int
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -65,6 +67,8 @@ class MeterBody:
 
         transferred_out = self.transferred_out
 
+        voided = self.voided
+
         wins = self.wins
 
         field_dict: dict[str, Any] = {}
@@ -82,6 +86,7 @@ class MeterBody:
                 "tier": tier,
                 "transferred_in": transferred_in,
                 "transferred_out": transferred_out,
+                "voided": voided,
                 "wins": wins,
             }
         )
@@ -113,6 +118,8 @@ class MeterBody:
 
         transferred_out = d.pop("transferred_out")
 
+        voided = d.pop("voided")
+
         wins = d.pop("wins")
 
         meter_body = cls(
@@ -127,6 +134,7 @@ class MeterBody:
             tier=tier,
             transferred_in=transferred_in,
             transferred_out=transferred_out,
+            voided=voided,
             wins=wins,
         )
 

@@ -109,7 +109,7 @@ def sync_detailed(
 
      The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         payout_id (str):
@@ -142,7 +142,7 @@ def sync(
 
      The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         payout_id (str):
@@ -170,7 +170,7 @@ async def asyncio_detailed(
 
      The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         payout_id (str):
@@ -201,7 +201,7 @@ async def asyncio(
 
      The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         payout_id (str):

@@ -7,6 +7,7 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.page_body_listed_payout import PageBodyListedPayout
+from ...models.payout_state import PayoutState
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -17,6 +18,7 @@ def _get_kwargs(
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
+    state: PayoutState | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -33,6 +35,12 @@ def _get_kwargs(
     params["tier"] = tier
 
     params["source_id"] = source_id
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state
+
+    params["state"] = json_state
 
     json_from_: str | Unset = UNSET
     if not isinstance(from_, Unset):
@@ -138,6 +146,7 @@ def sync_detailed(
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
+    state: PayoutState | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -150,13 +159,14 @@ def sync_detailed(
      Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
     key sees the payouts of its own jackpots.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
+        state (PayoutState | Unset): Where a payout is.
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -176,6 +186,7 @@ def sync_detailed(
         player_id=player_id,
         tier=tier,
         source_id=source_id,
+        state=state,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -197,6 +208,7 @@ def sync(
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
+    state: PayoutState | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -209,13 +221,14 @@ def sync(
      Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
     key sees the payouts of its own jackpots.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
+        state (PayoutState | Unset): Where a payout is.
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -236,6 +249,7 @@ def sync(
         player_id=player_id,
         tier=tier,
         source_id=source_id,
+        state=state,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -251,6 +265,7 @@ async def asyncio_detailed(
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
+    state: PayoutState | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -263,13 +278,14 @@ async def asyncio_detailed(
      Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
     key sees the payouts of its own jackpots.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
+        state (PayoutState | Unset): Where a payout is.
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -289,6 +305,7 @@ async def asyncio_detailed(
         player_id=player_id,
         tier=tier,
         source_id=source_id,
+        state=state,
         from_=from_,
         to=to,
         min_amount=min_amount,
@@ -308,6 +325,7 @@ async def asyncio(
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
+    state: PayoutState | Unset = UNSET,
     from_: datetime.datetime | Unset = UNSET,
     to: datetime.datetime | Unset = UNSET,
     min_amount: int | Unset = UNSET,
@@ -320,13 +338,14 @@ async def asyncio(
      Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound
     key sees the payouts of its own jackpots.
 
-    Role of the key: `read`.
+    Role of the key: `read` or `approve`.
 
     Args:
         jackpot_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
+        state (PayoutState | Unset): Where a payout is.
         from_ (datetime.datetime | Unset):
         to (datetime.datetime | Unset):
         min_amount (int | Unset):
@@ -348,6 +367,7 @@ async def asyncio(
             player_id=player_id,
             tier=tier,
             source_id=source_id,
+            state=state,
             from_=from_,
             to=to,
             min_amount=min_amount,

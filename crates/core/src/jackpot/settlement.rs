@@ -1,0 +1,420 @@
+//! Settlement of payouts: their states and the steps between them, and the limit from which on a payout waits for an
+//! approval (docs/decisions/0056). Pure.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::ids::Id;
+use crate::money::Minor;
+use crate::wire::{Field, OrDash};
+use crate::words;
+
+/// Whether the service follows payouts until the winner has the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Settlement {
+    /// A payout is `paid`, and that is all.
+    #[default]
+    None,
+    /// Operators settle each payout.
+    Tracked,
+}
+
+impl Settlement {
+    /// For the stored text of a definition, which leaves the default out.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The names of the values of a type, for its fields.
+macro_rules! named {
+    ($type:ty, $pattern:literal, $text:literal, $($value:path = $name:literal),+ $(,)?) => {
+        impl $type {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$($value),+];
+
+            /// Its name in texts and answers.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($value => $name,)+
+                }
+            }
+        }
+
+        impl Field for $type {
+            const TYPE: &'static str = $text;
+            const PATTERN: &'static str = $pattern;
+
+            fn read(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == text)
+            }
+
+            fn write(&self, out: &mut String) {
+                out.push_str(self.as_str());
+            }
+        }
+    };
+}
+
+named!(
+    Settlement,
+    "%l+",
+    "`none` or `tracked`",
+    Self::None = "none",
+    Self::Tracked = "tracked"
+);
+
+/// Where a tracked payout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It waits for an approval.
+    Held,
+    /// It is to be settled.
+    Due,
+    /// The winner has the money.
+    Settled,
+    /// A settlement failed. It can be settled later.
+    Failed,
+    /// An owner asked to take it back.
+    VoidRequested,
+    /// It was taken back.
+    Void,
+}
+
+named!(
+    State,
+    "[%l-]+",
+    "`held`, `due`, `settled`, `failed`, `void-requested` or `void`",
+    Self::Held = "held",
+    Self::Due = "due",
+    Self::Settled = "settled",
+    Self::Failed = "failed",
+    Self::VoidRequested = "void-requested",
+    Self::Void = "void",
+);
+
+impl State {
+    /// Where a payout of this amount begins, under these terms; `None` where payouts are not tracked.
+    #[must_use]
+    pub fn at_claim(terms: &Terms, amount: u64) -> Option<Self> {
+        let holds = terms.approval_above.is_some_and(|limit| amount >= limit.get());
+        match terms.settlement {
+            Settlement::None => None,
+            Settlement::Tracked if holds => Some(Self::Held),
+            Settlement::Tracked => Some(Self::Due),
+        }
+    }
+}
+
+/// What changes the state of a payout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Another owner than who set the limit let it go.
+    Approve,
+    /// The winner got the money.
+    Settle,
+    /// An attempt to pay the winner failed.
+    Fail,
+    /// The first of two owners asked to take it back.
+    VoidRequest,
+    /// The second one did.
+    Void,
+}
+
+named!(
+    Step,
+    "[%l-]+",
+    "`approve`, `settle`, `fail`, `void-request` or `void`",
+    Self::Approve = "approve",
+    Self::Settle = "settle",
+    Self::Fail = "fail",
+    Self::VoidRequest = "void-request",
+    Self::Void = "void",
+);
+
+/// How an attempt to settle ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The winner has the money.
+    Settled,
+    /// The winner does not.
+    Failed,
+}
+
+named!(
+    Ended,
+    "%l+",
+    "`settled` or `failed`",
+    Self::Settled = "settled",
+    Self::Failed = "failed"
+);
+
+/// An attempt to settle a payout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// How it ended.
+    pub ended: Ended,
+    /// Its id, which a jackpot uses once.
+    pub settlement_id: String,
+    /// The reference of the payment, or why it failed.
+    pub text: String,
+    /// When it was reported, ms of Redis' clock; 0 for one that is reported now.
+    pub at_ms: i64,
+}
+
+impl Attempt {
+    /// Whether a report with the same id has the same content.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.ended, &self.settlement_id, &self.text) == (other.ended, &other.settlement_id, &other.text)
+    }
+}
+
+/// A tracked payout, beside its receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Where it is.
+    pub state: State,
+    /// Name of the key that approved it, and the owner of that key.
+    pub approved: Option<(String, String)>,
+    /// The last attempt to settle it.
+    pub attempt: Option<Attempt>,
+    /// The owner who asked to take it back.
+    pub asked: Option<String>,
+}
+
+/// What an operator asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// Let it go.
+    Approve,
+    /// Report an attempt.
+    Report(Attempt),
+    /// Take it back.
+    Void,
+}
+
+/// What follows from a wish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing: it is done, or there is nothing to do.
+    Stays,
+    /// This step, which leaves the payout so.
+    Step(Step, Standing),
+}
+
+/// Why a wish is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It waits for an approval.
+    Held,
+    /// It is settled.
+    Settled,
+    /// Somebody asked to take it back.
+    VoidRequested,
+    /// It was taken back.
+    Void,
+    /// Who approved it does not settle it.
+    SameOwner,
+}
+
+impl Standing {
+    /// Where a payout begins.
+    #[must_use]
+    pub fn new(state: State) -> Self {
+        Self {
+            state,
+            approved: None,
+            attempt: None,
+            asked: None,
+        }
+    }
+
+    /// What this wish leads to. The caller has looked for the settlement id of a report before: a known one decides first.
+    /// The script looks who set the limit. `key`, `owner`: of who asks.
+    pub fn decide(&self, wish: &Wish, (key, owner): (&str, &str)) -> Result<Decision, Refusal> {
+        match wish {
+            Wish::Approve => self.approve(key, owner),
+            Wish::Report(attempt) => self.report(attempt, owner),
+            Wish::Void => self.void(owner),
+        }
+    }
+
+    fn approve(&self, key: &str, owner: &str) -> Result<Decision, Refusal> {
+        match self.state {
+            State::Held => {
+                let after = Self {
+                    state: State::Due,
+                    approved: Some((key.to_owned(), owner.to_owned())),
+                    ..self.clone()
+                };
+                Ok(Decision::Step(Step::Approve, after))
+            }
+            State::VoidRequested if self.approved.is_none() => Err(Refusal::VoidRequested),
+            State::Void if self.approved.is_none() => Err(Refusal::Void),
+            _ => Ok(Decision::Stays),
+        }
+    }
+
+    fn report(&self, attempt: &Attempt, owner: &str) -> Result<Decision, Refusal> {
+        let (step, state) = match attempt.ended {
+            Ended::Settled => (Step::Settle, State::Settled),
+            Ended::Failed => (Step::Fail, State::Failed),
+        };
+        match self.state {
+            State::Held => Err(Refusal::Held),
+            State::Settled => Err(Refusal::Settled),
+            State::VoidRequested => Err(Refusal::VoidRequested),
+            State::Void => Err(Refusal::Void),
+            State::Due | State::Failed => {
+                let approver = self.approved.as_ref().map(|(_, approver)| approver.as_str());
+                if step == Step::Settle && approver == Some(owner) {
+                    return Err(Refusal::SameOwner);
+                }
+                let after = Self {
+                    state,
+                    attempt: Some(attempt.clone()),
+                    ..self.clone()
+                };
+                Ok(Decision::Step(step, after))
+            }
+        }
+    }
+
+    fn void(&self, owner: &str) -> Result<Decision, Refusal> {
+        match self.state {
+            State::Settled => Err(Refusal::Settled),
+            State::Void => Ok(Decision::Stays),
+            State::VoidRequested if self.asked.as_deref() == Some(owner) => Ok(Decision::Stays),
+            State::VoidRequested => {
+                let after = Self {
+                    state: State::Void,
+                    ..self.clone()
+                };
+                Ok(Decision::Step(Step::Void, after))
+            }
+            State::Held | State::Due | State::Failed => {
+                let after = Self {
+                    state: State::VoidRequested,
+                    asked: Some(owner.to_owned()),
+                    ..self.clone()
+                };
+                Ok(Decision::Step(Step::VoidRequest, after))
+            }
+        }
+    }
+}
+
+/// Under what payouts are tracked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Whether they are.
+    pub settlement: Settlement,
+    /// The amount from which on a payout waits for an approval; `None`: none does.
+    pub approval_above: Option<Minor>,
+}
+
+words! {
+    /// Under what payouts of a jackpot are tracked, in the field `hold` of its state. It is there from the first PUT on that
+    /// tracks payouts or has a limit.
+    pub struct Hold as "hold" by ' ' {
+        /// Whether payouts are tracked.
+        pub settlement: Settlement,
+        /// The amount from which on a payout waits for an approval, minor units; `-` for none.
+        pub above: OrDash<Minor>,
+        /// Owner of the last PUT that changed that amount, also of one that waits.
+        pub owner: String,
+        /// Version of the first PUT whose terms wait for an approval; `-` for none.
+        pub asked: OrDash<u64>,
+        /// Its `settlement`; `-` for none.
+        pub asked_settlement: OrDash<Settlement>,
+        /// Its amount; `-` for none.
+        pub asked_above: OrDash<Minor>,
+    }
+}
+
+words! {
+    /// What payouts of a tier were taken back, in the field `voided` of the state.
+    pub struct Voided as "voided" by ' ' each ';' {
+        /// The tier.
+        pub tier: Id,
+        /// Minor units. The meter `funded` counts it too.
+        pub amount: u64,
+    }
+}
+
+impl Hold {
+    /// The terms in force.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        Terms {
+            settlement: self.settlement,
+            approval_above: self.above.0,
+        }
+    }
+
+    /// The terms that wait for an approval.
+    #[must_use]
+    pub fn asked_terms(&self) -> Option<Terms> {
+        self.asked.0?;
+        Some(Terms {
+            settlement: self.asked_settlement.0.unwrap_or_default(),
+            approval_above: self.asked_above.0,
+        })
+    }
+
+    /// The terms after a PUT, as `lua/jackpot/hold.lua` works them out. `None`: the jackpot uses none of this.
+    #[must_use]
+    pub fn put(was: Option<&Self>, wanted: Terms, owner: &str, version: u64) -> Option<Self> {
+        let before = was.map(Self::terms).unwrap_or_default();
+        let target = was.and_then(Self::asked_terms).unwrap_or(before);
+        if wanted == target {
+            return was.cloned();
+        }
+        let set_by = was.filter(|_| wanted.approval_above == target.approval_above);
+        let set_by = set_by.map_or(owner, |was| was.owner.as_str()).to_owned();
+        let stops = wanted.settlement == Settlement::None && before.settlement == Settlement::Tracked;
+        let raises = before
+            .approval_above
+            .is_some_and(|limit| wanted.approval_above.is_none_or(|wanted| wanted > limit) || stops);
+        Some(Self {
+            settlement: if raises && stops {
+                before.settlement
+            } else {
+                wanted.settlement
+            },
+            above: OrDash(if raises {
+                before.approval_above
+            } else {
+                wanted.approval_above
+            }),
+            owner: set_by,
+            asked: OrDash(raises.then_some(version)),
+            asked_settlement: OrDash(raises.then_some(wanted.settlement)),
+            asked_above: OrDash(wanted.approval_above.filter(|_| raises)),
+        })
+    }
+
+    /// The terms after what waits was approved; `None`: nothing waits.
+    #[must_use]
+    pub fn approved(&self) -> Option<Self> {
+        let Terms {
+            settlement,
+            approval_above,
+        } = self.asked_terms()?;
+        Some(Self {
+            settlement,
+            above: OrDash(approval_above),
+            owner: self.owner.clone(),
+            asked: OrDash(None),
+            asked_settlement: OrDash(None),
+            asked_above: OrDash(None),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! The settlement desk: approve, settle, fail and void a payout, each after a look at what it changes.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_core::receipt::Receipt;
+use jackpot_ui::Words;
+use jackpot_ui::money::money;
+use jackpot_ui::time::time;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::{ApiProblem, Jackpot, List};
+use super::desk::{Desk, Page, Posted, Section};
+use super::failure::Failure;
+use super::form::{Field, Form, Kind};
+use super::links;
+use crate::random;
+
+/// The field of the id that makes a repeat harmless.
+const ID: &str = "settlement_id";
+/// The field of the payment's reference.
+const REFERENCE: &str = "reference";
+
+pub fn routes(config: &mut ServiceConfig) {
+    let path = "/console/payouts/{payout_id}/{action}";
+    config
+        .route(path, crate::http::get().to(get))
+        .route(path, web::post().to(post));
+}
+
+/// Where a payout is: what a list has beside its receipt.
+#[derive(Debug, Deserialize)]
+pub struct Standing {
+    payout_id: String,
+    pub state: String,
+    approved_by: Option<String>,
+    settlement: Option<Settlement>,
+    void_receipt: Option<VoidReceipt>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Settlement {
+    settlement_id: String,
+    reference: Option<String>,
+    reason: Option<String>,
+    at: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct VoidReceipt {
+    voided_at: String,
+}
+
+/// What the operator may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Approve,
+    Settle,
+    Fail,
+    Void,
+}
+
+impl Step {
+    const ALL: [Self; 4] = [Self::Approve, Self::Settle, Self::Fail, Self::Void];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Settle => "settle",
+            Self::Fail => "fail",
+            Self::Void => "void",
+        }
+    }
+
+    /// Whether this key may ask for it, and the payout may be where it leads to something.
+    fn fits(self, desk: &Desk, state: &str) -> bool {
+        match self {
+            Self::Approve => desk.may_approve() && state == "held",
+            Self::Settle | Self::Fail => desk.may_operate() && matches!(state, "due" | "failed"),
+            Self::Void => desk.may_operate() && matches!(state, "held" | "due" | "failed" | "void-requested"),
+        }
+    }
+
+    /// The state that it leads to.
+    fn leads_to(self, state: &str) -> &'static str {
+        match self {
+            Self::Approve => "due",
+            Self::Settle => "settled",
+            Self::Fail => "failed",
+            Self::Void if state == "void-requested" => "void",
+            Self::Void => "void-requested",
+        }
+    }
+}
+
+/// A state in words, as a badge.
+pub fn badge(words: Words, state: &str) -> Markup {
+    let class = match state {
+        "settled" | "paid" => "badge good",
+        "failed" => "badge bad",
+        "held" | "void-requested" => "badge warn",
+        _ => "badge",
+    };
+    html! { span class=(class) { (words.t(&format!("payout-state-{state}"))) } }
+}
+
+/// Where the payout of a receipt is. The API has it in lists alone.
+///
+/// # Errors
+/// Its refusal.
+pub async fn standing(desk: &Desk, receipt: &Receipt) -> Result<Option<Standing>, ApiProblem> {
+    let mut query = vec![
+        ("jackpot_id", receipt.jackpot_id.as_str()),
+        ("player_id", receipt.player_id.as_str()),
+        ("from", receipt.paid_at.as_str()),
+        ("limit", "1000"),
+    ];
+    if desk.may_approve() {
+        query.push(("state", "held"));
+    }
+    let mut path = links::with_query("/v1/payouts", &query);
+    // The newest come first, so those of the same time are on the last page.
+    loop {
+        let list: List<Standing> = desk.ask(&path).await?;
+        let found = list.items.into_iter().find(|row| row.payout_id == receipt.payout_id);
+        match (found, &list.next_cursor) {
+            (None, Some(cursor)) => {
+                let next: Vec<_> = query.iter().copied().chain([("cursor", cursor.as_str())]).collect();
+                path = links::with_query("/v1/payouts", &next);
+            }
+            (found, _) => return Ok(found),
+        }
+    }
+}
+
+/// What is known of it, and what can be done.
+pub fn panel(desk: &Desk, standing: &Standing) -> Markup {
+    let words = desk.words;
+    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, &standing.state));
+    let steps: Vec<_> = steps.collect();
+    let none = || words.t("none");
+    html! {
+        section.panel.stack {
+            h2 { (words.t("define-settlements")) }
+            dl.facts {
+                dt { (words.t("payout-state")) } dd { (badge(words, &standing.state)) }
+                dt { (words.t("payout-approved-by")) } dd { (standing.approved_by.clone().unwrap_or_else(none)) }
+                dt { (words.t("payout-settlement")) } dd {
+                    @match &standing.settlement {
+                        Some(last) => {
+                            span.id { (last.settlement_id) } " · " (time(&last.at)) " · "
+                            (last.reference.as_ref().or(last.reason.as_ref()).map_or("", String::as_str))
+                        }
+                        None => (none()),
+                    }
+                }
+                @if let Some(void) = &standing.void_receipt {
+                    dt { (words.t("payout-voided-at")) } dd { (time(&void.voided_at)) }
+                }
+            }
+            @if !steps.is_empty() { div.row { @for step in steps {
+                @let class = if step == Step::Void { "button danger" } else { "button" };
+                a class=(class) href=(links::payout_step(&standing.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
+            } } }
+        }
+    }
+}
+
+/// The payout and the step that a path names.
+async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Receipt, Standing), Failure> {
+    let no_page = || Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page");
+    let step = Step::ALL
+        .into_iter()
+        .find(|step| step.name() == path.1)
+        .ok_or_else(no_page)?;
+    let receipt: Receipt = desk.get(&api(&path.0)).await?;
+    let standing = standing(desk, &receipt).await;
+    let standing = standing.map_err(|problem| Failure::of_api(desk.words, problem))?;
+    Ok((step, receipt, standing.ok_or_else(no_page)?))
+}
+
+fn api(payout_id: &str) -> String {
+    format!("/v1/payouts/{}", links::part(payout_id))
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let (step, receipt, standing) = named(&desk, &path).await?;
+    let mut form = Form::default();
+    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
+    form.set(ID, format!("console-{id}"));
+    if step == Step::Settle {
+        form.set(REFERENCE, "");
+        return Ok(ask(&desk, &receipt, &form));
+    }
+    preview(&desk, (step, &receipt, &standing), &form).await
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (step, receipt, standing) = named(&desk, &path).await?;
+    if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
+        form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));
+        return Ok(ask(&desk, &receipt, &form));
+    }
+    if action::is_confirmed(&form) {
+        let reason = form.get(REASON);
+        let body = match step {
+            Step::Approve | Step::Void => json!({ "reason": reason }),
+            Step::Settle => json!({ "settlement_id": form.get(ID), "reference": form.get(REFERENCE) }),
+            Step::Fail => json!({ "settlement_id": form.get(ID), "reason": reason }),
+        };
+        // The event of a settlement has its reference alone.
+        if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
+            let call = format!("{}/{}", api(&path.0), step.name());
+            match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+                Ok(_) if step == Step::Approve => return Ok(action::done(links::HELD, "done-payout-approve")),
+                Ok(_) => {
+                    let done = format!("done-payout-{}", step.leads_to(&standing.state));
+                    return Ok(action::done(&links::payout(&path.0), &done));
+                }
+                Err(problem) => form.refused_by(&problem, str::to_owned),
+            }
+        }
+    }
+    preview(&desk, (step, &receipt, &standing), &form).await
+}
+
+fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {
+    let name = format!("{} #{}", receipt.jackpot_id, receipt.claim_order);
+    [
+        (words.t("payouts"), "/console/payouts".to_owned()),
+        (name, links::payout(&receipt.payout_id)),
+    ]
+}
+
+/// The step in which the operator says how the winner was paid.
+fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let title = words.t("payout-settle");
+    let page = Page {
+        section: Section::Payouts,
+        title: &title,
+        trail: &trail(words, receipt),
+        side: None,
+    };
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let (hint, id_hint) = (words.t("payout-reference-hint"), words.t("payout-settlement-id-hint"));
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            div.fields {
+                (Field::new(REFERENCE, &words.t("payout-reference"), Kind::Text).hint(&hint).of(form))
+                (Field::new(ID, &words.t("payout-settlement-id"), Kind::Text).hint(&id_hint).of(form))
+            }
+            div.row {
+                button.primary { (words.t("action-preview")) }
+                a.button href=(links::payout(&receipt.payout_id)) { (words.t("action-cancel")) }
+            }
+        }
+    };
+    desk.page_with(status, &page, &content)
+}
+
+/// The step that shows what will change.
+async fn preview(
+    desk: &Desk,
+    (step, receipt, standing): (Step, &Receipt, &Standing),
+    form: &Form,
+) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let after = step.leads_to(&standing.state);
+    let in_words = |state: &str| words.t(&format!("payout-state-{state}"));
+    let mut changes = vec![Change {
+        what: words.t("payout-state"),
+        before: in_words(&standing.state),
+        after: in_words(after),
+    }];
+    if after == "void" {
+        let jackpot: Jackpot = desk.get(&links::jackpot_api(receipt.jackpot_id.as_str())).await?;
+        let shown = |amount: u64| money(words.0, i128::from(amount), &receipt.currency);
+        let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier.as_str());
+        changes.extend(own.map(|meter| Change {
+            what: format!("{} · {}", meter.tier, words.t("overflow")),
+            before: shown(meter.overflow),
+            after: shown(meter.overflow + receipt.amount.get()),
+        }));
+    }
+    let amount = money(words.0, i128::from(receipt.amount.get()), &receipt.currency);
+    let about = [("amount", amount.into()), ("player", receipt.player_id.as_str().into())];
+    let back = links::payout(&receipt.payout_id);
+    let action = Action {
+        section: Section::Payouts,
+        title: &words.t(&format!("payout-{}", step.name())),
+        trail: &trail(words, receipt),
+        effects: &[words.tv(&format!("payout-effect-{after}"), about)],
+        changes: &changes,
+        button: &words.t(&format!("payout-{}", step.name())),
+        is_final: matches!(after, "settled" | "void"),
+        back: &back,
+    };
+    Ok(action.page(desk, form))
+}

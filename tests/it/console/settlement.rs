@@ -1,0 +1,184 @@
+//! The settlement desk: what a step changes is shown first, each is done once, and by whom it may be done.
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use super::fixture::Operator;
+use crate::fault::support::PATIENCE;
+use crate::keys::http::support::key;
+use crate::support::eventually;
+use crate::support::service::Service;
+
+/// A jackpot in which each entry wins € 5.00, which is held, and two payouts of it.
+async fn service() -> (Service, Vec<String>) {
+    let service = Service::start().await;
+    let document = json!({"id": "spring", "name": "Spring", "currency": "EUR", "contribution": {"fixed": 1},
+        "settlement": "tracked", "approval_above": 500,
+        "tiers": [{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1}],
+        "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"fixed": {"tier": "grand", "amount": 500}}}]}});
+    service.put("/v1/jackpots/spring", document).await;
+    let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 10_000, "reason": "a test"});
+    service.post("/v1/jackpots/spring/adjustments", fund).await;
+    let mut payouts = Vec::new();
+    for number in 0..2 {
+        let entry = json!({"entry_id": format!("e{number}"), "player_id": "p7", "stake": 1});
+        let won = service.post("/v1/jackpots/spring/entries", entry).await;
+        payouts.push(won.body["outcome"]["payout_id"].as_str().expect("a payout").to_owned());
+    }
+    eventually(PATIENCE, "the payouts are in the ledger", async || {
+        let page = service.get("/v1/payouts").await.body;
+        (page["items"].as_array()?.len() == 2).then_some(())
+    })
+    .await;
+    (service, payouts)
+}
+
+async fn state(service: &Service, payout_id: &str) -> String {
+    let page = service.get("/v1/payouts").await.body;
+    let items = page["items"].as_array().expect("items").clone();
+    let row = items
+        .into_iter()
+        .find(|row| row["payout_id"] == payout_id)
+        .expect("a row");
+    row["state"].as_str().expect("a state").to_owned()
+}
+
+#[tokio::test]
+async fn a_payout_is_approved_failed_and_settled_after_a_look() {
+    let (service, payouts) = service().await;
+    let (bob, eve) = (
+        key(&service, "bob", &["--role", "approve"]).await,
+        key(&service, "eve", &["--role", "operate"]).await,
+    );
+    let (bob, eve) = (
+        Operator::sign_in_with(&service, bob.secret()).await,
+        Operator::sign_in_with(&service, eve.secret()).await,
+    );
+    let at = |step: &str| format!("/console/payouts/{}/{step}", payouts[0]);
+    let page = format!("/console/payouts/{}", payouts[0]);
+
+    let held = bob.page("/console/payouts?state=held").await;
+    assert!(
+        held.html.contains(&page) && !held.html.contains("/console/jackpots\""),
+        "{}",
+        held.html
+    );
+    assert_eq!(
+        bob.get("/console/payouts").await.location(),
+        "/console/payouts?state=held"
+    );
+    assert_eq!(bob.get("/console/jackpots").await.status, StatusCode::FORBIDDEN);
+    let shown = eve.page(&page).await;
+    assert!(
+        shown.html.contains(&at("void")) && !shown.html.contains(&at("approve")),
+        "{}",
+        shown.html
+    );
+    assert!(!shown.html.contains(&at("settle")), "it is held");
+    let shown = bob.page(&page).await;
+    assert!(
+        shown.html.contains(&at("approve")) && !shown.html.contains(&at("void")),
+        "{}",
+        shown.html
+    );
+
+    let preview = bob.page(&at("approve")).await;
+    assert!(preview.text().contains("State held due"), "{}", preview.text());
+    let without = bob.submit_on(&preview, &at("approve"), &[("reason", "")]).await;
+    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(state(&service, &payouts[0]).await, "held", "nothing is done yet");
+    let done = bob
+        .submit_on(&preview, &at("approve"), &[("reason", "looks right")])
+        .await;
+    assert_eq!(
+        done.location(),
+        "/console/payouts?state=held&done=done-payout-approve",
+        "{}",
+        done.text()
+    );
+    assert_eq!(state(&service, &payouts[0]).await, "due");
+
+    let preview = eve.page(&at("fail")).await;
+    assert!(preview.text().contains("State due failed"), "{}", preview.text());
+    for _ in 0..2 {
+        let done = eve
+            .submit_on(&preview, &at("fail"), &[("reason", "account closed")])
+            .await;
+        assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    }
+    assert_eq!(state(&service, &payouts[0]).await, "failed");
+    let empty = eve.submit(&at("settle"), &[("reference", " ")]).await;
+    assert_eq!(empty.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        empty.text().contains("Say how the winner was paid."),
+        "{}",
+        empty.text()
+    );
+    let preview = eve
+        .submit(
+            &at("settle"),
+            &[("reference", "bank 1"), ("settlement_id", "transfer-1")],
+        )
+        .await;
+    assert!(preview.text().contains("State failed settled"), "{}", preview.text());
+    assert_eq!(state(&service, &payouts[0]).await, "failed", "nothing is done yet");
+    let done = eve
+        .submit_on(&preview, &at("settle"), &[("reason", "paid by hand")])
+        .await;
+    assert_eq!(
+        done.location(),
+        format!("{page}?done=done-payout-settled"),
+        "{}",
+        done.text()
+    );
+    let shown = eve.page(&page).await;
+    for text in ["settled", "bob", "transfer-1", "bank 1"] {
+        assert!(shown.text().contains(text), "{text} in {}", shown.text());
+    }
+    assert!(!shown.html.contains(&at("void")), "nothing is left to do");
+}
+
+#[tokio::test]
+async fn a_void_needs_a_second_operator() {
+    let (service, payouts) = service().await;
+    let (anna, eve) = (
+        key(&service, "anna", &["--role", "operate"]).await,
+        key(&service, "eve", &["--role", "operate"]).await,
+    );
+    let (anna, eve) = (
+        Operator::sign_in_with(&service, anna.secret()).await,
+        Operator::sign_in_with(&service, eve.secret()).await,
+    );
+    let at = format!("/console/payouts/{}/void", payouts[1]);
+    let preview = anna.page(&at).await;
+    assert!(
+        preview.text().contains("State held void requested"),
+        "{}",
+        preview.text()
+    );
+    for _ in 0..2 {
+        let done = anna.submit_on(&preview, &at, &[("reason", "a mistake")]).await;
+        assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    }
+    assert_eq!(
+        state(&service, &payouts[1]).await,
+        "void-requested",
+        "the same person again"
+    );
+    let preview = eve.page(&at).await;
+    for text in ["State void requested void", "grand · Overflow €0.00 €5.00"] {
+        assert!(preview.text().contains(text), "{text} in {}", preview.text());
+    }
+    let done = eve.submit_on(&preview, &at, &[("reason", "a mistake")]).await;
+    assert_eq!(
+        done.location(),
+        format!("/console/payouts/{}?done=done-payout-void", payouts[1]),
+        "{}",
+        done.text()
+    );
+    assert_eq!(state(&service, &payouts[1]).await, "void");
+    let meter = service.get("/v1/jackpots/spring").await.body["meters"][0].clone();
+    assert_eq!((&meter["overflow"], &meter["voided"]), (&json!(500), &json!(500)));
+    let listed = eve.page("/console/payouts?state=void").await;
+    assert!(listed.html.contains(&payouts[1]) && !listed.html.contains(&payouts[0]));
+}
