@@ -270,7 +270,7 @@ impl Verifier {
             return Err(Broken(format!("its body is that of event {}", event.n)));
         }
         let paid = replay.apply(&event, &fields, &mut self.report)?;
-        self.receipts.expect(paid);
+        self.receipts.expect(paid, first_payout(&event.kind));
         if let (Some(books), Kind::Checkpoint(redis)) = (&self.books, &event.kind) {
             for fault in compare(&sides::of_checkpoint(redis), &sides::of_books(books)).faults() {
                 self.report
