@@ -38,6 +38,7 @@ use thiserror::Error;
 
 use crate::jackpot::ledger::books::Books;
 use crate::jackpot::ledger::event::{Event, Kind};
+use crate::jackpot::ledger::parts::first_payout;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
 use crate::proof::format::{CycleLine, EpochLine, EventLine, FORMAT, Line};

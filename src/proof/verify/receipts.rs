@@ -20,6 +20,8 @@ pub(super) struct Paid {
     history: String,
     claim_order: u64,
     members: Vec<(&'static str, Value)>,
+    /// Its `event_id` as an earlier version made it.
+    earlier_event_id: Value,
 }
 
 impl Paid {
