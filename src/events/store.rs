@@ -153,15 +153,22 @@ impl Subscriptions {
         found.ok_or_else(|| StoreError::NotFound(id.clone()))
     }
 
-    /// Its subjects, in order: at most `limit`.
-    pub async fn streams(&self, id: &Id, limit: i64) -> Result<Vec<StreamRow>, sqlx::Error> {
+    /// Its subjects, in order: at most `limit`, those that fail first. And the time of the database.
+    pub async fn streams(&self, id: &Id, limit: i64) -> Result<(Vec<StreamRow>, i64), sqlx::Error> {
         let text = format!(
-            "SELECT {STREAM_COLUMNS} FROM subscription_streams WHERE subscription_id = $1 ORDER BY kind, id LIMIT $2"
+            "SELECT {STREAM_COLUMNS}, {} AS now_ms FROM subscription_streams WHERE subscription_id = $1 \
+             ORDER BY CASE WHEN last_error = '' THEN 1 ELSE 0 END, kind, id LIMIT $2",
+            self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(text)).bind(id.as_str()).bind(limit);
         let rows = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
-        let rows = rows.iter().map(read_stream).collect::<Result<Vec<_>, _>>()?;
-        Ok(rows.into_iter().flatten().collect())
+        let (mut found, mut now_ms) = (Vec::with_capacity(rows.len()), 0);
+        for row in &rows {
+            now_ms = row.try_get("now_ms")?;
+            found.extend(read_stream(row)?);
+        }
+        found.sort_by(|a, b| (a.kind, &a.id).cmp(&(b.kind, &b.id)));
+        Ok((found, now_ms))
     }
 
     /// One of its subjects.
