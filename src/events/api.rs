@@ -28,6 +28,8 @@ use crate::subject::kinds::KindName;
 
 /// Subjects that an answer shows: those that fail first.
 const MAX_STREAMS: i64 = 1_000;
+/// The largest number that a JSON number of any client can be.
+const MAX_N: u64 = (1 << 53) - 1;
 /// Events of the ledger that are read for the figures of one answer.
 const LAG_BUDGET: u64 = 5_000;
 
@@ -40,6 +42,7 @@ impl Described for SubscriptionDocument {}
 
 /// A subscription, and how far it is.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Subscription)]
 pub(crate) struct SubscriptionBody {
     #[schema(value_type = String, example = "accounting")]
     id: Id,
@@ -96,8 +99,24 @@ pub(crate) struct ReplayBody {
     #[schema(example = "jackpot:spring")]
     subject: String,
     /// Number of the event of the ledger that is delivered next: from 1, not beyond what is delivered next anyway.
-    #[schema(example = 8_000, minimum = 1)]
-    from_n: u64,
+    #[schema(value_type = u64, example = 8_000, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
+    from_n: EventNumber,
+}
+
+/// The number of an event of the ledger.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "u64")]
+struct EventNumber(u64);
+
+impl TryFrom<u64> for EventNumber {
+    type Error = &'static str;
+
+    fn try_from(n: u64) -> Result<Self, Self::Error> {
+        match n {
+            1..=MAX_N => Ok(Self(n)),
+            _ => Err("must be an integer from 1 to 9007199254740991"),
+        }
+    }
 }
 
 impl Described for ReplayBody {}
@@ -277,12 +296,9 @@ pub(crate) async fn replay(
     Body(body): Body<ReplayBody>,
 ) -> Result<HttpResponse, Problem> {
     let (kind, subject) = subject(&body.subject)?;
-    if body.from_n == 0 {
-        return Err(wrong("from_n", "must be 1 or more"));
-    }
     let by = operator(&caller, &request_id);
     let subscriptions = &events.0.subscriptions;
-    subscriptions.replay(&id, (kind, &subject), body.from_n, &by).await?;
+    subscriptions.replay(&id, (kind, &subject), body.from_n.0, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
 }

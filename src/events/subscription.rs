@@ -25,6 +25,7 @@ const MAX_URL_CHARS: usize = 2_048;
 /// A subscription, as a PUT sends it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = SubscriptionDefinition)]
 pub struct SubscriptionDocument {
     pub target: Target,
     /// Types of events, such as `payout.created`; `payout.*` for all types that begin so, `*` for every event. 1 to 100.

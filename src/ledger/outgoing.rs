@@ -151,26 +151,28 @@ impl<'w> Teller<'w> {
 
     /// Adds the next one. `data` is made only if the type is wanted.
     pub fn add<T: Serialize>(&mut self, kind: &'static str, data: impl FnOnce() -> T) {
-        // It can't fail, so the error type has no value.
-        let added: Result<(), std::convert::Infallible> = self.try_add(kind, || Ok(data()));
-        match added {
-            Ok(()) => {}
-            Err(never) => match never {},
+        if (self.wants)(kind) {
+            self.push(kind, &data());
         }
+        self.i += 1;
     }
 
     /// The same, for data that may be missing in the ledger.
-    pub fn try_add<T: Serialize, E>(
+    pub fn try_add<T: Serialize>(
         &mut self,
         kind: &'static str,
-        data: impl FnOnce() -> Result<T, E>,
-    ) -> Result<(), E> {
+        data: impl FnOnce() -> Result<T, TellError>,
+    ) -> Result<(), TellError> {
         if (self.wants)(kind) {
-            let data = serde_json::to_string(&data()?).expect("plain data is JSON");
-            self.events.push((self.i, Outgoing { kind, data }));
+            self.push(kind, &data()?);
         }
         self.i += 1;
         Ok(())
+    }
+
+    fn push(&mut self, kind: &'static str, data: &impl Serialize) {
+        let data = serde_json::to_string(data).expect("plain data is JSON");
+        self.events.push((self.i, Outgoing { kind, data }));
     }
 
     /// Adds a step of the stream that has no type of its own.
