@@ -333,7 +333,7 @@ pub(crate) async fn skip(
     answer(&events, &id).await
 }
 
-/// Sends one event of the type `jackpot.test.v1` to the target, and says what it answered. Changes nothing.
+/// Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it answered. Changes nothing.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/test", operation_id = "test_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "What came of it", body = TestAnswer),
         (status = 404, description = "`subscription-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -350,7 +350,7 @@ pub(crate) async fn test(
     let outcome = match subscription.key(&shared.secrets) {
         Some(key) => {
             let url = subscription.definition.url();
-            shared.webhooks.send(url, &key, &message, now.as_second()).await
+            shared.webhooks.send_anew(url, &key, &message, now.as_second()).await
         }
         None => Outcome::failed(NO_SECRET),
     };

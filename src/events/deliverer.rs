@@ -1,7 +1,7 @@
 //! Delivers what this instance holds: takes leases on subjects of subscriptions, starts a stream for each that has news, and
 //! follows the changes of subscriptions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use jackpot_core::ids::Id;
 use jackpot_core::secret::Secrets;
 use sqlx::{AssertSqlSafe, Row};
 use tokio::sync::Notify;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{Id as TaskId, JoinHandle, JoinSet};
 use tracing::{debug, warn};
 
 use super::cursors::Cursors;
@@ -41,6 +41,8 @@ const TAKEN_AT_ONCE: i64 = 500;
 const LONGEST_MS: i64 = 300_000;
 /// For streams on their way when the service stops. What is cut off is delivered again.
 const LAST: Duration = Duration::from_secs(3);
+/// The wait after a bug.
+const AFTER_PANIC: Duration = Duration::from_secs(10);
 /// A failure that lasts so long is an alarm.
 pub const ALARM_MS: i64 = 24 * 3_600_000;
 
@@ -161,12 +163,13 @@ struct Deliverer {
     /// With a try that waits.
     later: BTreeSet<(Instant, Key)>,
     running: BTreeMap<Key, Arc<Place>>,
-    tasks: JoinSet<(Key, Ended)>,
+    tasks: JoinSet<Ended>,
+    keys: HashMap<TaskId, Key>,
     looked_at: Option<Instant>,
     renewed_at: Option<Instant>,
     figures_at: Option<Instant>,
     /// Streams of the ledger and versions of subscriptions at the last look for new subjects.
-    seen: (i64, Vec<i64>),
+    seen: (i64, Vec<(Id, i64)>),
 }
 
 impl Deliverer {
@@ -178,6 +181,7 @@ impl Deliverer {
             later: BTreeSet::new(),
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
+            keys: HashMap::new(),
             looked_at: None,
             renewed_at: None,
             figures_at: None,
@@ -200,10 +204,18 @@ impl Deliverer {
             let next = self.later.first().map_or(next_look, |(at, _)| (*at).min(next_look));
             tokio::select! {
                 moved = shared.news.next() => self.news(&moved),
-                Some(done) = self.tasks.join_next() => match done {
-                    Ok((key, ended)) => self.ended(&key, ended).await,
-                    Err(error) => warn!(%error, "a stream of events ended"),
-                },
+                Some(done) = self.tasks.join_next_with_id() => {
+                    let (id, ended) = match done {
+                        Ok((id, ended)) => (id, ended),
+                        Err(error) => {
+                            tracing::error!(%error, "a stream of events broke; it is tried again");
+                            (error.id(), Ended::Waits(AFTER_PANIC))
+                        }
+                    };
+                    if let Some(key) = self.keys.remove(&id) {
+                        self.ended(&key, ended).await;
+                    }
+                }
                 () = shared.poke.notified() => self.looked_at = None,
                 () = tokio::time::sleep_until(next.into()) => {}
             }
@@ -272,7 +284,8 @@ impl Deliverer {
                 place: Arc::clone(&held.place),
             };
             self.running.insert(key.clone(), Arc::clone(&held.place));
-            self.tasks.spawn(async move { (key, stream.run().await) });
+            let task = self.tasks.spawn(async move { stream.run().await });
+            self.keys.insert(task.id(), key);
         }
     }
 
@@ -347,7 +360,7 @@ impl Deliverer {
         for subscription in all {
             let id = subscription.id.clone();
             match live.remove(&id) {
-                Some(before) if before.subscription == subscription => {
+                Some(before) if before.subscription == subscription && !before.is_over() => {
                     now.insert(id, before);
                 }
                 before => {
@@ -430,8 +443,8 @@ impl Deliverer {
         let sql = self.shared.sql();
         let count = sqlx::query_scalar("SELECT COUNT(*) FROM streams").fetch_one(sql.reader());
         let count: i64 = sql.reading(count).await?;
-        let versions = self.shared.live().values().map(|live| live.subscription.version).collect();
-        let seen = (count, versions);
+        let version = |live: &Arc<Live>| (live.subscription.id.clone(), live.subscription.version);
+        let seen = (count, self.shared.live().values().map(version).collect());
         if seen != self.seen {
             self.shared.subscriptions.add_new_streams().await?;
             self.seen = seen;

@@ -48,7 +48,7 @@ impl Live {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 }

@@ -71,37 +71,39 @@ impl Outcome {
 #[derive(Debug, Clone)]
 pub struct Webhooks {
     client: Client,
+    /// Keeps no connection.
+    anew: Client,
     allow_private: bool,
 }
 
 impl Webhooks {
     /// `allow_private`: also to addresses that are not public.
     pub fn new(allow_private: bool) -> Result<Self, WebhookError> {
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls::client_config()?)
-            .dns_resolver(Arc::new(Public { allow_private }))
-            .redirect(Policy::none())
-            // A proxy of the environment would make the connection, and nobody would check its address.
-            .no_proxy()
-            .referer(false)
-            .timeout(LIMIT)
-            .pool_max_idle_per_host(MAX_IDLE)
-            .tcp_nodelay(true)
-            .user_agent(concat!("jackpot/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { client, allow_private })
+        Ok(Self {
+            client: client(allow_private, MAX_IDLE)?,
+            anew: client(allow_private, 0)?,
+            allow_private,
+        })
     }
 
-    /// One try.
+    /// One try, over a connection that is there, if one is.
     pub async fn send(&self, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
+        self.send_by(&self.client, url, key, message, now_s).await
+    }
+
+    /// One try over a new connection: so name, address and certificate are tried as well.
+    pub async fn send_anew(&self, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
+        self.send_by(&self.anew, url, key, message, now_s).await
+    }
+
+    async fn send_by(&self, client: &Client, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
         // A literal address is never resolved.
         if !self.allow_private && is_private(url) {
             return Outcome::failed(REFUSED);
         }
         let id = message.webhook_id();
         let signature = key.sign(&id, now_s, &message.body);
-        let sent = self
-            .client
+        let sent = client
             .post(url.clone())
             .header(CONTENT_TYPE, cloudevent::CONTENT_TYPE)
             .header("webhook-id", id)
@@ -114,6 +116,22 @@ impl Webhooks {
             Err(error) => Outcome::failed(explain(error)),
         }
     }
+}
+
+fn client(allow_private: bool, max_idle: usize) -> Result<Client, WebhookError> {
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls::client_config()?)
+        .dns_resolver(Arc::new(Public { allow_private }))
+        .redirect(Policy::none())
+        // A proxy of the environment would make the connection, and nobody would check its address.
+        .no_proxy()
+        .referer(false)
+        .timeout(LIMIT)
+        .pool_max_idle_per_host(max_idle)
+        .tcp_nodelay(true)
+        .user_agent(concat!("jackpot/", env!("CARGO_PKG_VERSION")))
+        .build()?;
+    Ok(client)
 }
 
 const REFUSED: &str = "the address is private, local or otherwise special; the setting events.allow_private_targets is off";

@@ -3,6 +3,7 @@
 mod delivered;
 mod failing;
 mod guarded;
+mod how_to;
 mod numbered;
 pub mod receiver;
 
