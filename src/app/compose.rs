@@ -101,7 +101,13 @@ pub(super) async fn compose(
     let keys = Arc::clone(&web.keys);
     let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
     Ok(Parts {
-        routes: routes(settings, &secrets, (ledger, emergency, events), (kinds, &capabilities), console),
+        routes: routes(
+            settings,
+            &secrets,
+            (ledger, emergency, events),
+            (kinds, &capabilities),
+            console,
+        ),
         web,
         workers,
         projector,

@@ -195,10 +195,7 @@ pub(crate) async fn put(
     let shared = &events.0;
     let definition = Definition::check(document, &types(&events), shared.allow_private).map_err(refused)?;
     let by = operator(&caller, &request_id);
-    let stored = shared
-        .subscriptions
-        .put(&id, &definition, &shared.secrets, &by)
-        .await?;
+    let stored = shared.subscriptions.put(&id, &definition, &shared.secrets, &by).await?;
     events.changed(&id);
     let body = shown(&events, stored.subscription, &mut { LAG_BUDGET }).await?;
     Ok(if stored.is_new {
@@ -211,11 +208,7 @@ pub(crate) async fn put(
 /// All subscriptions, in the order of their ids.
 #[utoipa::path(get, path = "/v1/subscriptions", operation_id = "list_subscriptions", tag = "subscriptions", security(("bearer" = [])),
     responses((status = 200, description = "All of them", body = SubscriptionList)))]
-pub(crate) async fn list(
-    _: auth::Read,
-    _: QueryOf<Nothing>,
-    events: Data<Events>,
-) -> Result<HttpResponse, Problem> {
+pub(crate) async fn list(_: auth::Read, _: QueryOf<Nothing>, events: Data<Events>) -> Result<HttpResponse, Problem> {
     let (mut items, mut budget) = (Vec::new(), LAG_BUDGET);
     for subscription in events.0.subscriptions.all().await? {
         items.push(shown(&events, subscription, &mut budget).await?);
@@ -227,11 +220,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/v1/subscriptions/{id}", operation_id = "get_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "The subscription", body = SubscriptionBody),
         (status = 404, description = "`subscription-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
-pub(crate) async fn get(
-    _: auth::Read,
-    PathOf(id): PathOf<Id>,
-    events: Data<Events>,
-) -> Result<HttpResponse, Problem> {
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, events: Data<Events>) -> Result<HttpResponse, Problem> {
     answer(&events, &id).await
 }
 
@@ -410,7 +399,9 @@ async fn shown(events: &Events, of: Subscription, budget: &mut u64) -> Result<Su
     let shared = &events.0;
     let (rows, now_ms) = shared.subscriptions.streams(&of.id, MAX_STREAMS).await?;
     let is_retrying = rows.iter().any(|row| row.tries > 0);
-    let alarm = rows.iter().any(|row| row.failing_ms > 0 && now_ms - row.failing_ms >= ALARM_MS);
+    let alarm = rows
+        .iter()
+        .any(|row| row.failing_ms > 0 && now_ms - row.failing_ms >= ALARM_MS);
     let mut streams = Vec::with_capacity(rows.len());
     for row in rows {
         let from = (row.n, row.i);

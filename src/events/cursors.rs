@@ -52,7 +52,10 @@ impl Cursors {
     pub async fn flush(&self, sql: &Sql) -> bool {
         let all = take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
         let all: Vec<_> = all.into_values().filter(|place| !place.is_lost()).collect();
-        let all: Vec<(Arc<Place>, Cursor)> = all.into_iter().map(|place| (Arc::clone(&place), place.cursor())).collect();
+        let all: Vec<(Arc<Place>, Cursor)> = all
+            .into_iter()
+            .map(|place| (Arc::clone(&place), place.cursor()))
+            .collect();
         if all.is_empty() {
             return true;
         }
@@ -129,7 +132,8 @@ async fn write(sql: &Sql, all: &[(Arc<Place>, Cursor)]) -> Result<Vec<Key>, sqlx
         let mut lost = Vec::new();
         if moved != all.len() as u64 {
             for (place, _) in all {
-                let text = "SELECT token FROM subscription_streams WHERE subscription_id = $1 AND kind = $2 AND id = $3";
+                let text =
+                    "SELECT token FROM subscription_streams WHERE subscription_id = $1 AND kind = $2 AND id = $3";
                 let token: Option<i64> = sqlx::query_scalar(text)
                     .bind(place.key.subscription.as_str())
                     .bind(place.key.kind.as_str())

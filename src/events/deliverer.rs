@@ -519,7 +519,10 @@ impl Deliverer {
         });
         let rows: Vec<_> = rows.collect();
         // The name of an instance is hexadecimal.
-        let set = format!("holder = '{}', token = subscription_streams.token + 1", self.shared.instance);
+        let set = format!(
+            "holder = '{}', token = subscription_streams.token + 1",
+            self.shared.instance
+        );
         let which = "subscription_streams.subscription_id = given.subscription_id AND subscription_streams.kind = given.kind \
                      AND subscription_streams.id = given.id AND subscription_streams.token = given.token";
         let columns = ["subscription_id", "kind", "id", "token"];
@@ -560,7 +563,10 @@ impl Deliverer {
         let mut keys = Vec::with_capacity(rows.len());
         for row in &rows {
             let subscription = Id::parse(row.try_get("subscription_id")?).ok();
-            let (kind, id) = (KindName::parse(row.try_get("kind")?), Id::parse(row.try_get("id")?).ok());
+            let (kind, id) = (
+                KindName::parse(row.try_get("kind")?),
+                Id::parse(row.try_get("id")?).ok(),
+            );
             if let (Some(subscription), Some(kind), Some(id)) = (subscription, kind, id) {
                 keys.push(Key { subscription, kind, id });
             }
@@ -582,7 +588,10 @@ impl Deliverer {
         );
         let rows = match all.is_empty() {
             true => Vec::new(),
-            false => sql.reading(sqlx::query(AssertSqlSafe(text)).fetch_all(sql.reader())).await?,
+            false => {
+                sql.reading(sqlx::query(AssertSqlSafe(text)).fetch_all(sql.reader()))
+                    .await?
+            }
         };
         let mut figures = BTreeMap::new();
         for row in &rows {

@@ -45,7 +45,9 @@ impl Key {
 
 /// The same bytes in the alphabet of Standard Webhooks.
 fn standard(url_safe: &str) -> String {
-    let bytes = URL_SAFE_NO_PAD.decode(url_safe).expect("the signing keys write base64url");
+    let bytes = URL_SAFE_NO_PAD
+        .decode(url_safe)
+        .expect("the signing keys write base64url");
     STANDARD.encode(bytes)
 }
 
@@ -62,7 +64,9 @@ mod tests {
         assert_ne!(key("a", "1").public(), key("a", "2").public());
         assert_ne!(key("a", "1").public(), key("b", "1").public());
         let signature = key("a", "1").sign("id", 7, "{}");
-        let bytes = STANDARD.decode(signature.strip_prefix("v1a,").expect("the scheme")).expect("Base64");
+        let bytes = STANDARD
+            .decode(signature.strip_prefix("v1a,").expect("the scheme"))
+            .expect("Base64");
         let public = key("a", "1");
         let url_safe = URL_SAFE_NO_PAD.encode(bytes);
         assert!(public.0.public().verify("id.7.{}", &url_safe).is_ok());

@@ -11,9 +11,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Sql(error) => error.into(),
-            StoreError::NotFound(_) => {
-                Problem::new(StatusCode::NOT_FOUND, "subscription-not-found", error.to_string())
-            }
+            StoreError::NotFound(_) => Problem::new(StatusCode::NOT_FOUND, "subscription-not-found", error.to_string()),
             StoreError::TooMany => Problem::new(StatusCode::CONFLICT, "too-many-subscriptions", error.to_string()),
             StoreError::NoSubject => wrong("subject", error.to_string()),
             StoreError::Beyond(_) => wrong("from_n", error.to_string()),

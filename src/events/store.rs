@@ -318,7 +318,8 @@ impl Subscriptions {
             move_to(&mut tx, id, &row, (from_n, 0)).await?;
             changed(&mut tx, id).await?;
             let change = (json!({"n": row.n, "i": row.i}), json!({"n": from_n, "i": 0}));
-            self.audit(&mut tx, (id, Some(subject)), "replay", change, ("", by)).await?;
+            self.audit(&mut tx, (id, Some(subject)), "replay", change, ("", by))
+                .await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -343,7 +344,8 @@ impl Subscriptions {
             move_to(&mut tx, id, &now, to).await?;
             changed(&mut tx, id).await?;
             let change = (json!({"id": event_id, "last_error": now.last_error}), Json::Null);
-            self.audit(&mut tx, (id, Some(subject)), "skip", change, (reason, by)).await?;
+            self.audit(&mut tx, (id, Some(subject)), "skip", change, (reason, by))
+                .await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -402,7 +404,9 @@ impl Subscriptions {
     fn has(&self) -> &'static str {
         match self.sql.kind() {
             Kind::Sqlite => r#"(b.subjects = '["*"]' OR instr(b.subjects, '"' || s.kind || ':' || s.id || '"') > 0)"#,
-            Kind::Postgres => r#"(b.subjects = '["*"]' OR strpos(b.subjects, '"' || s.kind || ':' || s.id || '"') > 0)"#,
+            Kind::Postgres => {
+                r#"(b.subjects = '["*"]' OR strpos(b.subjects, '"' || s.kind || ':' || s.id || '"') > 0)"#
+            }
         }
     }
 
@@ -426,7 +430,10 @@ impl Subscriptions {
             Begin::Now => "s.n + 1",
             Begin::Beginning => "1",
         };
-        let text = format!("{} AND b.id = $1 ON CONFLICT (subscription_id, kind, id) DO NOTHING", self.adding(n));
+        let text = format!(
+            "{} AND b.id = $1 ON CONFLICT (subscription_id, kind, id) DO NOTHING",
+            self.adding(n)
+        );
         let insert = sqlx::query(AssertSqlSafe(text)).bind(of.id.as_str());
         insert.execute(&mut **tx).await.map(drop)
     }

@@ -182,7 +182,9 @@ pub(super) const NO_SECRET: &str = "the draw secret that the key of this subscri
 
 /// The wait after the last of so many failed tries.
 fn wait(tries: u32) -> Duration {
-    let doubled = FIRST_WAIT.saturating_mul(1 << tries.saturating_sub(1).min(20)).min(LONGEST_WAIT);
+    let doubled = FIRST_WAIT
+        .saturating_mul(1 << tries.saturating_sub(1).min(20))
+        .min(LONGEST_WAIT);
     let random = random::bytes::<2>().map_or(u16::MAX / 2, u16::from_be_bytes);
     let pct = 100 - JITTER_PCT + u32::from(random) * 2 * JITTER_PCT / u32::from(u16::MAX);
     doubled * pct / 100

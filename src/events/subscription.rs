@@ -264,7 +264,12 @@ mod tests {
     #[test]
     fn a_definition_says_what_it_wants() {
         let checked = |types: &[&str], subjects: &[&str]| {
-            Definition::check(document("https://hooks.example/a?b=c", types, subjects), &known(), false).expect("right")
+            Definition::check(
+                document("https://hooks.example/a?b=c", types, subjects),
+                &known(),
+                false,
+            )
+            .expect("right")
         };
         let some = checked(&["payout.*", "stream.step"], &["jackpot:spring", "room:spring"]);
         assert!(some.wants("payout.created") && some.wants("payout.due") && some.wants("stream.step"));
@@ -295,7 +300,11 @@ mod tests {
             "http://h/\n",
             "javascript:alert(1)",
         ] {
-            assert_eq!(fields(document(url, &["*"], &["*"]), true), ["target.webhook.url"], "{url}");
+            assert_eq!(
+                fields(document(url, &["*"], &["*"]), true),
+                ["target.webhook.url"],
+                "{url}"
+            );
         }
         for (types, at) in [
             (&["payout.gone"][..], "types[0]"),
@@ -317,7 +326,11 @@ mod tests {
             (&["jackpot:a", "*"], "subjects[1]"),
             (&[], "subjects"),
         ] {
-            assert_eq!(fields(document("http://h/", &["*"], subjects), true), [at], "{subjects:?}");
+            assert_eq!(
+                fields(document("http://h/", &["*"], subjects), true),
+                [at],
+                "{subjects:?}"
+            );
         }
     }
 
@@ -335,12 +348,19 @@ mod tests {
             "[fe80::1]",
         ] {
             let url = format!("http://{host}:8080/");
-            assert_eq!(fields(document(&url, &["*"], &["*"]), false), ["target.webhook.url"], "{host}");
+            assert_eq!(
+                fields(document(&url, &["*"], &["*"]), false),
+                ["target.webhook.url"],
+                "{host}"
+            );
             assert!(Definition::check(document(&url, &["*"], &["*"]), &known(), true).is_ok());
         }
         for host in ["1.1.1.1", "[2606:4700:4700::1111]", "hooks.example"] {
             let url = format!("http://{host}/");
-            assert!(Definition::check(document(&url, &["*"], &["*"]), &known(), false).is_ok(), "{host}");
+            assert!(
+                Definition::check(document(&url, &["*"], &["*"]), &known(), false).is_ok(),
+                "{host}"
+            );
         }
     }
 }

@@ -134,7 +134,8 @@ fn client(allow_private: bool, max_idle: usize) -> Result<Client, WebhookError> 
     Ok(client)
 }
 
-const REFUSED: &str = "the address is private, local or otherwise special; the setting events.allow_private_targets is off";
+const REFUSED: &str =
+    "the address is private, local or otherwise special; the setting events.allow_private_targets is off";
 
 async fn outcome(mut answer: Response) -> Outcome {
     let status = answer.status();

@@ -61,9 +61,10 @@ fn decided(teller: &mut Teller<'_>, line: &Line, at_ms: i64) {
             json!({"result": "issued", "request_id": line.request, "user_id": line.user, "sequence": sequence,
                 "code": code.to_string(), "issued_at": rfc3339(at_ms)})
         }),
-        What::Dead { attempts } => teller.add(DEAD, || {
-            json!({"request_id": line.request, "user_id": line.user, "attempts": attempts, "at": rfc3339(at_ms)})
-        }),
+        What::Dead { attempts } => teller.add(
+            DEAD,
+            || json!({"request_id": line.request, "user_id": line.user, "attempts": attempts, "at": rfc3339(at_ms)}),
+        ),
         _ => {}
     }
 }

@@ -91,7 +91,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "SkipBody" | "TransferBody",
+                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "SkipBody"
+                | "TransferBody",
             ),
             "reason",
         ) => PLAIN,

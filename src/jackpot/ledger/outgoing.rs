@@ -291,13 +291,16 @@ async fn tiers(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<BTreeMap<
         numbered(2, versions.len())
     );
     let select = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str());
-    let select = versions
-        .iter()
-        .fold(select, |select, version| select.bind(i64::try_from(*version).unwrap_or(i64::MAX)));
+    let select = versions.iter().fold(select, |select, version| {
+        select.bind(i64::try_from(*version).unwrap_or(i64::MAX))
+    });
     let found: Vec<(i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
     for (version, text) in found {
         let document: Document = serde_json::from_str(&text).map_err(|error| {
-            TellError::Damaged(format!("jackpot '{id}'"), format!("definition {version} can't be read: {error}"))
+            TellError::Damaged(
+                format!("jackpot '{id}'"),
+                format!("definition {version} can't be read: {error}"),
+            )
         })?;
         let tiers = document.tiers.into_iter().map(|tier| tier.tier);
         all.insert(version.unsigned_abs(), tiers.collect());
@@ -309,7 +312,10 @@ fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
     let parts = carried_parts(entries);
     for (part, places) in (1..).zip(&parts) {
         teller.add(TAKEN, || {
-            let sent: Vec<_> = entries[places.clone()].iter().map(|entry| (entry, Sent::parse(&entry.sent))).collect();
+            let sent: Vec<_> = entries[places.clone()]
+                .iter()
+                .map(|entry| (entry, Sent::parse(&entry.sent)))
+                .collect();
             let entries = sent.iter().filter_map(|(entry, sent)| {
                 let sent = sent.as_ref()?;
                 Some(Taken {
@@ -332,7 +338,10 @@ fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
 
 fn skipped_rest(teller: &mut Teller<'_>, id: &Id, carried: &Carried) {
     for (version, text) in &carried.definitions {
-        teller.add(DEFINED, || json!({"version": version, "state": null, "definition": json_of(text), "who": null}));
+        teller.add(
+            DEFINED,
+            || json!({"version": version, "state": null, "definition": json_of(text), "who": null}),
+        );
     }
     for (epoch, closed_ms) in &carried.closed_epochs {
         teller.add(EPOCH_CLOSED, || closed_epoch(*epoch, *closed_ms));
@@ -386,7 +395,11 @@ fn closed_epoch(epoch: u64, at_ms: i64) -> Value {
 }
 
 fn adjusted(adjustment_id: &Id, fields: &Fields<'_>) -> Value {
-    let meter = |name: &str| Some(fields.text(name)).filter(|meter| !meter.is_empty()).map(str::to_owned);
+    let meter = |name: &str| {
+        Some(fields.text(name))
+            .filter(|meter| !meter.is_empty())
+            .map(str::to_owned)
+    };
     json!({"adjustment_id": adjustment_id, "tier": fields.text("tier"), "from": meter("from"), "to": meter("to"),
         "amount": fields.number("amount"), "reason": fields.text("reason"), "who": fields.text("who")})
 }
@@ -424,9 +437,10 @@ fn received(id: &Id, receive: &Receive) -> TransferRow {
 fn cycle(teller: &mut Teller<'_>, change: &CycleChange, at_ms: i64) {
     let second = |at: i64| rfc3339(at.saturating_mul(1_000));
     match change {
-        CycleChange::Ended { tier, cycle, by } => teller.add(CYCLE_ENDED, || {
-            json!({"tier": tier, "cycle": cycle, "ended_by": by.as_str(), "ended_at": rfc3339(at_ms)})
-        }),
+        CycleChange::Ended { tier, cycle, by } => teller.add(
+            CYCLE_ENDED,
+            || json!({"tier": tier, "cycle": cycle, "ended_by": by.as_str(), "ended_at": rfc3339(at_ms)}),
+        ),
         CycleChange::Began(row) => teller.add(CYCLE_BEGAN, || {
             json!({"tier": row.tier, "cycle": row.cycle, "nonce": row.nonce, "secret_id": row.secret,
                 "commitment": row.commitment.0, "low": row.low.0, "high": row.high.0, "began_at": rfc3339(row.began),

@@ -29,7 +29,11 @@ pub fn parts(entries: &[Entered]) -> Vec<Range<usize>> {
 /// The same for the entries of a skipped event. What was sent has all their names.
 #[must_use]
 pub fn carried_parts(entries: &[CarriedEntry]) -> Vec<Range<usize>> {
-    split(entries.iter().map(|entry| ENTRY_BYTES + entry.entry_id.len() + entry.sent.len()))
+    split(
+        entries
+            .iter()
+            .map(|entry| ENTRY_BYTES + entry.entry_id.len() + entry.sent.len()),
+    )
 }
 
 /// The `i` of the first payout of an event. The others follow.
@@ -98,6 +102,10 @@ mod tests {
         assert_eq!(parts.first().map(|part| part.start), Some(0));
         assert_eq!(parts.last().map(|part| part.end), Some(sizes.len()));
         assert!(parts.windows(2).all(|two| two[0].end == two[1].start));
-        assert!(parts.into_iter().all(|part| sizes[part].iter().sum::<usize>() <= PART_BYTES));
+        assert!(
+            parts
+                .into_iter()
+                .all(|part| sizes[part].iter().sum::<usize>() <= PART_BYTES)
+        );
     }
 }

@@ -22,9 +22,10 @@ impl Tells for Rooms {
             let event = Event::parse(&fields.all).map_err(|error| fields.unreadable(&error))?;
             let mut teller = Teller::new(wants);
             match &event.kind {
-                Kind::Opened(opened) => teller.add(OPENED, || {
-                    json!({"joined": opened.joined, "sha256": opened.sha256, "at": rfc3339(event.at_ms)})
-                }),
+                Kind::Opened(opened) => teller.add(
+                    OPENED,
+                    || json!({"joined": opened.joined, "sha256": opened.sha256, "at": rfc3339(event.at_ms)}),
+                ),
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
                 _ => {}
             }

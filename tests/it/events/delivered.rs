@@ -13,7 +13,10 @@ use crate::support::postgres_local::PrivatePostgres;
 
 /// Checks that each of the payouts came once after deduplication, in the order of its claim.
 fn assert_in_order(got: &[super::receiver::Got], count: usize) {
-    let orders: Vec<_> = got.iter().map(|one| one.json()["data"]["claim_order"].as_u64()).collect();
+    let orders: Vec<_> = got
+        .iter()
+        .map(|one| one.json()["data"]["claim_order"].as_u64())
+        .collect();
     let wanted: Vec<_> = (1..=count as u64).map(Some).collect();
     assert_eq!(orders, wanted);
 }
@@ -23,7 +26,14 @@ async fn kills_of_service_and_receiver_lose_and_reorder_nothing() {
     let mut service = service().await;
     let mut receiver = Receiver::start().await;
     jackpot(&service, "killed").await;
-    subscribe(&service, "killed", &receiver.url(), &["payout.created"], &["jackpot:killed"]).await;
+    subscribe(
+        &service,
+        "killed",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:killed"],
+    )
+    .await;
     let mut played = 0;
     for kill in 0..8 {
         for _ in 0..12 {
@@ -47,7 +57,12 @@ async fn kills_of_service_and_receiver_lose_and_reorder_nothing() {
         let first = bodies.entry(one.id.clone()).or_insert_with(|| one.body.clone());
         assert_eq!(*first, one.body, "a repeat is the same");
     }
-    assert!(all.len() - bodies.len() < 40, "a kill repeats a few: {} of {}", all.len(), bodies.len());
+    assert!(
+        all.len() - bodies.len() < 40,
+        "a kill repeats a few: {} of {}",
+        all.len(),
+        bodies.len()
+    );
     shown(&service, "killed", "nothing is left", |shown| {
         stream(shown, "jackpot:killed")["lag"] == 0 && shown["state"] == "running"
     })
@@ -101,12 +116,29 @@ async fn a_deleted_subscription_is_forgotten_and_one_of_its_name_is_another() {
     let receiver = Receiver::start().await;
     jackpot(&service, "named").await;
     play(&service, "named", "e0").await;
-    let first = subscribe(&service, "named", &receiver.url(), &["payout.created"], &["jackpot:named"]).await;
+    let first = subscribe(
+        &service,
+        "named",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:named"],
+    )
+    .await;
     receiver.until("payout.created", 1).await;
     let deleted = service.call(Method::DELETE, "/v1/subscriptions/named", None).await;
     assert_eq!(deleted.status.as_u16(), 204);
-    assert_eq!(service.get("/v1/subscriptions/named").await.body["code"], "subscription-not-found");
-    let second = subscribe(&service, "named", &receiver.url(), &["payout.created"], &["jackpot:named"]).await;
+    assert_eq!(
+        service.get("/v1/subscriptions/named").await.body["code"],
+        "subscription-not-found"
+    );
+    let second = subscribe(
+        &service,
+        "named",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:named"],
+    )
+    .await;
     assert_ne!(first["verification_key"], second["verification_key"]);
     eventually(Duration::from_secs(20), "the payout comes again", async || {
         (receiver.taken().len() == 2).then_some(())
@@ -129,12 +161,17 @@ async fn a_subject_that_a_change_takes_away_is_forgotten() {
     subscribe(&service, "changed", &receiver.url(), &["payout.created"], &both).await;
     receiver.until("payout.created", 2).await;
     let shown = subscribe(&service, "changed", &receiver.url(), &["payout.created"], &both[..1]).await;
-    assert_eq!((stream(&shown, both[0]).is_null(), stream(&shown, both[1]).is_null()), (false, true));
+    assert_eq!(
+        (stream(&shown, both[0]).is_null(), stream(&shown, both[1]).is_null()),
+        (false, true)
+    );
     play(&service, "gone", "e1").await;
     play(&service, "kept", "e1").await;
-    eventually(Duration::from_secs(20), "the payout of the other one comes", async || {
-        (receiver.taken().len() == 3).then_some(())
-    })
+    eventually(
+        Duration::from_secs(20),
+        "the payout of the other one comes",
+        async || (receiver.taken().len() == 3).then_some(()),
+    )
     .await;
     assert_eq!(receiver.taken()[2].subject(), "jackpot:kept");
     receiver.answer(|_| Reply::Status(200));

@@ -38,7 +38,12 @@ async fn one_event_is_skipped_by_its_id_and_no_other() {
     play(&service, "skipped", "e1").await;
     let retrying = |shown: &serde_json::Value| shown["state"] == "retrying";
     shown(&service, "skipped", "an event is refused", retrying).await;
-    let poison = receiver.got().into_iter().find(|got| !got.taken).expect("a refused event").id;
+    let poison = receiver
+        .got()
+        .into_iter()
+        .find(|got| !got.taken)
+        .expect("a refused event")
+        .id;
     let skip = |id: &str| json!({"subject": "jackpot:skipped", "id": id, "reason": "unreadable"});
     let path = "/v1/subscriptions/skipped/skip";
     let wrong = service.post(path, skip(&format!("{poison}7"))).await;
@@ -56,7 +61,11 @@ async fn one_event_is_skipped_by_its_id_and_no_other() {
     let row = &audit["items"][0];
     assert_eq!(
         (&row["action"], &row["target"], &row["reason"]),
-        (&json!("skip"), &json!("subscription:skipped/jackpot:skipped"), &json!("unreadable"))
+        (
+            &json!("skip"),
+            &json!("subscription:skipped/jackpot:skipped"),
+            &json!("unreadable")
+        )
     );
 }
 
@@ -66,19 +75,32 @@ async fn gone_disables_until_an_operator_resumes() {
     let receiver = Receiver::answering(|_| Reply::Status(410)).await;
     jackpot(&service, "gone").await;
     play(&service, "gone", "e0").await;
-    subscribe(&service, "gone", &receiver.url(), &["payout.created"], &["jackpot:gone"]).await;
+    subscribe(
+        &service,
+        "gone",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:gone"],
+    )
+    .await;
     shown(&service, "gone", "it is disabled", |shown| shown["state"] == "disabled").await;
     service.kill9();
     service.restart().await;
     play(&service, "gone", "e1").await;
-    let seen = shown(&service, "gone", "its lag grows", |shown| stream(shown, "jackpot:gone")["lag"] == 2).await;
+    let seen = shown(&service, "gone", "its lag grows", |shown| {
+        stream(shown, "jackpot:gone")["lag"] == 2
+    })
+    .await;
     assert_eq!((&seen["state"], receiver.got().len()), (&json!("disabled"), 1));
     receiver.answer(|_| Reply::Status(204));
     let resumed = service.call(Method::POST, "/v1/subscriptions/gone/resume", None).await;
     assert_eq!(resumed.body["state"], "running");
     let got = receiver.until("payout.created", 2).await;
     assert_eq!(got.len(), 2);
-    let seen = shown(&service, "gone", "nothing fails", |shown| stream(shown, "jackpot:gone")["lag"] == 0).await;
+    let seen = shown(&service, "gone", "nothing fails", |shown| {
+        stream(shown, "jackpot:gone")["lag"] == 0
+    })
+    .await;
     assert_eq!(stream(&seen, "jackpot:gone")["last_error"], json!(null));
 }
 
@@ -88,15 +110,32 @@ async fn a_cursor_moves_back_only() {
     let receiver = Receiver::start().await;
     jackpot(&service, "back").await;
     play(&service, "back", "e0").await;
-    subscribe(&service, "back", &receiver.url(), &["payout.created"], &["jackpot:back"]).await;
+    subscribe(
+        &service,
+        "back",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:back"],
+    )
+    .await;
     receiver.until("payout.created", 1).await;
     let path = "/v1/subscriptions/back/replay";
     for (from_n, field) in [(json!(1_000), "from_n"), (json!(0), "from_n"), (json!("1"), "from_n")] {
-        let answer = service.post(path, json!({"subject": "jackpot:back", "from_n": from_n})).await;
-        assert_eq!((answer.status.as_u16(), &answer.body["errors"][0]["field"]), (422, &json!(field)));
+        let answer = service
+            .post(path, json!({"subject": "jackpot:back", "from_n": from_n}))
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body["errors"][0]["field"]),
+            (422, &json!(field))
+        );
     }
-    let other = service.post(path, json!({"subject": "jackpot:other", "from_n": 1})).await;
-    assert_eq!((other.status.as_u16(), &other.body["errors"][0]["field"]), (422, &json!("subject")));
+    let other = service
+        .post(path, json!({"subject": "jackpot:other", "from_n": 1}))
+        .await;
+    assert_eq!(
+        (other.status.as_u16(), &other.body["errors"][0]["field"]),
+        (422, &json!("subject"))
+    );
     posted(&service, path, json!({"subject": "jackpot:back", "from_n": 1})).await;
     crate::support::eventually(std::time::Duration::from_secs(20), "it comes again", async || {
         (receiver.taken().len() == 2).then_some(())
@@ -110,7 +149,14 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     let receiver = Receiver::answering(|_| Reply::Status(500)).await;
     jackpot(&service, "alarm").await;
     play(&service, "alarm", "e0").await;
-    subscribe(&service, "alarm", &receiver.url(), &["payout.created"], &["jackpot:alarm"]).await;
+    subscribe(
+        &service,
+        "alarm",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:alarm"],
+    )
+    .await;
     let failing = shown(&service, "alarm", "it fails", |shown| shown["state"] == "retrying").await;
     assert_eq!(failing["alarm"], false);
     service.stop().await;
@@ -118,7 +164,9 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     let file = service.data_dir().join("ledger.sqlite");
     sqlx::any::install_default_drivers();
     let url = format!("sqlite://{}", file.display());
-    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url).await.expect("the ledger");
+    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url)
+        .await
+        .expect("the ledger");
     sqlx::query("UPDATE subscription_streams SET failing_ms = failing_ms - 86400001")
         .execute(&mut database)
         .await
@@ -128,7 +176,9 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     shown(&service, "alarm", "the alarm is on", |shown| shown["alarm"] == true).await;
     crate::support::eventually(std::time::Duration::from_secs(20), "the metric shows it", async || {
         let metrics = service.get("/metrics").await.text;
-        metrics.contains("subscription_alarm{subscription=\"alarm\"} 1").then_some(())
+        metrics
+            .contains("subscription_alarm{subscription=\"alarm\"} 1")
+            .then_some(())
     })
     .await;
     receiver.answer(|_| Reply::Status(200));

@@ -29,8 +29,20 @@ async fn tried(service: &Service, name: &str, url: &str) -> Value {
 async fn private_addresses_are_refused_in_the_put_or_at_the_connect() {
     let service = Service::start().await;
     let receiver = Receiver::start().await;
-    for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "169.254.169.254", "10.1.2.3"] {
-        let answer = service.put("/v1/subscriptions/inside", body(&format!("http://{host}:{}/", receiver.port))).await;
+    for host in [
+        "127.0.0.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0x7f.1",
+        "169.254.169.254",
+        "10.1.2.3",
+    ] {
+        let answer = service
+            .put(
+                "/v1/subscriptions/inside",
+                body(&format!("http://{host}:{}/", receiver.port)),
+            )
+            .await;
         assert_eq!(
             (answer.status.as_u16(), &answer.body["errors"][0]["field"]),
             (422, &json!("target.webhook.url")),
@@ -53,7 +65,11 @@ async fn a_redirect_is_a_failure_and_nobody_follows_it() {
     for (name, to) in [("metadata", metadata), ("inside", to)] {
         let receiver = Receiver::answering(move |_| Reply::Redirect(to.clone())).await;
         let answer = tried(&service, name, &receiver.url()).await;
-        assert_eq!((&answer["delivered"], &answer["status"]), (&json!(false), &json!(307)), "{answer}");
+        assert_eq!(
+            (&answer["delivered"], &answer["status"]),
+            (&json!(false), &json!(307)),
+            "{answer}"
+        );
         assert_eq!(receiver.got().len(), 1);
     }
     assert!(inside.got().is_empty());
@@ -90,7 +106,14 @@ async fn a_key_outlives_a_new_draw_secret() {
     let mut service = service().await;
     let receiver = Receiver::start().await;
     jackpot(&service, "rekeyed").await;
-    let first = subscribe(&service, "rekeyed", &receiver.url(), &["payout.created"], &["jackpot:rekeyed"]).await;
+    let first = subscribe(
+        &service,
+        "rekeyed",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:rekeyed"],
+    )
+    .await;
     let key = first["verification_key"].clone();
     let old = crate::support::service::MASTER_SECRET;
     service.stop().await;
@@ -99,8 +122,18 @@ async fn a_key_outlives_a_new_draw_secret() {
     service.restart().await;
     play(&service, "rekeyed", "e0").await;
     receiver.until("payout.created", 1).await;
-    let same = subscribe(&service, "rekeyed", &receiver.url(), &["payout.created"], &["jackpot:rekeyed"]).await;
+    let same = subscribe(
+        &service,
+        "rekeyed",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:rekeyed"],
+    )
+    .await;
     assert_eq!(same["verification_key"], key);
-    let seen = shown(&service, "rekeyed", "nothing is left", |shown| stream(shown, "jackpot:rekeyed")["lag"] == 0).await;
+    let seen = shown(&service, "rekeyed", "nothing is left", |shown| {
+        stream(shown, "jackpot:rekeyed")["lag"] == 0
+    })
+    .await;
     assert_eq!(seen["state"], "running");
 }

@@ -56,7 +56,9 @@ impl Drop for Python {
 async fn kept(folder: &Path) -> BTreeMap<String, String> {
     sqlx::any::install_default_drivers();
     let url = format!("sqlite://{}?mode=ro", folder.join("events.sqlite").display());
-    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url).await.expect("its database");
+    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url)
+        .await
+        .expect("its database");
     let rows: Vec<(String, String)> = sqlx::query_as("SELECT id, body FROM events")
         .fetch_all(&mut database)
         .await
@@ -93,7 +95,10 @@ async fn the_receiver_in_python_keeps_each_event_once_and_refuses_what_nobody_si
     all(10).await;
     let replay = json!({"subject": "jackpot:spring", "from_n": 1});
     super::posted(&service, "/v1/subscriptions/python/replay", replay).await;
-    shown(&service, "python", "all were delivered again", |shown| stream(shown, "jackpot:spring")["lag"] == 0).await;
+    shown(&service, "python", "all were delivered again", |shown| {
+        stream(shown, "jackpot:spring")["lag"] == 0
+    })
+    .await;
     let last = kept(folder.path()).await;
     assert_eq!(last.len(), 10, "each once");
     assert!(first.iter().all(|(id, body)| last[id] == *body));
@@ -103,7 +108,11 @@ async fn the_receiver_in_python_keeps_each_event_once_and_refuses_what_nobody_si
     for signature in ["", "v1a,", "v1,AAAA", &format!("v1a,{forged}")] {
         let mut headers = HeaderMap::new();
         let now = jiff::Timestamp::now().as_second().to_string();
-        for (name, value) in [("webhook-id", "x"), ("webhook-timestamp", &now), ("webhook-signature", signature)] {
+        for (name, value) in [
+            ("webhook-id", "x"),
+            ("webhook-timestamp", &now),
+            ("webhook-signature", signature),
+        ] {
             headers.insert(name, HeaderValue::from_str(value).expect("a value"));
         }
         let url = format!("http://127.0.0.1:{}/", python.port);

@@ -23,9 +23,11 @@ async fn service() -> Service {
 
 /// A jackpot of which every entry wins a fixed prize.
 async fn jackpot(service: &Service, id: &str) {
-    let change = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"fixed": {"tier": "grand", "amount": 7}}))]}});
+    let change =
+        json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"fixed": {"tier": "grand", "amount": 7}}))]}});
     made(service, &format!("/v1/jackpots/{id}"), given::document(id, &change)).await;
-    let funds = json!({"adjustment_id": "funds", "tier": "grand", "meter": "pool", "amount": 1_000_000, "reason": "a test"});
+    let funds =
+        json!({"adjustment_id": "funds", "tier": "grand", "meter": "pool", "amount": 1_000_000, "reason": "a test"});
     posted(service, &format!("/v1/jackpots/{id}/adjustments"), funds).await;
 }
 
@@ -63,5 +65,8 @@ async fn shown(service: &Service, name: &str, what: &str, is_it: impl Fn(&Value)
 
 fn stream<'a>(shown: &'a Value, subject: &str) -> &'a Value {
     let streams = shown["streams"].as_array().expect("streams");
-    streams.iter().find(|stream| stream["subject"] == subject).unwrap_or(&Value::Null)
+    streams
+        .iter()
+        .find(|stream| stream["subject"] == subject)
+        .unwrap_or(&Value::Null)
 }

@@ -21,7 +21,12 @@ async fn story(service: &Service) {
     // Longest ids: its entries take several parts, and all of them are paid after the last one.
     let player = "p".repeat(64);
     let entries: Vec<Value> = (0..600).map(|_| json!({"player_id": player, "stake": 100})).collect();
-    posted(service, "/v1/jackpots/all/entry-batches", json!({"batch_id": "b", "entries": entries})).await;
+    posted(
+        service,
+        "/v1/jackpots/all/entry-batches",
+        json!({"batch_id": "b", "entries": entries}),
+    )
+    .await;
     let reason = json!({"reason": "a test"});
     posted(service, "/v1/jackpots/all/pause", reason.clone()).await;
     posted(service, "/v1/jackpots/all/resume", reason.clone()).await;
@@ -42,7 +47,11 @@ fn dense(got: &[Got]) -> BTreeMap<String, Vec<Got>> {
     let mut by_type: BTreeMap<String, Vec<Got>> = BTreeMap::new();
     for one in got {
         let (n, i) = one.order();
-        assert!((n, i) == next || (n == next.0 + 1 && i == 0 && next.1 > 0), "{} after {next:?}", one.id);
+        assert!(
+            (n, i) == next || (n == next.0 + 1 && i == 0 && next.1 > 0),
+            "{} after {next:?}",
+            one.id
+        );
         next = (n, i + 1);
         let json = one.json();
         assert_eq!(json["sequence"], format!("{n:013}.{i:06}"));
@@ -70,7 +79,10 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
     }
     for (subject, got) in &by_subject {
         let last = got.last().expect("an event").order().0;
-        assert!(stream(&ended, subject)["delivered_n"].as_u64() >= Some(last), "{subject}");
+        assert!(
+            stream(&ended, subject)["delivered_n"].as_u64() >= Some(last),
+            "{subject}"
+        );
     }
     let of_jackpot = dense(&by_subject["jackpot:all"]);
     let count = |kind: &str| of_jackpot.get(kind).map_or(0, Vec::len);
@@ -86,7 +98,10 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
         assert_eq!(service.get(&path).await.body, *data);
     }
     let of_coupon = dense(&by_subject["coupon:gift"]);
-    assert_eq!((of_coupon["coupon.issued"].len(), of_coupon["coupon.voided"].len()), (2, 1));
+    assert_eq!(
+        (of_coupon["coupon.issued"].len(), of_coupon["coupon.voided"].len()),
+        (2, 1)
+    );
     dense(&by_subject["room:lobby"]);
     repeated(&service, &receiver, &by_subject["jackpot:all"]).await;
     let verified = exported(&service, "all");
@@ -131,7 +146,11 @@ fn exported(service: &Service, jackpot: &str) -> String {
     let file = service.data_dir().join("export.ndjson");
     let path = file.to_str().expect("a path");
     let export = service.command(&["export", jackpot, "--output", path]);
-    assert!(export.status.success(), "{}", crate::support::service::output_text(&export));
+    assert!(
+        export.status.success(),
+        "{}",
+        crate::support::service::output_text(&export)
+    );
     let verify = service.command(&["verify", path]);
     let text = crate::support::service::output_text(&verify);
     assert!(verify.status.success(), "{text}");

@@ -264,7 +264,9 @@ pub async fn receipts(
         .bind(order(first))
         .bind(order(last));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
-    let rows = rows.iter().map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
+    let rows = rows
+        .iter()
+        .map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
     rows.collect()
 }
 
