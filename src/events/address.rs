@@ -25,7 +25,7 @@ const REFUSED_V4: [&str; 16] = [
     "255.255.255.255/32",
 ];
 
-/// The same of IPv6. Only 2000::/3 is given out at all; this list has what is special within it.
+/// The same of IPv6. Only `2000::/3` is given out at all; this list has what is special within it.
 const REFUSED_V6: [&str; 4] = [
     // Teredo, ORCHID and others of 2001::/23
     "2001::/23",
@@ -54,17 +54,17 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 /// Addresses that hold an IPv4 address are as public as that one.
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let low = |g: u16, h: u16| {
-        let ([a, b], [c, d]) = (g.to_be_bytes(), h.to_be_bytes());
-        Ipv4Addr::new(a, b, c, d)
+    let segments = address.segments();
+    let within = |from: usize| {
+        let ([a, b], [c, d]) = (segments[from].to_be_bytes(), segments[from + 1].to_be_bytes());
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
-    match (a, b, c, d, e, f) {
+    match segments {
         // mapped, and NAT64 (RFC 6052)
-        (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => is_public_v4(low(g, h)),
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => within(6),
         // 6to4
-        (0x2002, ..) => is_public_v4(low(b, c)),
-        _ => (a & 0xe000) == 0x2000 && !V6.iter().any(|net| net.contains(&address)),
+        [0x2002, ..] => within(1),
+        [first, ..] => (first & 0xe000) == 0x2000 && !V6.iter().any(|net| net.contains(&address)),
     }
 }
 

@@ -251,12 +251,12 @@ pub(crate) async fn pause(
     events: Data<Events>,
 ) -> Result<HttpResponse, Problem> {
     let by = operator(&caller, &request_id);
-    events.0.subscriptions.set_status(&id, Status::Paused, &by).await?;
+    events.0.subscriptions.pause(&id, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
 }
 
-/// Delivers again, also after a 410: beginning with that event.
+/// Delivers again, also after a 410: beginning with that event. What failed is tried again at once.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/resume", operation_id = "resume_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     responses((status = 200, description = "Running", body = SubscriptionBody),
         (status = 404, description = "`subscription-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -267,7 +267,7 @@ pub(crate) async fn resume(
     events: Data<Events>,
 ) -> Result<HttpResponse, Problem> {
     let by = operator(&caller, &request_id);
-    events.0.subscriptions.set_status(&id, Status::Running, &by).await?;
+    events.0.subscriptions.resume(&id, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
 }

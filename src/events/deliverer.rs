@@ -298,14 +298,13 @@ impl Deliverer {
             return;
         }
         match ended {
-            Ended::Idle => {}
             Ended::Stopped => {
                 self.ready.insert(key.clone());
                 // A changed subscription is known after a look; without one the stream would start as before.
                 self.looked_at = None;
             }
             Ended::Waits(wait) if is_held => self.waits(key, wait),
-            Ended::Waits(_) => {}
+            Ended::Idle | Ended::Waits(_) => {}
             Ended::Gone => {
                 self.disable(key).await;
                 self.looked_at = None;
@@ -586,12 +585,11 @@ impl Deliverer {
              FROM subscription_streams AS t JOIN streams AS s ON s.kind = t.kind AND s.id = t.id GROUP BY t.subscription_id",
             sql.now_ms()
         );
-        let rows = match all.is_empty() {
-            true => Vec::new(),
-            false => {
-                sql.reading(sqlx::query(AssertSqlSafe(text)).fetch_all(sql.reader()))
-                    .await?
-            }
+        let rows = if all.is_empty() {
+            Vec::new()
+        } else {
+            sql.reading(sqlx::query(AssertSqlSafe(text)).fetch_all(sql.reader()))
+                .await?
         };
         let mut figures = BTreeMap::new();
         for row in &rows {

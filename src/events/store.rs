@@ -195,36 +195,33 @@ impl Subscriptions {
         let work = async {
             let mut tx = self.sql.begin().await?;
             let before = self.locked(&mut tx, id).await?;
-            let after = match &before {
-                Some(before) => {
-                    let mut after = Subscription {
-                        definition: definition.clone(),
-                        ..before.clone()
-                    };
-                    if before.key(secrets).is_none() {
-                        secrets.current_id().clone_into(&mut after.secret_id);
-                        after.nonce = new_nonce()?;
-                    }
-                    if after == *before {
-                        tx.rollback().await?;
-                        return Ok(Stored {
-                            subscription: after,
-                            is_new: false,
-                        });
-                    }
-                    after.version += 1;
-                    after
+            let after = if let Some(before) = &before {
+                let mut after = Subscription {
+                    definition: definition.clone(),
+                    ..before.clone()
+                };
+                if before.key(secrets).is_none() {
+                    secrets.current_id().clone_into(&mut after.secret_id);
+                    after.nonce = new_nonce()?;
                 }
-                None => {
-                    self.check_room(&mut tx).await?;
-                    Subscription {
-                        id: id.clone(),
-                        definition: definition.clone(),
-                        status: Status::Running,
-                        version: 1,
-                        nonce: new_nonce()?,
-                        secret_id: secrets.current_id().to_owned(),
-                    }
+                if after == *before {
+                    tx.rollback().await?;
+                    return Ok(Stored {
+                        subscription: after,
+                        is_new: false,
+                    });
+                }
+                after.version += 1;
+                after
+            } else {
+                self.check_room(&mut tx).await?;
+                Subscription {
+                    id: id.clone(),
+                    definition: definition.clone(),
+                    status: Status::Running,
+                    version: 1,
+                    nonce: new_nonce()?,
+                    secret_id: secrets.current_id().to_owned(),
                 }
             };
             write(&mut tx, &after).await?;
@@ -260,30 +257,40 @@ impl Subscriptions {
         self.sql.writing(work).await
     }
 
-    /// Pauses or resumes a subscription. A resume tries again at once what failed.
-    pub async fn set_status(&self, id: &Id, status: Status, by: &Operator) -> Result<(), StoreError> {
+    /// Pauses a subscription.
+    pub async fn pause(&self, id: &Id, by: &Operator) -> Result<(), StoreError> {
         let work = async {
             let mut tx = self.sql.begin().await?;
             let before = self.found(&mut tx, id).await?;
-            if before.status == status {
+            if before.status == Status::Paused {
                 return Ok(tx.rollback().await?);
             }
-            sqlx::query("UPDATE subscriptions SET status = $1, version = version + 1 WHERE id = $2")
-                .bind(status.as_str())
-                .bind(id.as_str())
-                .execute(&mut *tx)
-                .await?;
-            let action = match status {
-                Status::Running => {
-                    let text = "UPDATE subscription_streams SET tries = 0, failing_ms = 0, next_try_ms = 0, holder = '', \
-                                token = token + 1 WHERE subscription_id = $1 AND last_error <> ''";
-                    sqlx::query(text).bind(id.as_str()).execute(&mut *tx).await?;
-                    "resume"
-                }
-                Status::Paused | Status::Disabled => "pause",
-            };
-            let change = (json!(before.status.as_str()), json!(status.as_str()));
-            self.audit(&mut tx, (id, None), action, change, ("", by)).await?;
+            set_status(&mut tx, id, Status::Paused).await?;
+            let change = (json!(before.status.as_str()), json!(Status::Paused.as_str()));
+            self.audit(&mut tx, (id, None), "pause", change, ("", by)).await?;
+            Ok(tx.commit().await?)
+        };
+        self.sql.writing(work).await
+    }
+
+    /// Resumes a subscription, and tries at once what failed.
+    pub async fn resume(&self, id: &Id, by: &Operator) -> Result<(), StoreError> {
+        let work = async {
+            let mut tx = self.sql.begin().await?;
+            let before = self.found(&mut tx, id).await?;
+            let text = format!(
+                "UPDATE subscription_streams SET next_try_ms = CASE WHEN tries > 0 THEN {} ELSE 0 END, holder = '', \
+                 token = token + 1 WHERE subscription_id = $1 AND last_error <> ''",
+                self.sql.now_ms()
+            );
+            let retry = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+            let retried = retry.execute(&mut *tx).await?.rows_affected();
+            if before.status == Status::Running && retried == 0 {
+                return Ok(tx.rollback().await?);
+            }
+            set_status(&mut tx, id, Status::Running).await?;
+            let change = (json!(before.status.as_str()), json!(Status::Running.as_str()));
+            self.audit(&mut tx, (id, None), "resume", change, ("", by)).await?;
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
@@ -529,6 +536,13 @@ async fn write(tx: &mut Tx<'static>, of: &Subscription) -> Result<(), sqlx::Erro
     .bind(of.nonce.clone())
     .bind(of.secret_id.clone());
     insert.execute(&mut **tx).await.map(drop)
+}
+
+async fn set_status(tx: &mut Tx<'static>, id: &Id, status: Status) -> Result<(), sqlx::Error> {
+    let update = sqlx::query("UPDATE subscriptions SET status = $1, version = version + 1 WHERE id = $2")
+        .bind(status.as_str())
+        .bind(id.as_str());
+    update.execute(&mut **tx).await.map(drop)
 }
 
 /// Every instance looks at the rows of a subscription again whose version has changed.

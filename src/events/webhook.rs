@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Response};
 use thiserror::Error;
 use tokio::net::lookup_host;
 use url::Url;
@@ -25,6 +25,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// Connections without work that are kept for each host.
 const MAX_IDLE: usize = 64;
+/// The status by which a target says that it wants no more.
+const GONE: u16 = 410;
 /// Longest text of an error, in characters.
 const MAX_ERROR_CHARS: usize = 300;
 
@@ -147,11 +149,11 @@ async fn outcome(mut answer: Response) -> Outcome {
             Ok(None) | Err(_) => break,
         }
     }
-    match status {
-        StatusCode::GONE => Outcome::Gone,
-        status if status.is_success() => Outcome::Delivered(status.as_u16()),
-        status => Outcome::Failed {
-            status: Some(status.as_u16()),
+    match status.as_u16() {
+        GONE => Outcome::Gone,
+        number if status.is_success() => Outcome::Delivered(number),
+        number => Outcome::Failed {
+            status: Some(number),
             error: format!("the target answered {status}"),
         },
     }

@@ -62,10 +62,10 @@ const TAGS: &str = "^(\\*|(W/)?\"[!#-~]*\"( *, *(W/)?\"[!#-~]*\")*)$";
 /// The pattern or format of a text, by its name.
 pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'static str)> {
     let pattern = match (within, name) {
-        // Of an HTTP request, not of a request for a coupon.
-        (Within::Schema("AuditRow"), "request_id") | (Within::Schema("BulkLine"), "code") => return None,
-        // Of an outgoing event.
-        (Within::Schema("SkipBody" | "TestAnswer"), "id") => return None,
+        // Of an HTTP request, not of a request for a coupon; of an outgoing event, not of a subject.
+        (Within::Schema("AuditRow"), "request_id")
+        | (Within::Schema("BulkLine"), "code")
+        | (Within::Schema("SkipBody" | "TestAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {

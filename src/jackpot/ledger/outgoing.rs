@@ -64,9 +64,10 @@ impl Tells for Jackpots {
             let fields = Fields::of(JACKPOT, id, row)?;
             // Most calls pay nothing, and their entries take long to read.
             let is_passed = !wants(TAKEN) && is_quiet(&fields) && !wants(CYCLE_BEGAN) && !wants(CYCLE_ENDED);
-            let event = match is_passed {
-                true => None,
-                false => Some(Event::parse(&fields.all).map_err(|error| fields.unreadable(&error))?),
+            let event = if is_passed {
+                None
+            } else {
+                Some(Event::parse(&fields.all).map_err(|error| fields.unreadable(&error))?)
             };
             events.push((row, fields, event));
         }
@@ -140,17 +141,19 @@ impl Known {
         events: impl Iterator<Item = &Event> + Clone,
         wants: Wants<'_>,
     ) -> Result<Self, TellError> {
-        let orders: BTreeSet<u64> = match wants(CREATED) {
-            true => events.clone().flat_map(|event| paid(&event.kind)).collect(),
-            false => BTreeSet::new(),
+        let orders: BTreeSet<u64> = if wants(CREATED) {
+            events.clone().flat_map(|event| paid(&event.kind)).collect()
+        } else {
+            BTreeSet::new()
         };
         let receipts = match (orders.first(), orders.last()) {
             (Some(first), Some(last)) => payouts::receipts(sql, id, (*first, *last)).await?,
             _ => BTreeMap::new(),
         };
-        let versions: BTreeSet<u64> = match wants(TAKEN) {
-            true => events.flat_map(versions).collect(),
-            false => BTreeSet::new(),
+        let versions: BTreeSet<u64> = if wants(TAKEN) {
+            events.flat_map(versions).collect()
+        } else {
+            BTreeSet::new()
         };
         Ok(Self {
             receipts,

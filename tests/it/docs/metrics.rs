@@ -55,6 +55,9 @@ fn touched() -> Metrics {
     };
     metrics.pools.show(&id, std::iter::once(tier));
     metrics.subjects("jackpot", "open", 1);
+    metrics.subscriptions.delivered("accounting");
+    metrics.subscriptions.failed("accounting");
+    metrics.subscriptions.show(vec![("accounting".to_owned(), 0, false)]);
     for kind in ["jackpot", "coupon", "room"] {
         metrics.ledger.lag(kind, &id, 0);
         metrics.ledger.stopped(kind, &id, false);

@@ -1,4 +1,4 @@
-//! What was committed is delivered, in order, whoever dies.
+//! What was committed is delivered, in order, also when a service or a receiver is killed.
 
 use std::time::Duration;
 

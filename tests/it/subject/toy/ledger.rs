@@ -21,7 +21,7 @@ use jackpot::operator::Operator;
 use jackpot::store::Store;
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::{self, Registry, ScriptError, Subject};
-use jackpot::{event_fields, event_part, events};
+use jackpot::{event_fields, event_part, event_types};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Folded for Books {
     }
 }
 
-events! {
+event_types! {
     /// A toy counts.
     pub enum Event {
         /// The toy was created, or its definition changed.
