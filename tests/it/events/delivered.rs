@@ -176,3 +176,36 @@ async fn a_subject_that_a_change_takes_away_is_forgotten() {
     assert_eq!(receiver.taken()[2].subject(), "jackpot:kept");
     receiver.answer(|_| Reply::Status(200));
 }
+
+#[tokio::test]
+async fn a_restore_says_which_history_counts_and_the_numbers_go_on() {
+    let mut service = service().await;
+    let receiver = Receiver::start().await;
+    jackpot(&service, "lost").await;
+    play(&service, "lost", "e0").await;
+    subscribe(&service, "lost", &receiver.url(), &["*"], &["jackpot:lost"]).await;
+    receiver.until("payout.created", 1).await;
+    service.stop().await;
+    std::fs::remove_dir_all(service.data_dir().join("redis")).expect("Redis loses everything");
+    service.restart().await;
+    let restored = receiver.until("jackpot.restored", 1).await.remove(0);
+    let history = |id: &str| id.split(':').nth(2).expect("a history").to_owned();
+    let data = restored.json()["data"].clone();
+    let before = receiver
+        .taken()
+        .into_iter()
+        .filter(|got| got.order().0 < restored.order().0);
+    let before = before.last().expect("an event before the restore");
+    assert_eq!(
+        (&data["before"]["history"], &data["before"]["last_n"]),
+        (&json!(history(&before.id)), &json!(restored.order().0 - 1))
+    );
+    assert_ne!(history(&before.id), history(&restored.id));
+    assert_eq!(before.order().0, restored.order().0 - 1, "the numbers go on");
+    let opened = receiver.until("epoch.opened", 2).await.remove(1);
+    let closed = receiver.until("epoch.closed", 1).await.remove(0);
+    assert_eq!(
+        [closed.order(), opened.order()],
+        [1, 2].map(|i| (restored.order().0, i))
+    );
+}
