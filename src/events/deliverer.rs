@@ -104,10 +104,7 @@ impl Events {
     ) -> Result<Self, WebhookError> {
         let (sql, allow_private) = (ledger.sql.clone(), settings.events.allow_private_targets);
         Ok(Self(Arc::new(Shared {
-            outbox: Outbox {
-                sql: sql.clone(),
-                kinds,
-            },
+            outbox: Outbox::new(sql.clone(), kinds),
             subscriptions: Subscriptions { sql },
             webhooks: Webhooks::new(allow_private)?,
             secrets: secrets.clone(),
@@ -471,10 +468,9 @@ impl Deliverer {
                 if let Some(before) = self.held.insert(key.clone(), held) {
                     before.place.lose();
                 }
+                // Those with news are looked for next.
                 if row.next_try_ms > 0 && wait > 0 {
                     self.waits(&key, Duration::from_millis(wait));
-                } else {
-                    self.ready.insert(key);
                 }
             }
             if is_last {
@@ -615,16 +611,18 @@ impl Deliverer {
         }
         writer.abort();
         let _ = writer.await;
-        if !self.shared.cursors.flush(self.shared.sql()).await || self.held.is_empty() {
+        if !self.shared.cursors.flush(self.shared.sql()).await || self.renewed_at.is_none() {
             return;
         }
+        let forget = format!(
+            "DELETE FROM holders WHERE kind = 'subscription' AND (name = $1 OR until_ms < {} - {LONGEST_MS})",
+            self.shared.sql().now_ms()
+        );
         let release = async {
             let mut tx = self.shared.sql().begin().await?;
-            for text in [
-                "UPDATE subscription_streams SET holder = '' WHERE holder = $1",
-                "DELETE FROM holders WHERE kind = 'subscription' AND name = $1",
-            ] {
-                let statement = sqlx::query(text).bind(self.shared.instance.clone());
+            let release = "UPDATE subscription_streams SET holder = '' WHERE holder = $1".to_owned();
+            for text in [release, forget] {
+                let statement = sqlx::query(AssertSqlSafe(text)).bind(self.shared.instance.clone());
                 statement.execute(&mut *tx).await?;
             }
             tx.commit().await

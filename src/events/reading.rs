@@ -1,6 +1,9 @@
 //! The next events of a subject for a subscription, and how many there are.
 
+use std::sync::Arc;
+
 use jackpot_core::ids::Id;
+use tokio::sync::Semaphore;
 
 use super::subscription::Definition;
 use crate::ledger::kinds::Kinds;
@@ -36,14 +39,24 @@ impl Block {
     }
 }
 
+/// Most reads of an instance at a time: connections are left for requests, also when thousands of subjects have news.
+const READS: usize = 2;
+
 /// Reads the outbox.
 #[derive(Debug, Clone)]
 pub struct Outbox {
-    pub sql: Sql,
+    sql: Sql,
     pub kinds: Kinds,
+    reads: Arc<Semaphore>,
 }
 
 impl Outbox {
+    #[must_use]
+    pub fn new(sql: Sql, kinds: Kinds) -> Self {
+        let reads = Arc::new(Semaphore::new(READS));
+        Self { sql, kinds, reads }
+    }
+
     /// The next events from `(n, i)` on. Empty when there are none.
     pub async fn read(
         &self,
@@ -51,6 +64,8 @@ impl Outbox {
         from: (u64, u64),
         of: &Definition,
     ) -> Result<Block, TellError> {
+        // It is never closed.
+        let _turn = self.reads.acquire().await;
         let rows = self.rows((kind, id), from.0).await?;
         let Some(known) = self.kinds.named(kind) else {
             return Ok(Block { told: Vec::new() });

@@ -4,8 +4,9 @@
 use jackpot_core::ids::Id;
 use jackpot_core::secret::Secrets;
 use serde_json::{Value as Json, json};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe, Row};
 use thiserror::Error;
 
 use super::key::Key;
@@ -192,51 +193,69 @@ impl Subscriptions {
         secrets: &Secrets,
         by: &Operator,
     ) -> Result<Stored, StoreError> {
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            let before = self.locked(&mut tx, id).await?;
-            let after = if let Some(before) = &before {
-                let mut after = Subscription {
-                    definition: definition.clone(),
-                    ..before.clone()
-                };
-                if before.key(secrets).is_none() {
-                    secrets.current_id().clone_into(&mut after.secret_id);
-                    after.nonce = new_nonce()?;
-                }
-                if after == *before {
-                    tx.rollback().await?;
-                    return Ok(Stored {
-                        subscription: after,
-                        is_new: false,
-                    });
-                }
-                after.version += 1;
-                after
-            } else {
-                self.check_room(&mut tx).await?;
-                Subscription {
-                    id: id.clone(),
-                    definition: definition.clone(),
-                    status: Status::Running,
-                    version: 1,
-                    nonce: new_nonce()?,
-                    secret_id: secrets.current_id().to_owned(),
-                }
+        loop {
+            let put = self.sql.writing(self.try_put(id, definition, secrets, by)).await?;
+            // Otherwise another one made it meanwhile, and now it is changed.
+            if let Some(stored) = put {
+                return Ok(stored);
+            }
+        }
+    }
+
+    async fn try_put(
+        &self,
+        id: &Id,
+        definition: &Definition,
+        secrets: &Secrets,
+        by: &Operator,
+    ) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.sql.begin().await?;
+        let before = self.locked(&mut tx, id).await?;
+        let after = if let Some(before) = &before {
+            let mut after = Subscription {
+                definition: definition.clone(),
+                ..before.clone()
             };
-            write(&mut tx, &after).await?;
-            self.drop_others(&mut tx, &after).await?;
-            self.add_streams(&mut tx, &after, definition.document().from).await?;
-            let of = |one: &Subscription| json!(one.definition.document());
-            let change = (before.as_ref().map_or(Json::Null, of), of(&after));
-            self.audit(&mut tx, (id, None), "define", change, ("", by)).await?;
-            tx.commit().await?;
-            Ok(Stored {
-                subscription: after,
-                is_new: before.is_none(),
-            })
+            if before.key(secrets).is_none() {
+                secrets.current_id().clone_into(&mut after.secret_id);
+                after.nonce = new_nonce()?;
+            }
+            if after == *before {
+                tx.rollback().await?;
+                return Ok(Some(Stored {
+                    subscription: after,
+                    is_new: false,
+                }));
+            }
+            after.version += 1;
+            change(&mut tx, &after).await?;
+            after
+        } else {
+            self.check_room(&mut tx).await?;
+            let made = Subscription {
+                id: id.clone(),
+                definition: definition.clone(),
+                status: Status::Running,
+                version: 1,
+                nonce: new_nonce()?,
+                secret_id: secrets.current_id().to_owned(),
+            };
+            if !make(&mut tx, &made).await? {
+                tx.rollback().await?;
+                return Ok(None);
+            }
+            made
         };
-        self.sql.writing(work).await
+        self.drop_others(&mut tx, &after).await?;
+        self.add_streams(&mut tx, &after, definition.document().from).await?;
+        let of = |one: &Subscription| json!(one.definition.document());
+        let change = (before.as_ref().map_or(Json::Null, of), of(&after));
+        self.audit(&mut tx, (id, None), "define", change, ("", by)).await?;
+        tx.commit().await?;
+        Ok(Some(Stored {
+            subscription: after,
+            is_new: before.is_none(),
+        }))
     }
 
     /// Deletes a subscription and all its cursors.
@@ -517,25 +536,33 @@ fn new_nonce() -> Result<String, RandomError> {
     Ok(hex::encode(random::bytes::<16>()?))
 }
 
-async fn write(tx: &mut Tx<'static>, of: &Subscription) -> Result<(), sqlx::Error> {
+/// Adds its row. Returns whether there was none.
+async fn make(tx: &mut Tx<'static>, of: &Subscription) -> Result<bool, sqlx::Error> {
+    let insert = "INSERT INTO subscriptions (target, types, subjects, begins, version, nonce, secret_id, id, status) \
+                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING";
+    let insert = bound(insert, of).bind(of.status.as_str());
+    Ok(insert.execute(&mut **tx).await?.rows_affected() == 1)
+}
+
+/// Changes its row, but not its status.
+async fn change(tx: &mut Tx<'static>, of: &Subscription) -> Result<(), sqlx::Error> {
+    let update = "UPDATE subscriptions SET target = $1, types = $2, subjects = $3, begins = $4, version = $5, nonce = $6, \
+                  secret_id = $7 WHERE id = $8";
+    bound(update, of).execute(&mut **tx).await.map(drop)
+}
+
+/// A statement with the definition, version and key of a subscription, and its id.
+fn bound<'q>(text: &'static str, of: &'q Subscription) -> Query<'q, Any, AnyArguments> {
     let document = of.definition.document();
-    let text = |value: Json| value.to_string();
-    let insert = sqlx::query(
-        "INSERT INTO subscriptions (id, target, types, subjects, begins, status, version, nonce, secret_id) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO UPDATE SET target = excluded.target, \
-         types = excluded.types, subjects = excluded.subjects, begins = excluded.begins, version = excluded.version, \
-         nonce = excluded.nonce, secret_id = excluded.secret_id",
-    )
-    .bind(of.id.as_str())
-    .bind(text(json!(document.target)))
-    .bind(text(json!(document.types)))
-    .bind(text(json!(document.subjects)))
-    .bind(document.from.as_str())
-    .bind(of.status.as_str())
-    .bind(of.version)
-    .bind(of.nonce.clone())
-    .bind(of.secret_id.clone());
-    insert.execute(&mut **tx).await.map(drop)
+    sqlx::query(text)
+        .bind(json!(document.target).to_string())
+        .bind(json!(document.types).to_string())
+        .bind(json!(document.subjects).to_string())
+        .bind(document.from.as_str())
+        .bind(of.version)
+        .bind(of.nonce.as_str())
+        .bind(of.secret_id.as_str())
+        .bind(of.id.as_str())
 }
 
 async fn set_status(tx: &mut Tx<'static>, id: &Id, status: Status) -> Result<(), sqlx::Error> {
