@@ -140,7 +140,7 @@ impl Described for SkipBody {}
 
 /// What the target answered to a test event.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TestAnswer {
+pub(crate) struct ProbeAnswer {
     /// Id of the event, another one each time.
     #[schema(example = "subscription:accounting:00112233445566778899aabbccddeeff:0:0")]
     id: String,
@@ -324,7 +324,7 @@ pub(crate) async fn skip(
 
 /// Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it answered. Changes nothing.
 #[utoipa::path(post, path = "/v1/subscriptions/{id}/test", operation_id = "test_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
-    responses((status = 200, description = "What came of it", body = TestAnswer),
+    responses((status = 200, description = "What came of it", body = ProbeAnswer),
         (status = 404, description = "`subscription-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn test(
     _: auth::Operate,
@@ -348,7 +348,7 @@ pub(crate) async fn test(
         Outcome::Gone => (false, Some(410), Some("the target answered 410 Gone".to_owned())),
         Outcome::Failed { status, error } => (false, status, Some(error)),
     };
-    Ok(HttpResponse::Ok().json(TestAnswer {
+    Ok(HttpResponse::Ok().json(ProbeAnswer {
         id: message.id,
         delivered,
         status,

@@ -65,7 +65,7 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         // Of an HTTP request, not of a request for a coupon; of an outgoing event, not of a subject.
         (Within::Schema("AuditRow"), "request_id")
         | (Within::Schema("BulkLine"), "code")
-        | (Within::Schema("SkipBody" | "TestAnswer"), "id") => return None,
+        | (Within::Schema("SkipBody" | "ProbeAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {

@@ -12,6 +12,7 @@ from .audit_row_audit_row_action_value import AuditRowAuditRowActionValue
 from .batch_answer import BatchAnswer
 from .batch_body import BatchBody
 from .batch_entry import BatchEntry
+from .begin import Begin
 from .bulk_line import BulkLine
 from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
 from .by_amount import ByAmount
@@ -117,6 +118,7 @@ from .refused_subject_refused_subject_kind_value import (
 from .refused_subject_refused_subject_reason_value import (
     RefusedSubjectRefusedSubjectReasonValue,
 )
+from .replay_body import ReplayBody
 from .reversal import Reversal
 from .reversal_body import ReversalBody
 from .reversed_body import ReversedBody
@@ -131,13 +133,21 @@ from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValu
 from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
+from .skip_body import SkipBody
 from .source import Source
 from .source_meter import SourceMeter
 from .source_meters import SourceMeters
 from .state_row import StateRow
+from .stream_body import StreamBody
+from .subscription import Subscription
+from .subscription_definition import SubscriptionDefinition
+from .subscription_list import SubscriptionList
+from .subscription_subscription_state_value import SubscriptionSubscriptionStateValue
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
+from .target import Target
 from .term import Term
+from .test_answer import TestAnswer
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
@@ -148,6 +158,7 @@ from .transfer_body_tiers import TransferBodyTiers
 from .transfer_part import TransferPart
 from .transfer_row import TransferRow
 from .transfer_state import TransferState
+from .webhook import Webhook
 from .winner_body import WinnerBody
 from .winner_item import WinnerItem
 from .winner_list import WinnerList
@@ -166,6 +177,7 @@ __all__ = (
     "BatchAnswer",
     "BatchBody",
     "BatchEntry",
+    "Begin",
     "BulkLine",
     "BulkLineBulkLineResultValue",
     "ByAmount",
@@ -267,6 +279,7 @@ __all__ = (
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",
     "RefusedSubjectRefusedSubjectReasonValue",
+    "ReplayBody",
     "Reversal",
     "ReversalBody",
     "ReversedBody",
@@ -281,13 +294,21 @@ __all__ = (
     "RotateBody",
     "RulesBody",
     "RulesTier",
+    "SkipBody",
     "Source",
     "SourceMeter",
     "SourceMeters",
     "StateRow",
+    "StreamBody",
+    "Subscription",
+    "SubscriptionDefinition",
+    "SubscriptionList",
+    "SubscriptionSubscriptionStateValue",
     "TakeAll",
     "TakeSharePpm",
+    "Target",
     "Term",
+    "TestAnswer",
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",
@@ -298,6 +319,7 @@ __all__ = (
     "TransferPart",
     "TransferRow",
     "TransferState",
+    "Webhook",
     "WinnerBody",
     "WinnerItem",
     "WinnerList",
