@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 18] = [
+const ACTIONS: [&str; 20] = [
     "define",
     "pause",
     "resume",
@@ -38,6 +38,8 @@ const ACTIONS: [&str; 18] = [
     "approve-limit",
     "redrive",
     "skip",
+    "delete",
+    "replay",
     "emergency-stop",
     "emergency-start",
 ];

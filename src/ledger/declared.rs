@@ -1,6 +1,6 @@
 //! Declarations of events: the fields of each type once, with names, types, units and meanings. Pure.
 //!
-//! [`events!`](crate::events) declares the types of a stream, and [`event_fields!`](crate::event_fields) fields that
+//! [`event_types!`](crate::event_types) declares the types of a stream, and [`event_fields!`](crate::event_fields) fields that
 //! belong together. From them follow the typed reader in Rust, the function that appends the event in Lua
 //! (`jackpot_core::wire::lua`) and the reference of events. A test compares both with the committed files.
 
@@ -116,7 +116,7 @@ pub fn declare(all: &mut Vec<FieldShape>, added: Vec<FieldShape>, field: &str, w
     }
 }
 
-/// What [`events!`](crate::events) declares.
+/// What [`event_types!`](crate::event_types) declares.
 pub trait Events {
     /// What the stream is.
     const DOC: &'static str;
@@ -255,7 +255,7 @@ macro_rules! event_fields {
 /// Declares the types of events of a stream: an enum, its reader and its declaration. `with` names the fields that every
 /// event has. A type has an `EventPart` in brackets, or fields as in [`event_fields!`](crate::event_fields).
 #[macro_export]
-macro_rules! events {
+macro_rules! event_types {
     (
         $(#[doc = $doc:literal])+
         $(#[derive($($derive:path),+)])?

@@ -41,6 +41,7 @@ pub struct Settings {
     pub rooms: Rooms,
     pub ledger: Ledger,
     pub reports: Reports,
+    pub events: Events,
     pub jackpots: Jackpots,
     pub log: Log,
     pub tracing: Tracing,
@@ -244,6 +245,13 @@ impl fmt::Debug for Ledger {
             .field("auto_restore", &self.auto_restore)
             .finish_non_exhaustive()
     }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Events {
+    pub allow_private_targets: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 13] = [
+pub const TABLES: [Added; 15] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -28,6 +28,8 @@ pub const TABLES: [Added; 13] = [
     REPORT_RUNS,
     PAYOUT_STATES,
     SETTLEMENT_IDS,
+    SUBSCRIPTIONS,
+    SUBSCRIPTION_STREAMS,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -270,7 +272,7 @@ pub const REPORT_RUNS: Added = Added {
 };
 
 /// Payouts that are tracked until the winner has the money (`jackpot::settlement`): where each is, and what lists of them
-/// filter by. The last index has what is not settled, for metrics.
+/// filter by. The third index is for events out, the last one has what is not settled, for metrics.
 pub const PAYOUT_STATES: Added = Added {
     name: "payout_states",
     create: "CREATE TABLE payout_states (payout_id TEXT PRIMARY KEY, jackpot_id TEXT NOT NULL, n BIGINT NOT NULL, \
@@ -281,6 +283,7 @@ pub const PAYOUT_STATES: Added = Added {
              voided_ms BIGINT NOT NULL, void_key_id TEXT NOT NULL, void_signature TEXT NOT NULL); \
              CREATE INDEX payout_states_by_state ON payout_states (state, paid_at_ms, jackpot_id, claim_order); \
              CREATE INDEX payout_states_by_jackpot ON payout_states (jackpot_id, state, paid_at_ms, claim_order); \
+             CREATE INDEX payout_states_by_claim ON payout_states (jackpot_id, claim_order); \
              CREATE INDEX payout_states_open ON payout_states (jackpot_id, currency, state, paid_at_ms, amount) \
              WHERE state <> 'settled' AND state <> 'void'",
     columns: &[
@@ -336,6 +339,62 @@ pub const SETTLEMENT_IDS: Added = Added {
         // settled or failed; the reference or reason
         ("attempt", true),
         ("attempt_text", true),
+    ],
+    is_copied: true,
+};
+
+/// Where events go (`crate::events`). The key of a subscription is derived from the master secret, so no row holds a secret.
+pub const SUBSCRIPTIONS: Added = Added {
+    name: "subscriptions",
+    create: "CREATE TABLE subscriptions (id TEXT PRIMARY KEY, target TEXT NOT NULL, types TEXT NOT NULL, subjects TEXT NOT NULL, \
+             begins TEXT NOT NULL, status TEXT NOT NULL, version BIGINT NOT NULL, nonce TEXT NOT NULL, \
+             secret_id TEXT NOT NULL)",
+    columns: &[
+        ("id", true),
+        // JSON, as the PUT has them
+        ("target", true),
+        ("types", true),
+        ("subjects", true),
+        // now or beginning
+        ("begins", true),
+        // running, paused or disabled
+        ("status", true),
+        // grows with each change of the row
+        ("version", false),
+        // inputs of its key: 32 hexadecimal digits, and the id of the master secret
+        ("nonce", true),
+        ("secret_id", true),
+    ],
+    is_copied: true,
+};
+
+/// How far each subscription is with each subject.
+pub const SUBSCRIPTION_STREAMS: Added = Added {
+    name: "subscription_streams",
+    create: "CREATE TABLE subscription_streams (subscription_id TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, \
+             n BIGINT NOT NULL, i BIGINT NOT NULL, holder TEXT NOT NULL, token BIGINT NOT NULL, tries BIGINT NOT NULL, \
+             failing_ms BIGINT NOT NULL, next_try_ms BIGINT NOT NULL, last_error TEXT NOT NULL, \
+             PRIMARY KEY (subscription_id, kind, id)); \
+             CREATE INDEX subscription_streams_by_holder ON subscription_streams (holder)",
+    columns: &[
+        ("subscription_id", true),
+        // the subject
+        ("kind", true),
+        ("id", true),
+        // what is delivered next: event of its stream, from 1, and number among what that event tells, from 0
+        ("n", false),
+        ("i", false),
+        // instance that delivers it, as in holders with the kind 'subscription'; '' for none
+        ("holder", true),
+        // grows with each change of the holder, and with each change of the cursor that is no delivery
+        ("token", false),
+        // failed tries of the next one
+        ("tries", false),
+        // since when it fails, and when it is tried again, by the database's clock; 0 while it does not fail
+        ("failing_ms", false),
+        ("next_try_ms", false),
+        // why the last try failed; '' after a success
+        ("last_error", true),
     ],
     is_copied: true,
 };

@@ -21,6 +21,7 @@ use super::pools::PoolMetrics;
 use super::process::ProcessMetrics;
 use super::rooms::RoomMetrics;
 use super::settlement::SettlementMetrics;
+use super::subscriptions::SubscriptionMetrics;
 
 /// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
 pub(super) const MAX_LABELS: usize = 1_000;
@@ -222,6 +223,7 @@ pub struct Metrics {
     pub settlement: SettlementMetrics,
     pub connections: ConnectionMetrics,
     pub ledger: LedgerMetrics,
+    pub subscriptions: SubscriptionMetrics,
     pub coupons: CouponMetrics,
     pub rooms: RoomMetrics,
 }
@@ -260,6 +262,7 @@ impl Metrics {
             settlement: SettlementMetrics::default(),
             connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
+            subscriptions: SubscriptionMetrics::default(),
             coupons: CouponMetrics::default(),
             rooms: RoomMetrics::default(),
         };
@@ -338,6 +341,7 @@ impl Metrics {
         );
         self.connections.register(registry);
         self.ledger.register(registry);
+        self.subscriptions.register(registry);
         self.coupons.register(registry);
         self.rooms.register(registry);
     }

@@ -11,6 +11,7 @@ mod process;
 pub mod request;
 mod rooms;
 mod settlement;
+mod subscriptions;
 pub mod trace;
 
 pub use connections::ConnectionMetrics;
@@ -21,3 +22,4 @@ pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, M
 pub use pools::{PoolMetrics, TierShown};
 pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};
 pub use settlement::{SettlementMetrics, Unsettled, UnsettledLabels};
+pub use subscriptions::SubscriptionMetrics;

@@ -754,6 +754,7 @@ subject = What
 kind-jackpot = Jackpot
 kind-coupon = Coupon
 kind-room = Room
+kind-subscription = Subscriptions
 verdict = Verdict
 verdict-clean = agrees
 verdict-mismatch = mismatch
@@ -861,6 +862,8 @@ audit-void = Void
 audit-approve-limit = Approve a limit
 audit-redrive = Redrive
 audit-skip = Skip an event
+audit-delete = Delete a subscription
+audit-replay = Deliver events again
 audit-emergency-stop = Emergency stop
 audit-emergency-start = End of the emergency stop
 

@@ -15,7 +15,7 @@ use crate::coupon::status::Status;
 use crate::ledger::declared::EventPart;
 use crate::ledger::events::{By, Envelope, Fields, Mode, Obeyed, Put, Rebuilt, StatusChange, Unreadable, parse_held};
 use crate::ledger::skipped::Skipped;
-use crate::{event_fields, event_part, events};
+use crate::{event_fields, event_part, event_types};
 
 event_part!(Status);
 
@@ -31,7 +31,7 @@ pub struct Event {
     pub kind: Kind,
 }
 
-events! {
+event_types! {
     /// The lines of a `block` are in the order of their effect.
     #[derive(Eq)]
     pub enum Kind {

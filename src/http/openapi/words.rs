@@ -62,8 +62,10 @@ const TAGS: &str = "^(\\*|(W/)?\"[!#-~]*\"( *, *(W/)?\"[!#-~]*\")*)$";
 /// The pattern or format of a text, by its name.
 pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'static str)> {
     let pattern = match (within, name) {
-        // Of an HTTP request, not of a request for a coupon.
-        (Within::Schema("AuditRow"), "request_id") | (Within::Schema("BulkLine"), "code") => return None,
+        // Of an HTTP request, not of a request for a coupon; of an outgoing event, not of a subject.
+        (Within::Schema("AuditRow"), "request_id")
+        | (Within::Schema("BulkLine"), "code")
+        | (Within::Schema("SkipBody" | "ProbeAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
@@ -89,8 +91,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "TransferBody"
-                | "FailBody",
+                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "SkipBody"
+                | "TransferBody" | "FailBody",
             ),
             "reason",
         )
@@ -165,10 +167,13 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "restore",
             "redrive",
             "skip",
+            "delete",
+            "replay",
             "emergency-stop",
             "emergency-start",
         ],
         ("VoidReceipt", "kind") => &["void"],
+        ("Subscription", "state") => &["running", "retrying", "paused", "disabled"],
         ("RefusedSubject", "kind") => &["jackpot", "coupon", "room"],
         ("RefusedSubject", "reason") => &["lost", "ledger-stopped", "suspended", "backlog"],
         ("Problem" | "NotReady", "code") => &["#/components/schemas/ProblemCode"],

@@ -28,7 +28,7 @@ use crate::jackpot::view::Status;
 use crate::ledger::declared::{EventPart, Given};
 use crate::ledger::events::{Envelope, Fields, Obeyed, Put, Rebuilt, StatusChange, Unreadable, Why, parse_held};
 use crate::ledger::skipped::Skipped;
-use crate::{event_fields, event_part, events};
+use crate::{event_fields, event_part, event_types};
 
 pub(crate) mod parse;
 
@@ -137,7 +137,7 @@ event_fields! {
     }
 }
 
-events! {
+event_types! {
     /// The amounts of meters are minor units, or millionths of one (`*_micro`).
     pub enum Kind with Common {
         /// The jackpot was created, or an operator put a definition.

@@ -14,7 +14,7 @@ use crate::ledger::skipped::Skipped;
 use crate::room::definition::Definition;
 use crate::room::known::OrderOf;
 use crate::room::status::Status;
-use crate::{event_fields, event_part, events};
+use crate::{event_fields, event_part, event_types};
 
 /// Digits of a SHA-256.
 const DIGEST_DIGITS: usize = 64;
@@ -43,7 +43,7 @@ event_fields! {
     }
 }
 
-events! {
+event_types! {
     /// Tickets, admissions and passes make no event: a room's stream holds what operators and the service do to the room.
     /// A room's time never goes back ([decision 0020](../decisions/0020-room-clock.md)).
     #[derive(Eq)]

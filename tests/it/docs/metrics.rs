@@ -75,6 +75,9 @@ fn touched() -> Metrics {
         .settlement
         .show(open.map(|(state, age)| kind(state, age)).into());
     metrics.subjects("jackpot", "open", 1);
+    metrics.subscriptions.delivered("accounting");
+    metrics.subscriptions.failed("accounting");
+    metrics.subscriptions.show(vec![("accounting".to_owned(), 0, false)]);
     for kind in ["jackpot", "coupon", "room"] {
         metrics.ledger.lag(kind, &id, 0);
         metrics.ledger.stopped(kind, &id, false);

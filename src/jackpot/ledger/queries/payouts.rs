@@ -1,5 +1,7 @@
 //! Payouts, newest first, and one by its id.
 
+use std::collections::BTreeMap;
+
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
@@ -16,6 +18,7 @@ use super::sources::{Listed, matching};
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::scans::Scans;
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
+use crate::sql::Sql;
 
 /// The receipt of a payout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -339,7 +342,7 @@ impl Queries {
             let page = scans.page(reader, limit, |row| Ok(row.try_get("payout_id")?)).await?;
             (self.receipts(&page.items).await?, page.next)
         } else {
-            let page = scans.page(reader, limit, read).await?;
+            let page = scans.page(reader, limit, |row| Ok(read(row)?)).await?;
             (page.items, page.next)
         };
         let ids: Vec<_> = receipts.iter().map(|row| row.payout_id.clone()).collect();
@@ -405,7 +408,7 @@ impl Queries {
         let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
         let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(storable(payout_id).into_owned());
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
-        read(&row.ok_or(LedgerError::PayoutNotFound)?)
+        Ok(read(&row.ok_or(LedgerError::PayoutNotFound)?)?)
     }
 }
 
@@ -421,21 +424,16 @@ fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow)
             void_receipt: None,
         });
     };
-    let standing = standing(row)?;
+    let now = standing(row)?;
     let signature: String = row.try_get("void_signature")?;
     let void_receipt = if signature.is_empty() {
         None
     } else {
         Some(void_receipt(row, &receipt, signature)?)
     };
-    Ok(ListedPayout {
-        receipt,
-        source_id,
-        state: standing.state.into(),
-        approved_by: standing.approved.map(|(key, _)| key),
-        settlement: standing.attempt.map(SettlementBody::new),
-        void_receipt,
-    })
+    let mut listed = ListedPayout::begun(receipt, (now.state, source_id));
+    listed.void_receipt = void_receipt;
+    Ok(listed.after(now))
 }
 
 fn void_receipt(row: &AnyRow, of: &PayoutRow, signature: String) -> Result<VoidReceipt, LedgerError> {
@@ -477,7 +475,82 @@ pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
     })
 }
 
-fn read(row: &AnyRow) -> Result<PayoutRow, LedgerError> {
+/// The receipts of a jackpot whose claims have these orders, from the first to the last.
+pub async fn receipts(
+    sql: &Sql,
+    jackpot: &Id,
+    (first, last): (u64, u64),
+) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
+    let text = format!(
+        "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
+    );
+    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
+    let select = sqlx::query(sqlx::AssertSqlSafe(text))
+        .bind(jackpot.as_str())
+        .bind(order(first))
+        .bind(order(last));
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let rows = rows
+        .iter()
+        .map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
+    rows.collect()
+}
+
+/// Where tracked payouts began, and the source of the entry, by the order of their claims.
+pub async fn begun(
+    sql: &Sql,
+    jackpot: &Id,
+    (first, last): (u64, u64),
+) -> Result<BTreeMap<u64, (State, Option<String>)>, LedgerError> {
+    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
+    let select = sqlx::query(
+        "SELECT claim_order, first_state, source_id FROM payout_states WHERE jackpot_id = $1 AND claim_order >= $2 AND \
+         claim_order <= $3",
+    );
+    let select = select.bind(jackpot.as_str()).bind(order(first)).bind(order(last));
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let of = |row: &AnyRow| {
+        let (order, state): (i64, String) = (row.try_get("claim_order")?, row.try_get("first_state")?);
+        let unreadable = || LedgerError::Missing(format!("a readable first state of payout {order} of '{jackpot}'"));
+        let source: String = row.try_get("source_id")?;
+        let begun = (
+            State::read(&state).ok_or_else(unreadable)?,
+            Some(source).filter(|id| !id.is_empty()),
+        );
+        Ok((order.unsigned_abs(), begun))
+    };
+    rows.iter().map(of).collect()
+}
+
+impl ListedPayout {
+    /// A tracked payout as it began.
+    #[must_use]
+    pub fn begun(receipt: PayoutRow, (state, source_id): (State, Option<String>)) -> Self {
+        Self {
+            receipt,
+            source_id,
+            state: state.into(),
+            approved_by: None,
+            settlement: None,
+            void_receipt: None,
+        }
+    }
+
+    /// The same payout as it was after a step.
+    #[must_use]
+    pub fn after(self, standing: Standing) -> Self {
+        Self {
+            receipt: self.receipt,
+            source_id: self.source_id,
+            void_receipt: self.void_receipt.filter(|_| standing.state == State::Void),
+            state: standing.state.into(),
+            approved_by: standing.approved.map(|(key, _)| key),
+            settlement: standing.attempt.map(SettlementBody::new),
+        }
+    }
+}
+
+fn read(row: &AnyRow) -> Result<PayoutRow, sqlx::Error> {
     Ok(PayoutRow {
         payout_id: row.try_get("payout_id")?,
         jackpot_id: row.try_get("jackpot_id")?,

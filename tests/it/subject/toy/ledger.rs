@@ -10,6 +10,7 @@ use jackpot::ledger::events::{
     Envelope, Fields, FoldError, Obeyed, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
 };
 use jackpot::ledger::kind::{Compares, Folded, Folds, Kind, Look, Standing, Subjects};
+use jackpot::ledger::outgoing::Tells;
 use jackpot::ledger::projector::batch::{Batch, Start, Stop};
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::rows::Raw;
@@ -20,7 +21,7 @@ use jackpot::operator::Operator;
 use jackpot::store::Store;
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::{self, Registry, ScriptError, Subject};
-use jackpot::{event_fields, event_part, events};
+use jackpot::{event_fields, event_part, event_types};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ impl Folded for Books {
     }
 }
 
-events! {
+event_types! {
     /// A toy counts.
     pub enum Event {
         /// The toy was created, or its definition changed.
@@ -209,6 +210,9 @@ impl Compares for Toys {
         ])
     }
 }
+
+/// Its events tell other systems only that there was one.
+impl Tells for Toys {}
 
 impl Kind for Toys {
     type Upkeep = ();

@@ -12,6 +12,7 @@ from .audit_row_audit_row_action_value import AuditRowAuditRowActionValue
 from .batch_answer import BatchAnswer
 from .batch_body import BatchBody
 from .batch_entry import BatchEntry
+from .begin import Begin
 from .bulk_line import BulkLine
 from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
 from .by_amount import ByAmount
@@ -28,9 +29,6 @@ from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
 from .coupon_reconciliation import CouponReconciliation
 from .cycle_body import CycleBody
-from .daily_report import DailyReport
-from .daily_source import DailySource
-from .daily_tier import DailyTier
 from .dead_body import DeadBody
 from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
@@ -50,7 +48,6 @@ from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePri
 from .entry_row import EntryRow
 from .epoch_body import EpochBody
 from .expected_return import ExpectedReturn
-from .fail_body import FailBody
 from .fairness import Fairness
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
@@ -93,9 +90,6 @@ from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
 from .payout_row import PayoutRow
-from .payout_state import PayoutState
-from .pending_definition import PendingDefinition
-from .pending_definition_sources import PendingDefinitionSources
 from .play_answer import PlayAnswer
 from .play_body import PlayBody
 from .play_item import PlayItem
@@ -124,6 +118,7 @@ from .refused_subject_refused_subject_kind_value import (
 from .refused_subject_refused_subject_reason_value import (
     RefusedSubjectRefusedSubjectReasonValue,
 )
+from .replay_body import ReplayBody
 from .reversal import Reversal
 from .reversal_body import ReversalBody
 from .reversed_body import ReversedBody
@@ -138,17 +133,21 @@ from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValu
 from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
-from .settle_body import SettleBody
-from .settlement import Settlement
-from .settlement_body import SettlementBody
+from .skip_body import SkipBody
 from .source import Source
 from .source_meter import SourceMeter
 from .source_meters import SourceMeters
 from .state_row import StateRow
+from .stream_body import StreamBody
+from .subscription import Subscription
+from .subscription_definition import SubscriptionDefinition
+from .subscription_list import SubscriptionList
+from .subscription_subscription_state_value import SubscriptionSubscriptionStateValue
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
+from .target import Target
 from .term import Term
-from .terms_body import TermsBody
+from .test_answer import TestAnswer
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
@@ -159,8 +158,7 @@ from .transfer_body_tiers import TransferBodyTiers
 from .transfer_part import TransferPart
 from .transfer_row import TransferRow
 from .transfer_state import TransferState
-from .void_receipt import VoidReceipt
-from .void_receipt_void_receipt_kind_value import VoidReceiptVoidReceiptKindValue
+from .webhook import Webhook
 from .winner_body import WinnerBody
 from .winner_item import WinnerItem
 from .winner_list import WinnerList
@@ -179,6 +177,7 @@ __all__ = (
     "BatchAnswer",
     "BatchBody",
     "BatchEntry",
+    "Begin",
     "BulkLine",
     "BulkLineBulkLineResultValue",
     "ByAmount",
@@ -195,9 +194,6 @@ __all__ = (
     "CouponPrize",
     "CouponReconciliation",
     "CycleBody",
-    "DailyReport",
-    "DailySource",
-    "DailyTier",
     "DeadBody",
     "DeadPage",
     "DefinitionOfVersion",
@@ -217,7 +213,6 @@ __all__ = (
     "EntryRow",
     "EpochBody",
     "ExpectedReturn",
-    "FailBody",
     "Fairness",
     "FieldError",
     "FixedPrize",
@@ -260,9 +255,6 @@ __all__ = (
     "PageBodyPostingRow",
     "PageBodyTransferRow",
     "PayoutRow",
-    "PayoutState",
-    "PendingDefinition",
-    "PendingDefinitionSources",
     "PlayAnswer",
     "PlayBody",
     "PlayItem",
@@ -287,6 +279,7 @@ __all__ = (
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",
     "RefusedSubjectRefusedSubjectReasonValue",
+    "ReplayBody",
     "Reversal",
     "ReversalBody",
     "ReversedBody",
@@ -301,17 +294,21 @@ __all__ = (
     "RotateBody",
     "RulesBody",
     "RulesTier",
-    "SettleBody",
-    "Settlement",
-    "SettlementBody",
+    "SkipBody",
     "Source",
     "SourceMeter",
     "SourceMeters",
     "StateRow",
+    "StreamBody",
+    "Subscription",
+    "SubscriptionDefinition",
+    "SubscriptionList",
+    "SubscriptionSubscriptionStateValue",
     "TakeAll",
     "TakeSharePpm",
+    "Target",
     "Term",
-    "TermsBody",
+    "TestAnswer",
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",
@@ -322,8 +319,7 @@ __all__ = (
     "TransferPart",
     "TransferRow",
     "TransferState",
-    "VoidReceipt",
-    "VoidReceiptVoidReceiptKindValue",
+    "Webhook",
     "WinnerBody",
     "WinnerItem",
     "WinnerList",

@@ -21,15 +21,15 @@ class AuditRow:
 
     Attributes:
         action (AuditRowAuditRowActionValue): define, pause, resume, suspend, close, adjust, reverse, transfer, rotate,
-            restore, void, redrive,
-            emergency-stop or emergency-start Example: pause.
+            restore, void, redrive, skip,
+            delete, replay, emergency-stop or emergency-start Example: pause.
         after (Any): What it became, in the same form.
         at (datetime.datetime): RFC 3339. Example: 2026-11-21T06:00:00.123Z.
         before (Any): What it was: a status, or the fields that the action changed; null where there was nothing.
         reason (str): Why, as the operator said; empty for a change by the API that takes no reason. Example: launch.
         request_id (str): `X-Request-Id` of the answer to it.
-        target (str): The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment. Example:
-            spring.
+        target (str): The jackpot, coupon or room, or `subscription:` and its id, with what is meant of it after a `/`,
+            such as an adjustment. Example: spring.
         who (str): Name of the key that acted. Example: operator.
     """
 
