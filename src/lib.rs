@@ -27,6 +27,7 @@
 //! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject`, `telemetry` |
 //! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers, the engine of operators' requests | `sql`, `store` |
 //! | [`store`] | Redis: connection (embedded, standalone, sentinel, cluster), keys, script calls, health | `settings` |
+//! | [`broker`] | connections to NATS and Kafka, as settings name them; messages go out in order, each durable | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
 //! | [`telemetry`] | log lines, metrics and traces | `settings` |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
@@ -78,6 +79,7 @@
 
 pub mod app;
 pub mod backup;
+pub mod broker;
 pub mod capability;
 pub mod cli;
 pub mod combiner;

@@ -30,8 +30,9 @@ fn named(key: &str) -> Option<(&'static str, &str, &str)> {
 
 /// The names that the layer has in a named section, in order.
 pub(super) fn names(layer: &Layer, section: &str) -> Vec<String> {
-    let of = |key: &String| named(key).filter(|(found, name, _)| *found == section && *name != ANY);
-    let mut names: Vec<String> = layer.keys().filter_map(|key| Some(of(key)?.1.to_owned())).collect();
+    let all = layer.keys().filter_map(|key| named(key));
+    let of_section = all.filter(|(found, name, _)| *found == section && *name != ANY);
+    let mut names: Vec<String> = of_section.map(|(_, name, _)| name.to_owned()).collect();
     names.dedup();
     names
 }

@@ -1,0 +1,92 @@
+//! NATS with `JetStream`.
+
+use async_nats::ConnectOptions;
+use async_nats::jetstream::Context;
+use async_nats::jetstream::context::ContextBuilder;
+use async_nats::jetstream::message::PublishMessage;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+use super::{BrokerError, Message, Sent, TIMEOUT, tls};
+use crate::settings::{Connection, Tls};
+
+/// Header with the media type of the content.
+const CONTENT_TYPE: &str = "Content-Type";
+
+/// Header with the key of a message.
+const KEY: &str = "Jackpot-Key";
+
+#[derive(Debug)]
+pub(super) struct Nats {
+    settings: Connection,
+    /// The client keeps its connection, and connects again by itself.
+    connected: OnceCell<Context>,
+}
+
+impl Nats {
+    pub(super) fn new(settings: Connection) -> Self {
+        Self {
+            settings,
+            connected: OnceCell::new(),
+        }
+    }
+
+    pub(super) async fn send(&self, subject: &str, messages: &[Message]) -> Sent {
+        let mut count = 0;
+        for message in messages {
+            if let Err(error) = self.send_one(subject, message).await {
+                return Sent {
+                    count,
+                    stopped: Some(error),
+                };
+            }
+            count += 1;
+        }
+        Sent { count, stopped: None }
+    }
+
+    async fn send_one(&self, subject: &str, message: &Message) -> Result<(), BrokerError> {
+        let context = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
+        let publish = PublishMessage::build()
+            .payload(message.content.clone())
+            .header(CONTENT_TYPE, message.content_type)
+            .header(KEY, message.key.as_str())
+            .message_id(&message.id);
+        let acknowledged = async {
+            let sent = context.send_publish(subject.to_owned(), publish).await;
+            sent.map_err(BrokerError::new)?.await.map_err(BrokerError::new)
+        };
+        // A repeat that the server knows is acknowledged as a duplicate.
+        let acknowledged = timeout(TIMEOUT, acknowledged).await;
+        acknowledged
+            .map_err(|_| BrokerError::new("no answer in time"))?
+            .map(|_| ())
+    }
+}
+
+async fn connect(settings: &Connection) -> Result<Context, BrokerError> {
+    let mut options = ConnectOptions::new()
+        .name("jackpot")
+        .connection_timeout(TIMEOUT)
+        .request_timeout(Some(TIMEOUT));
+    if settings.tls == Tls::On {
+        options = options.require_tls(true).tls_client_config(tls::config(settings)?);
+    }
+    if !settings.user.is_empty() {
+        options = options.user_and_password(settings.user.clone(), settings.password.clone());
+    } else if !settings.token.is_empty() {
+        options = options.token(settings.token.clone());
+    } else if !settings.credentials_file.is_empty() {
+        let file = &settings.credentials_file;
+        let with = options.credentials_file(file).await;
+        options = with.map_err(|error| BrokerError(format!("{file}: {error}")))?;
+    }
+    let client = timeout(TIMEOUT, options.connect(&settings.servers)).await;
+    let client = client
+        .map_err(|_| BrokerError::new("no connection in time"))?
+        .map_err(BrokerError::new)?;
+    Ok(ContextBuilder::new()
+        .timeout(TIMEOUT)
+        .ack_timeout(TIMEOUT)
+        .build(client))
+}
