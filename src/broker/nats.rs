@@ -1,6 +1,7 @@
 //! NATS with `JetStream`.
 
 use async_nats::ConnectOptions;
+use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::ContextBuilder;
 use async_nats::jetstream::message::PublishMessage;
@@ -47,6 +48,10 @@ impl Nats {
 
     async fn send_one(&self, subject: &str, message: &Message) -> Result<(), BrokerError> {
         let context = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
+        // The client would keep the message and send it later, when the caller has long begun to try again.
+        if context.client().connection_state() != State::Connected {
+            return Err(BrokerError::new("not connected"));
+        }
         let publish = PublishMessage::build()
             .payload(message.content.clone())
             .header(CONTENT_TYPE, message.content_type)
