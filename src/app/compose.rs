@@ -10,6 +10,7 @@ use super::probe::{self, observe, readiness};
 use super::{AppError, capabilities};
 use crate::capability::{self, Capability, Ground, Until, Worker};
 use crate::console::{self, Console};
+use crate::events::{self, deliverer::Events};
 use crate::http::Web;
 use crate::http::routes::{Pages, Routes};
 use crate::keys::KeyStore;
@@ -89,10 +90,24 @@ pub(super) async fn compose(
         until: Until::Stopping,
         run: Box::new(|stopping| Box::pin(stopper.work(stopping))),
     });
+    let events = Events::new(settings, (ledger, &secrets), kinds.clone(), Arc::clone(&metrics));
+    let events = events.map_err(|error| AppError::Capability(error.into()))?;
+    let deliverer = events.clone();
+    workers.push(Worker {
+        name: "the deliverer of events",
+        until: Until::Served,
+        run: Box::new(|stopping| Box::pin(deliverer.work(stopping))),
+    });
     let keys = Arc::clone(&web.keys);
     let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
     Ok(Parts {
-        routes: routes(settings, &secrets, (ledger, emergency), (kinds, &capabilities), console),
+        routes: routes(
+            settings,
+            &secrets,
+            (ledger, emergency, events),
+            (kinds, &capabilities),
+            console,
+        ),
         web,
         workers,
         projector,
@@ -144,7 +159,7 @@ fn projector(
 fn routes(
     settings: &Settings,
     secrets: &Secrets,
-    (ledger, emergency): (&Ledger, Emergency),
+    (ledger, emergency, events): (&Ledger, Emergency, Events),
     (kinds, capabilities): (Kinds, &[Box<dyn Capability>]),
     console: Console,
 ) -> Routes {
@@ -157,6 +172,7 @@ fn routes(
         signing::api::ApiDoc::openapi(),
         ledger::api::ApiDoc::openapi(),
         proof::api::ApiDoc::openapi(),
+        events::api::ApiDoc::openapi(),
     ];
     // The first capability's groups are the first that a reader of the document sees.
     let (first, rest) = parts.split_at(parts.len().min(1));
@@ -175,6 +191,7 @@ fn routes(
             }
             ledger::api::routes(config, &books);
             proof::api::routes(config, &secrets);
+            events::api::routes(config, &events);
             signing::api::routes(config, &keys);
         }),
         document,

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 13] = [
+const ACTIONS: [&str; 15] = [
     "define",
     "pause",
     "resume",
@@ -33,6 +33,8 @@ const ACTIONS: [&str; 13] = [
     "void",
     "redrive",
     "skip",
+    "delete",
+    "replay",
     "emergency-stop",
     "emergency-start",
 ];

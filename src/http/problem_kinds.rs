@@ -52,6 +52,22 @@ pub(super) const KINDS: &[Kind] = &[
         "Request line and headers together may have 32 KiB, and 96 fields. Nothing was done; the connection is closed.",
     ),
     kind(
+        "subscription-not-found",
+        "There is no such subscription",
+        "No subscription has this id; `GET /v1/subscriptions` lists them. Nothing was done.",
+    ),
+    kind(
+        "too-many-subscriptions",
+        "There are too many subscriptions",
+        "A ledger has at most 100 subscriptions. Delete one, or let one deliver more types and subjects. Nothing was done.",
+    ),
+    kind(
+        "not-next",
+        "Another event is the next one",
+        "Only the next event of a subject can be skipped; `detail` names it. It may have been delivered or skipped \
+         meanwhile. Nothing was done.",
+    ),
+    kind(
         "not-found",
         "There is nothing at this path",
         "No route has this path; `/openapi.json` lists them all.",

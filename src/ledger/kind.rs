@@ -7,6 +7,7 @@
 //! | [`Folds`] with [`Tables`] | what events mean: the books, and the rows of the kind's own tables | batches, streams, `stuck` |
 //! | [`Compares`] | how Redis and the books are compared | the projector, `reconcile` |
 //! | [`Upkeep`] | work that follows the commits | the projector |
+//! | [`Tells`] | what events tell other systems | `crate::events` |
 //! | [`Kind`] | all of them, and the restore | the projector, `restore` |
 
 use std::fmt::{Debug, Display};
@@ -18,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::forgotten::Forgotten;
+use super::outgoing::Tells;
 use super::projector::Projector;
 use super::projector::batch::{Batch, Start, Stop, With};
 use super::projector::load::{LoadError, Loaded};
@@ -279,7 +281,7 @@ pub trait Upkeep<K: Kind>: Default + Send {
 impl<K: Kind> Upkeep<K> for () {}
 
 /// A kind whose streams the projector reads.
-pub trait Kind: Compares {
+pub trait Kind: Compares + Tells {
     /// Work that follows the commits; `()` for none.
     type Upkeep: Upkeep<Self>;
 

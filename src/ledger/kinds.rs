@@ -3,13 +3,14 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 
 use super::Ledger;
 use super::forgotten::Forgotten;
 use super::kind::{About, Kind};
+use super::outgoing::{Stored, TellError, Told, Wants};
 use super::projector::lease::{Leases, Place};
 use super::projector::{AnyProjector, Projector};
 use super::reconcile::now::Reconciled;
@@ -17,6 +18,7 @@ use super::restore::{Replace, RestoreError, Restored, Restorer};
 use super::stuck::{self, Outcome, Skips, StuckError};
 use crate::operator::Operator;
 use crate::settings;
+use crate::sql::Sql;
 use crate::store::Store;
 use crate::subject::emergency::Obeys;
 use crate::subject::kinds::KindName;
@@ -62,6 +64,16 @@ pub trait AnyKind: Debug + Send + Sync {
     ) -> LocalBoxFuture<'a, Result<Vec<String>, ScriptError>>;
     /// Shows the event that stops a stream, or skips it.
     fn stuck<'a>(&'a self, at: stuck::At<'a>) -> LocalBoxFuture<'a, Result<Outcome, StuckError>>;
+    /// The types of what its events tell other systems, besides `stream.step`.
+    fn types(&self) -> &'static [&'static str];
+    /// What events of one stream tell.
+    fn tell<'a>(
+        &'a self,
+        sql: &'a Sql,
+        id: &'a Id,
+        rows: &'a [Stored],
+        wants: Wants<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Told>, TellError>>;
 }
 
 /// What the projectors of all kinds share.
@@ -148,6 +160,20 @@ impl<K: Skips> AnyKind for K {
 
     fn stuck<'a>(&'a self, at: stuck::At<'a>) -> LocalBoxFuture<'a, Result<Outcome, StuckError>> {
         Box::pin(stuck::work(self, at))
+    }
+
+    fn types(&self) -> &'static [&'static str] {
+        K::TYPES
+    }
+
+    fn tell<'a>(
+        &'a self,
+        sql: &'a Sql,
+        id: &'a Id,
+        rows: &'a [Stored],
+        wants: Wants<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Told>, TellError>> {
+        Box::pin(K::tell(sql, id, rows, wants))
     }
 }
 

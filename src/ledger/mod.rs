@@ -12,6 +12,7 @@
 //! | [`emergency`] | stops everything, and makes every subject obey |
 //! | [`restore`], [`forgotten`] | rebuilds a lost Redis; what is given up when it replaces a Redis that was ahead |
 //! | [`stuck`], [`skipped`] | an event that can't be applied: finds, shows and skips it without losing what it did |
+//! | [`outgoing`], [`news`] | what events tell other systems, and which streams were just committed |
 //! | [`queries`], [`api`] | what operators and auditors ask |
 //! | [`pair`] | which Redis belongs to the ledger |
 //! | [`start`] | how the ledger is opened |
@@ -24,6 +25,8 @@ pub mod events;
 pub mod forgotten;
 pub mod kind;
 pub mod kinds;
+pub mod news;
+pub mod outgoing;
 pub mod pair;
 mod problem;
 pub mod projector;
@@ -37,6 +40,7 @@ pub mod stuck;
 use std::path::Path;
 use std::sync::Arc;
 
+use self::news::News;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
 
@@ -49,4 +53,6 @@ pub struct Ledger {
     pub data_dir: Arc<Path>,
     /// Keys that sign receipts and heads.
     pub signing: Arc<SigningKeys>,
+    /// Streams that this instance has just committed.
+    pub news: Arc<News>,
 }

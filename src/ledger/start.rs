@@ -62,6 +62,7 @@ impl Ledger {
             sql,
             data_dir: data_dir.into(),
             signing,
+            news: Arc::default(),
         };
         if let Err(error) = lease::bury(&ledger.sql).await {
             ledger.sql.close().await;

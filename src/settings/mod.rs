@@ -40,7 +40,6 @@ pub struct Settings {
     pub coupons: Coupons,
     pub rooms: Rooms,
     pub ledger: Ledger,
-    #[serde(default)]
     pub events: Events,
     pub jackpots: Jackpots,
     pub log: Log,
@@ -237,10 +236,12 @@ impl Settings {
     }
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "see Settings")]
 pub struct Events {
+    pub allow_private_targets: bool,
+    /// By name. None stands in the default.
     #[serde(default)]
     pub connections: BTreeMap<String, Connection>,
 }

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 10] = [
+pub const TABLES: [Added; 12] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -25,6 +25,8 @@ pub const TABLES: [Added; 10] = [
     SOURCE_ENTRIES,
     CYCLES,
     TRANSFERS,
+    SUBSCRIPTIONS,
+    SUBSCRIPTION_STREAMS,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -237,6 +239,62 @@ pub const TRANSFERS: Added = Added {
         ("parts", true),
         // when it was received, ms; 0 while in transit
         ("done_ms", false),
+    ],
+    is_copied: true,
+};
+
+/// Where events go (`crate::events`). The key of a subscription is derived from the master secret, so no row holds a secret.
+pub const SUBSCRIPTIONS: Added = Added {
+    name: "subscriptions",
+    create: "CREATE TABLE subscriptions (id TEXT PRIMARY KEY, target TEXT NOT NULL, types TEXT NOT NULL, subjects TEXT NOT NULL, \
+             begins TEXT NOT NULL, status TEXT NOT NULL, version BIGINT NOT NULL, nonce TEXT NOT NULL, \
+             secret_id TEXT NOT NULL)",
+    columns: &[
+        ("id", true),
+        // JSON, as the PUT has them
+        ("target", true),
+        ("types", true),
+        ("subjects", true),
+        // now or beginning
+        ("begins", true),
+        // running, paused or disabled
+        ("status", true),
+        // grows with each change of the row
+        ("version", false),
+        // inputs of its key: 32 hexadecimal digits, and the id of the master secret
+        ("nonce", true),
+        ("secret_id", true),
+    ],
+    is_copied: true,
+};
+
+/// How far each subscription is with each subject.
+pub const SUBSCRIPTION_STREAMS: Added = Added {
+    name: "subscription_streams",
+    create: "CREATE TABLE subscription_streams (subscription_id TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, \
+             n BIGINT NOT NULL, i BIGINT NOT NULL, holder TEXT NOT NULL, token BIGINT NOT NULL, tries BIGINT NOT NULL, \
+             failing_ms BIGINT NOT NULL, next_try_ms BIGINT NOT NULL, last_error TEXT NOT NULL, \
+             PRIMARY KEY (subscription_id, kind, id)); \
+             CREATE INDEX subscription_streams_by_holder ON subscription_streams (holder)",
+    columns: &[
+        ("subscription_id", true),
+        // the subject
+        ("kind", true),
+        ("id", true),
+        // what is delivered next: event of its stream, from 1, and number among what that event tells, from 0
+        ("n", false),
+        ("i", false),
+        // instance that delivers it, as in holders with the kind 'subscription'; '' for none
+        ("holder", true),
+        // grows with each change of the holder, and with each change of the cursor that is no delivery
+        ("token", false),
+        // failed tries of the next one
+        ("tries", false),
+        // since when it fails, and when it is tried again, by the database's clock; 0 while it does not fail
+        ("failing_ms", false),
+        ("next_try_ms", false),
+        // why the last try failed; '' after a success
+        ("last_error", true),
     ],
     is_copied: true,
 };

@@ -85,7 +85,7 @@ impl Address {
             }
         }
         url.push_str(match mode {
-            Mode::Write => "?mode=rw",
+            Mode::Write | Mode::Hasty => "?mode=rw",
             Mode::Read => "?mode=ro",
         });
         let options: AnyConnectOptions = url
@@ -99,5 +99,7 @@ impl Address {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Write,
+    /// Writes without waiting for the disk.
+    Hasty,
     Read,
 }

@@ -51,6 +51,8 @@ pub struct Sql {
     kind: Kind,
     reader: AnyPool,
     writer: AnyPool,
+    /// For commits that a power failure may undo.
+    hasty: AnyPool,
     ledger_id: Arc<str>,
     /// The store that this instance writes for, once it is known.
     owner: Arc<OnceLock<Uuid>>,
@@ -80,6 +82,7 @@ impl Sql {
         Ok(Self {
             kind,
             reader: pool::options(kind, Mode::Read, settings.max_connections).connect_lazy_with(options.clone()),
+            hasty: pool::options(kind, Mode::Hasty, 1).connect_lazy_with(options.clone()),
             writer: pool::options(kind, Mode::Write, writers).connect_lazy_with(options),
             ledger_id: ledger_id.into(),
             owner: Arc::default(),
@@ -104,6 +107,7 @@ impl Sql {
         Ok(Self {
             kind,
             writer: reader.clone(),
+            hasty: reader.clone(),
             reader,
             ledger_id: ledger_id.into(),
             owner: Arc::default(),
@@ -158,7 +162,11 @@ impl Sql {
     /// # Errors
     /// Also [`Taken`], as the cause of [`sqlx::Error::Io`].
     pub async fn begin(&self) -> Result<Tx<'static>, sqlx::Error> {
-        let mut tx = self.begin_unchecked().await?;
+        let tx = self.begin_unchecked().await?;
+        self.checked(tx).await
+    }
+
+    async fn checked(&self, mut tx: Tx<'static>) -> Result<Tx<'static>, sqlx::Error> {
         if let Some(own) = self.owner() {
             let text = match self.kind {
                 Kind::Sqlite => "SELECT store_id FROM ledger WHERE one = 1",
@@ -168,6 +176,16 @@ impl Sql {
             Taken::check(own, now)?;
         }
         Ok(tx)
+    }
+
+    /// A transaction whose commit does not wait for the disk: a killed process loses nothing, a power failure may undo it.
+    /// For what may be done again. Otherwise as [`begin`](Self::begin).
+    pub async fn begin_hasty(&self) -> Result<Tx<'static>, sqlx::Error> {
+        let tx = match self.kind {
+            Kind::Sqlite => self.hasty.begin_with("BEGIN IMMEDIATE").await?,
+            Kind::Postgres => self.hasty.begin().await?,
+        };
+        self.checked(tx).await
     }
 
     async fn begin_unchecked(&self) -> Result<Tx<'static>, sqlx::Error> {
@@ -241,6 +259,7 @@ impl Sql {
     pub async fn close(&self) {
         self.reader.close().await;
         self.writer.close().await;
+        self.hasty.close().await;
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 

@@ -30,6 +30,9 @@ const SQLITE: &str = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; PR
 /// The server ends statements that take longer than any caller waits (`READ_LIMIT`, `WRITE_LIMIT`), and transactions
 /// that a vanished client left open, so that no lock stays.
 const POSTGRES_WRITER: &str = "SET statement_timeout = '30s'; SET synchronous_commit = on";
+/// Commits do not wait for the disk.
+const SQLITE_HASTY: &str = "PRAGMA cache_size = -4096; PRAGMA synchronous = NORMAL";
+const POSTGRES_HASTY: &str = "SET statement_timeout = '30s'; SET synchronous_commit = off";
 /// Every query reads a range of an index in its order (`ledger::queries::scan`). An estimate of few rows must not lead
 /// to a plan that reads and sorts millions. No plan runs long enough for `jit`. But a plan that remains without these
 /// methods has an estimated cost that would trigger it.
@@ -58,7 +61,7 @@ pub(super) fn options(kind: Kind, mode: Mode, connections: u32) -> AnyPoolOption
 
 /// Whether a connection can be used again; the pool closes one that can't.
 async fn usable(connection: &mut AnyConnection, kind: Kind, mode: Mode) -> Result<(), sqlx::Error> {
-    if (kind, mode) == (Kind::Sqlite, Mode::Write) {
+    if kind == Kind::Sqlite && mode != Mode::Read {
         // After a full disk SQLite has rolled back on its own, and the driver believes the transaction is still open.
         return connection.begin_with("BEGIN").await?.rollback().await;
     }
@@ -76,6 +79,8 @@ async fn prepare(connection: &mut AnyConnection, kind: Kind, mode: Mode) -> Resu
     let (common, own) = match (kind, mode) {
         (Kind::Sqlite, Mode::Write) => (SQLITE, SQLITE_WRITER),
         (Kind::Sqlite, Mode::Read) => (SQLITE, SQLITE_READER),
+        (Kind::Sqlite, Mode::Hasty) => (SQLITE, SQLITE_HASTY),
+        (Kind::Postgres, Mode::Hasty) => (POSTGRES, POSTGRES_HASTY),
         (Kind::Postgres, Mode::Write) => (POSTGRES, POSTGRES_WRITER),
         (Kind::Postgres, Mode::Read) => (POSTGRES, POSTGRES_READER),
     };

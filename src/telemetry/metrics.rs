@@ -20,6 +20,7 @@ use super::ledger::LedgerMetrics;
 use super::pools::PoolMetrics;
 use super::process::ProcessMetrics;
 use super::rooms::RoomMetrics;
+use super::subscriptions::SubscriptionMetrics;
 
 /// Most jackpots, coupons and rooms with labels of their own. Further ones share the label `other`.
 pub(super) const MAX_LABELS: usize = 1_000;
@@ -220,6 +221,7 @@ pub struct Metrics {
     pub pools: PoolMetrics,
     pub connections: ConnectionMetrics,
     pub ledger: LedgerMetrics,
+    pub subscriptions: SubscriptionMetrics,
     pub coupons: CouponMetrics,
     pub rooms: RoomMetrics,
 }
@@ -257,6 +259,7 @@ impl Metrics {
             pools: PoolMetrics::default(),
             connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
+            subscriptions: SubscriptionMetrics::default(),
             coupons: CouponMetrics::default(),
             rooms: RoomMetrics::default(),
         };
@@ -334,6 +337,7 @@ impl Metrics {
         );
         self.connections.register(registry);
         self.ledger.register(registry);
+        self.subscriptions.register(registry);
         self.coupons.register(registry);
         self.rooms.register(registry);
     }

@@ -10,6 +10,7 @@ mod pools;
 mod process;
 pub mod request;
 mod rooms;
+mod subscriptions;
 pub mod trace;
 
 pub use connections::ConnectionMetrics;
@@ -19,3 +20,4 @@ pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};
 pub use pools::{PoolMetrics, TierShown};
 pub use rooms::{JoinResult, OneRoom, RoomMetrics, RoomNews};
+pub use subscriptions::SubscriptionMetrics;

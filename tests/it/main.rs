@@ -7,6 +7,7 @@ mod cli;
 mod console;
 mod coupon;
 mod docs;
+mod events;
 mod fault;
 mod house;
 mod http;

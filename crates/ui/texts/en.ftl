@@ -717,6 +717,7 @@ subject = What
 kind-jackpot = Jackpot
 kind-coupon = Coupon
 kind-room = Room
+kind-subscription = Subscriptions
 verdict = Verdict
 verdict-clean = agrees
 verdict-mismatch = mismatch
@@ -817,6 +818,8 @@ audit-restore = Restore
 audit-void = Void
 audit-redrive = Redrive
 audit-skip = Skip an event
+audit-delete = Delete a subscription
+audit-replay = Deliver events again
 audit-emergency-stop = Emergency stop
 audit-emergency-start = End of the emergency stop
 

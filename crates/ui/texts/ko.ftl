@@ -675,6 +675,7 @@ subject = 대상
 kind-jackpot = 잭팟
 kind-coupon = 쿠폰
 kind-room = 대기실
+kind-subscription = 구독
 verdict = 판정
 verdict-clean = 일치
 verdict-mismatch = 불일치
@@ -775,6 +776,8 @@ audit-restore = 복원
 audit-void = 취소
 audit-redrive = 다시 처리
 audit-skip = 이벤트 건너뛰기
+audit-delete = 구독 삭제
+audit-replay = 이벤트 다시 전송
 audit-emergency-stop = 비상 정지
 audit-emergency-start = 비상 정지 끝
 

@@ -13,6 +13,7 @@ pub mod event;
 mod forgotten;
 pub mod issues;
 pub mod line;
+mod outgoing;
 pub mod projector;
 pub mod report;
 pub mod restore;

@@ -64,6 +64,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
     let pattern = match (within, name) {
         // Of an HTTP request, not of a request for a coupon.
         (Within::Schema("AuditRow"), "request_id") | (Within::Schema("BulkLine"), "code") => return None,
+        // Of an outgoing event.
+        (Within::Schema("SkipBody" | "TestAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
         | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
@@ -89,7 +91,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "TransferBody",
+                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "SkipBody"
+                | "TransferBody",
             ),
             "reason",
         ) => PLAIN,
@@ -158,9 +161,12 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "void",
             "redrive",
             "skip",
+            "delete",
+            "replay",
             "emergency-stop",
             "emergency-start",
         ],
+        ("Subscription", "state") => &["running", "retrying", "paused", "disabled"],
         ("RefusedSubject", "kind") => &["jackpot", "coupon", "room"],
         ("RefusedSubject", "reason") => &["lost", "ledger-stopped", "suspended", "backlog"],
         ("Problem" | "NotReady", "code") => &["#/components/schemas/ProblemCode"],

@@ -17,6 +17,8 @@ pub mod event_page;
 pub mod fold;
 mod forgotten;
 pub mod lookup;
+mod outgoing;
+pub mod parts;
 pub mod postings;
 pub mod projector;
 pub mod queries;

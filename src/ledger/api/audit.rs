@@ -24,8 +24,8 @@ pub(crate) struct AuditQuery {
     /// By the key with this name.
     #[param(value_type = Option<String>)]
     who: Option<Id>,
-    /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
-    /// emergency-stop or emergency-start.
+    /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive, skip,
+    /// delete, replay, emergency-stop or emergency-start.
     #[param(value_type = Option<String>)]
     action: Option<Id>,
     /// Done then or later, RFC 3339.

@@ -83,6 +83,7 @@ impl<K: Kind> Projector<K> {
             let known = self.kind.registry().observe(&id, mark);
             known.set_ledger_n(Some(n));
             if moved {
+                self.ledger.news.committed(K::NAME, &id);
                 K::show(&self.metrics, &id, Some(&stream.books));
                 known.set_ledger_view(LedgerView {
                     status: status.to_owned(),

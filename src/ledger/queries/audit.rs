@@ -24,11 +24,11 @@ pub struct AuditRow {
     /// RFC 3339.
     #[schema(example = "2026-11-21T06:00:00.123Z")]
     pub at: String,
-    /// define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive,
-    /// emergency-stop or emergency-start
+    /// define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive, skip,
+    /// delete, replay, emergency-stop or emergency-start
     #[schema(example = "pause")]
     pub action: String,
-    /// The jackpot, coupon or room, with what is meant of it after a `/`, such as an adjustment.
+    /// The jackpot, coupon or room, or `subscription:` and its id, with what is meant of it after a `/`, such as an adjustment.
     #[schema(example = "spring")]
     pub target: String,
     /// What it was: a status, or the fields that the action changed; null where there was nothing.

@@ -38,6 +38,7 @@ use thiserror::Error;
 
 use crate::jackpot::ledger::books::Books;
 use crate::jackpot::ledger::event::{Event, Kind};
+use crate::jackpot::ledger::parts::first_payout;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
 use crate::proof::format::{CycleLine, EpochLine, EventLine, FORMAT, Line};
@@ -270,7 +271,7 @@ impl Verifier {
             return Err(Broken(format!("its body is that of event {}", event.n)));
         }
         let paid = replay.apply(&event, &fields, &mut self.report)?;
-        self.receipts.expect(paid);
+        self.receipts.expect(paid, first_payout(&event.kind));
         if let (Some(books), Kind::Checkpoint(redis)) = (&self.books, &event.kind) {
             for fault in compare(&sides::of_checkpoint(redis), &sides::of_books(books)).faults() {
                 self.report

@@ -9,6 +9,7 @@ pub mod books;
 pub mod carried;
 pub mod compared;
 pub mod event;
+mod outgoing;
 pub mod projector;
 pub mod report;
 pub mod restore;

@@ -17,6 +17,7 @@ use crate::jackpot::ledger::audit;
 use crate::jackpot::ledger::books::{Books, Pending};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind};
+use crate::jackpot::ledger::parts;
 use crate::jackpot::ledger::postings::moved;
 use crate::jackpot::ledger::report::compare;
 use crate::jackpot::ledger::sides;
@@ -64,6 +65,7 @@ impl Batch {
     fn details(&mut self, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
         let (n, at_ms) = (event.n, event.at_ms);
         let pending = before.pending;
+        self.rows.first_payout = parts::first_payout(&event.kind);
         match event.kind {
             Kind::Define(define) => {
                 if let Some(created) = define.created.0 {
@@ -283,7 +285,7 @@ impl Batch {
         let after = pool_before.checked_sub(*amount);
         let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
         let before_it = self.rows.payouts.last().filter(|last| last.n == n);
-        let i = before_it.map_or(0, |last| last.i + 1);
+        let i = before_it.map_or(self.rows.first_payout, |last| last.i + 1);
         let history = self.books.history.clone();
         let receipt = UnsignedReceipt {
             payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
@@ -381,7 +383,7 @@ fn wrong(n: u64, what: &'static str) -> Stop {
 }
 
 /// The transfer of a record that was carried on, if it says that one was given.
-fn carried_give(name: &str, content: &str) -> Option<Give> {
+pub(in crate::jackpot::ledger) fn carried_give(name: &str, content: &str) -> Option<Give> {
     let transfer_id = Id::parse(name.strip_prefix("!out!")?).ok()?;
     let GivenRecord { digest, to, parts } = GivenRecord::parse(content).ok()?;
     Some(Give {

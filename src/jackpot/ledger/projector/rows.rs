@@ -35,7 +35,7 @@ pub struct PayoutRow {
     pub receipt: Receipt,
     /// Event that paid it.
     pub n: u64,
-    /// Index among the payouts of that event, from 0.
+    /// Its `i` among all that the event tells other systems.
     pub i: u64,
     /// Sequence of the entry.
     pub sequence: u64,
@@ -109,6 +109,8 @@ pub struct Rows {
     pub indexed_n: u64,
     /// Whether entries are indexed.
     pub index_entries: bool,
+    /// The `i` of the first payout of the event that is being added.
+    pub first_payout: u64,
     /// Receipts.
     pub payouts: Vec<PayoutRow>,
     /// Units of coupons that entries won.

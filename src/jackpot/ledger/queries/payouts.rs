@@ -1,5 +1,7 @@
 //! Payouts, newest first, and one by its id.
 
+use std::collections::BTreeMap;
+
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::money::Minor;
@@ -13,6 +15,7 @@ use super::sources::{Listed, matching};
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::scans::Scans;
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
+use crate::sql::Sql;
 
 /// The receipt of a payout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -216,7 +219,7 @@ impl Queries {
             let items = listed.collect::<Result<_, LedgerError>>()?;
             return Ok(Page { items, next: page.next });
         }
-        let page = scans.page(reader, limit, read).await?;
+        let page = scans.page(reader, limit, |row| Ok(read(row)?)).await?;
         // Most ledgers have no payouts of sources, and long exports need not ask for each.
         let first = sqlx::query("SELECT payout_id FROM source_payouts LIMIT 1");
         let ids = match first.fetch_optional(reader).await? {
@@ -242,11 +245,32 @@ impl Queries {
         let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
         let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(storable(payout_id).into_owned());
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
-        read(&row.ok_or(LedgerError::PayoutNotFound)?)
+        Ok(read(&row.ok_or(LedgerError::PayoutNotFound)?)?)
     }
 }
 
-fn read(row: &AnyRow) -> Result<PayoutRow, LedgerError> {
+/// The receipts of a jackpot whose claims have these orders, from the first to the last.
+pub async fn receipts(
+    sql: &Sql,
+    jackpot: &Id,
+    (first, last): (u64, u64),
+) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
+    let text = format!(
+        "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
+    );
+    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
+    let select = sqlx::query(sqlx::AssertSqlSafe(text))
+        .bind(jackpot.as_str())
+        .bind(order(first))
+        .bind(order(last));
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let rows = rows
+        .iter()
+        .map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
+    rows.collect()
+}
+
+fn read(row: &AnyRow) -> Result<PayoutRow, sqlx::Error> {
     Ok(PayoutRow {
         payout_id: row.try_get("payout_id")?,
         jackpot_id: row.try_get("jackpot_id")?,

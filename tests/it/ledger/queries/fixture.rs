@@ -127,6 +127,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
         sql: sql.clone(),
         signing: Arc::new(SigningKeys::load("", db.data_dir()).unwrap()),
         data_dir: db.data_dir().into(),
+        news: Arc::default(),
     };
     let secrets = Secrets::from(MasterSecret::new(crate::support::given::SECRET));
     let redis = TestRedis::start().await;

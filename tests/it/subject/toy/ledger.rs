@@ -10,6 +10,7 @@ use jackpot::ledger::events::{
     Envelope, Fields, FoldError, Obeyed, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
 };
 use jackpot::ledger::kind::{Compares, Folded, Folds, Kind, Look, Standing, Subjects};
+use jackpot::ledger::outgoing::Tells;
 use jackpot::ledger::projector::batch::{Batch, Start, Stop};
 use jackpot::ledger::projector::load;
 use jackpot::ledger::projector::rows::Raw;
@@ -209,6 +210,9 @@ impl Compares for Toys {
         ])
     }
 }
+
+/// Its events tell other systems only that there was one.
+impl Tells for Toys {}
 
 impl Kind for Toys {
     type Upkeep = ();

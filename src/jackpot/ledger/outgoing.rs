@@ -1,0 +1,450 @@
+//! What the events of a jackpot tell other systems.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::cycle::CycleChange;
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::document::Document;
+use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::record::Sent;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+
+use super::carried::{Carried, CarriedEntry};
+use super::event::{Claim, ClaimResult, Event, Give, Kind, Receive, Reverse};
+use super::parts::{carried_parts, paid, parts};
+use super::projector::{Jackpots, carried_give};
+use super::queries::payouts::{self, PayoutRow};
+use super::queries::transfers::{TransferPart, TransferRow, TransferState};
+use crate::jackpot::ledger::event::Enter;
+use crate::jackpot::view::Status;
+use crate::ledger::outgoing::{Fields, Stored, TellError, Teller, Tells, Told, Wants, history_before};
+use crate::ledger::projector::lease::numbered;
+use crate::sql::Sql;
+use crate::subject::kinds::JACKPOT;
+
+const TAKEN: &str = "entry.taken";
+const FINISHED: &str = "entry.finished";
+const REVERSED: &str = "entry.reversed";
+const CREATED: &str = "payout.created";
+const CYCLE_BEGAN: &str = "cycle.began";
+const CYCLE_ENDED: &str = "cycle.ended";
+const DEFINED: &str = "jackpot.defined";
+const STATUS: &str = "jackpot.status";
+const RESTORED: &str = "jackpot.restored";
+const EPOCH_OPENED: &str = "epoch.opened";
+const EPOCH_CLOSED: &str = "epoch.closed";
+const ADJUSTED: &str = "adjustment.made";
+const TRANSFERRED: &str = "transfer.made";
+
+impl Tells for Jackpots {
+    const TYPES: &'static [&'static str] = &[
+        TAKEN,
+        FINISHED,
+        REVERSED,
+        CREATED,
+        CYCLE_BEGAN,
+        CYCLE_ENDED,
+        DEFINED,
+        STATUS,
+        RESTORED,
+        EPOCH_OPENED,
+        EPOCH_CLOSED,
+        ADJUSTED,
+        TRANSFERRED,
+        crate::ledger::outgoing::SUSPENDED,
+    ];
+
+    async fn tell(sql: &Sql, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fields = Fields::of(JACKPOT, id, row)?;
+            // Most calls pay nothing, and their entries take long to read.
+            let is_passed = !wants(TAKEN) && is_quiet(&fields) && !wants(CYCLE_BEGAN) && !wants(CYCLE_ENDED);
+            let event = match is_passed {
+                true => None,
+                false => Some(Event::parse(&fields.all).map_err(|error| fields.unreadable(&error))?),
+            };
+            events.push((row, fields, event));
+        }
+        let known = Known::read(sql, id, events.iter().filter_map(|(_, _, event)| event.as_ref()), wants).await?;
+        let mut told = Vec::with_capacity(rows.len());
+        for (row, fields, event) in &events {
+            let mut teller = Teller::new(wants);
+            if let Some(event) = event {
+                let history = match event.kind {
+                    Kind::Restore { .. } if wants(RESTORED) => Some(history_before(sql, JACKPOT, id, row.n).await?),
+                    _ => None,
+                };
+                known.tell(&mut teller, id, fields, (event, history))?;
+                told.push(teller.told(row, fields));
+            } else {
+                told.push(Told {
+                    n: row.n,
+                    at_ms: row.at_ms,
+                    history: fields.text("history").to_owned(),
+                    events: Vec::new(),
+                });
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// Whether an event took entries, none of which drew a prize.
+fn is_quiet(fields: &Fields<'_>) -> bool {
+    fields.text("type") == "enter" && fields.text("claims").is_empty()
+}
+
+/// An entry as its call took it.
+#[derive(Serialize)]
+struct Taken<'a> {
+    entry_id: &'a str,
+    player_id: &'a Id,
+    stake: u64,
+    source_id: Option<&'a Id>,
+    sequence: u64,
+    /// `None` where a skipped event does not say it.
+    contributions: Option<Vec<Contribution<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Contribution<'a> {
+    tier: &'a Id,
+    amount: u64,
+    pool: u64,
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    part: usize,
+    parts: usize,
+    entries: Vec<Taken<'a>>,
+}
+
+/// What events refer to.
+struct Known {
+    /// Receipts by the order of their claims.
+    receipts: BTreeMap<u64, PayoutRow>,
+    /// Tiers of definitions by version.
+    tiers: BTreeMap<u64, Vec<Id>>,
+}
+
+impl Known {
+    async fn read(
+        sql: &Sql,
+        id: &Id,
+        events: impl Iterator<Item = &Event> + Clone,
+        wants: Wants<'_>,
+    ) -> Result<Self, TellError> {
+        let orders: BTreeSet<u64> = match wants(CREATED) {
+            true => events.clone().flat_map(|event| paid(&event.kind)).collect(),
+            false => BTreeSet::new(),
+        };
+        let receipts = match (orders.first(), orders.last()) {
+            (Some(first), Some(last)) => payouts::receipts(sql, id, (*first, *last)).await?,
+            _ => BTreeMap::new(),
+        };
+        let versions: BTreeSet<u64> = match wants(TAKEN) {
+            true => events.flat_map(versions).collect(),
+            false => BTreeSet::new(),
+        };
+        Ok(Self {
+            receipts,
+            tiers: tiers(sql, id, &versions).await?,
+        })
+    }
+
+    fn tell(
+        &self,
+        teller: &mut Teller<'_>,
+        id: &Id,
+        fields: &Fields<'_>,
+        (event, history): (&Event, Option<String>),
+    ) -> Result<(), TellError> {
+        match &event.kind {
+            Kind::Enter(enter) => self.taken(teller, fields, enter)?,
+            Kind::Skipped(skipped) => skipped_entries(teller, &skipped.carried.entries),
+            _ => {}
+        }
+        for order in paid(&event.kind) {
+            let missing = || fields.damaged(format!("the receipt of claim {order} is missing"));
+            teller.try_add(CREATED, || self.receipts.get(&order).ok_or_else(missing))?;
+        }
+        match &event.kind {
+            Kind::Enter(_) | Kind::Expect(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Emergency(_) => teller.step(fields),
+            Kind::Claim { entry_id, claim } => {
+                if claim.result.is_won() {
+                    teller.add(FINISHED, || finished(id, &event.history, entry_id, claim));
+                }
+            }
+            Kind::Finish { entry_id, sequence } => teller.add(FINISHED, || {
+                json!({"entry_id": entry_id, "sequence": sequence, "rank": 0, "tier": null, "amount": null,
+                    "payout_id": null, "claim_order": null, "coupon": null})
+            }),
+            Kind::Define(define) => {
+                teller.add(DEFINED, || {
+                    json!({"version": define.version, "state": define.mode.as_str(), "definition": json_of(&define.json),
+                        "who": fields.text("who")})
+                });
+                if let Some(created) = &define.created.0 {
+                    teller.add(EPOCH_OPENED, || opened(1, &created.opening, event.at_ms));
+                }
+            }
+            Kind::Status(change) => {
+                teller.add(STATUS, || {
+                    json!({"status": change.after.as_str(), "before": change.before.as_str(),
+                        "reason": fields.text("reason"), "who": fields.text("who")})
+                });
+                teller.suspended(change.after == Status::Suspended, fields);
+            }
+            Kind::Adjust { adjustment_id, .. } => teller.add(ADJUSTED, || adjusted(adjustment_id, fields)),
+            Kind::Reverse(reverse) => teller.add(REVERSED, || reversed(reverse, fields)),
+            Kind::Give(give) => teller.add(TRANSFERRED, || given(id, give)),
+            Kind::Receive(receive) => teller.add(TRANSFERRED, || received(id, receive)),
+            Kind::Restore {
+                rebuilt,
+                closed,
+                epoch,
+                opening,
+                ..
+            } => {
+                teller.add(RESTORED, || {
+                    json!({"before": {"history": history, "last_n": event.n - 1}, "restores": rebuilt.restores,
+                        "status": rebuilt.status.as_str(), "reason": fields.text("reason"), "who": fields.text("who")})
+                });
+                teller.add(EPOCH_CLOSED, || closed_epoch(*closed, event.at_ms));
+                teller.add(EPOCH_OPENED, || opened(*epoch, opening, event.at_ms));
+            }
+            Kind::Rotate { epoch, opening, .. } => {
+                teller.add(EPOCH_CLOSED, || closed_epoch(epoch - 1, event.at_ms));
+                teller.add(EPOCH_OPENED, || opened(*epoch, opening, event.at_ms));
+            }
+            Kind::Skipped(skipped) => {
+                skipped_rest(teller, id, &skipped.carried);
+                teller.step(fields);
+            }
+        }
+        for change in &event.cycles {
+            cycle(teller, change, event.at_ms);
+        }
+        Ok(())
+    }
+
+    fn taken(&self, teller: &mut Teller<'_>, fields: &Fields<'_>, enter: &Enter) -> Result<(), TellError> {
+        let call = &enter.call;
+        let parts = parts(&call.entries);
+        for (part, places) in (1..).zip(&parts) {
+            teller.try_add(TAKEN, || {
+                let entries = places.clone().map(|place| {
+                    let (entry, version) = (&call.entries[place], call.version_of(place));
+                    let missing = || fields.damaged(format!("definition {version} is missing"));
+                    let tiers = self.tiers.get(&version).ok_or_else(missing)?;
+                    let contributions = tiers.iter().zip(&entry.contributions);
+                    let contributions = contributions.map(|(tier, added)| Contribution {
+                        tier,
+                        amount: added.amount,
+                        pool: added.pool,
+                    });
+                    Ok(Taken {
+                        entry_id: &entry.entry_id,
+                        player_id: &entry.sent.player,
+                        stake: entry.sent.stake.get(),
+                        source_id: entry.sent.source.as_ref(),
+                        sequence: call.first + place as u64,
+                        contributions: Some(contributions.collect()),
+                    })
+                });
+                Ok(Part {
+                    part,
+                    parts: parts.len(),
+                    entries: entries.collect::<Result<_, TellError>>()?,
+                })
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The definitions under which the entries of an event were taken.
+fn versions(event: &Event) -> Vec<u64> {
+    match &event.kind {
+        Kind::Enter(enter) => {
+            let split = enter.call.split.map(|split| split.version);
+            std::iter::once(enter.call.version).chain(split).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+async fn tiers(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<BTreeMap<u64, Vec<Id>>, TellError> {
+    let mut all = BTreeMap::new();
+    if versions.is_empty() {
+        return Ok(all);
+    }
+    let text = format!(
+        "SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version IN ({})",
+        numbered(2, versions.len())
+    );
+    let select = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str());
+    let select = versions.iter().fold(select, |select, version| {
+        select.bind(i64::try_from(*version).unwrap_or(i64::MAX))
+    });
+    let found: Vec<(i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
+    for (version, text) in found {
+        let document: Document = serde_json::from_str(&text).map_err(|error| {
+            TellError::Damaged(
+                format!("jackpot '{id}'"),
+                format!("definition {version} can't be read: {error}"),
+            )
+        })?;
+        let tiers = document.tiers.into_iter().map(|tier| tier.tier);
+        all.insert(version.unsigned_abs(), tiers.collect());
+    }
+    Ok(all)
+}
+
+fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {
+    let parts = carried_parts(entries);
+    for (part, places) in (1..).zip(&parts) {
+        teller.add(TAKEN, || {
+            let sent: Vec<_> = entries[places.clone()]
+                .iter()
+                .map(|entry| (entry, Sent::parse(&entry.sent)))
+                .collect();
+            let entries = sent.iter().filter_map(|(entry, sent)| {
+                let sent = sent.as_ref()?;
+                Some(Taken {
+                    entry_id: &entry.entry_id,
+                    player_id: &sent.player,
+                    stake: sent.stake.get(),
+                    source_id: sent.source.as_ref(),
+                    sequence: entry.sequence,
+                    contributions: None,
+                })
+            });
+            json!(Part {
+                part,
+                parts: parts.len(),
+                entries: entries.collect(),
+            })
+        });
+    }
+}
+
+fn skipped_rest(teller: &mut Teller<'_>, id: &Id, carried: &Carried) {
+    for (version, text) in &carried.definitions {
+        teller.add(
+            DEFINED,
+            || json!({"version": version, "state": null, "definition": json_of(text), "who": null}),
+        );
+    }
+    for (epoch, closed_ms) in &carried.closed_epochs {
+        teller.add(EPOCH_CLOSED, || closed_epoch(*epoch, *closed_ms));
+    }
+    for (epoch, opening, opened_ms) in &carried.epochs {
+        teller.add(EPOCH_OPENED, || opened(*epoch, opening, *opened_ms));
+    }
+    for (name, content, _) in &carried.adjustments {
+        if let Some(give) = carried_give(name, content) {
+            teller.add(TRANSFERRED, || given(id, &give));
+        }
+    }
+}
+
+fn finished(id: &Id, history: &str, entry_id: &str, claim: &Claim) -> Value {
+    let (mut tier, mut amount, mut payout, mut order, mut coupon) = (None, None, None, None, Value::Null);
+    match &claim.result {
+        ClaimResult::Paid {
+            tier: of,
+            amount: paid,
+            claim_order,
+            ..
+        } => {
+            (tier, amount, order) = (Some(of), Some(paid), Some(claim_order));
+            payout = Some(payout_id(id, history, entry_id, claim.sequence));
+        }
+        ClaimResult::Issued {
+            coupon_id,
+            sequence,
+            code,
+        } => {
+            coupon = json!({"coupon_id": coupon_id, "sequence": sequence, "code": code});
+        }
+        _ => {}
+    }
+    json!({"entry_id": entry_id, "sequence": claim.sequence, "rank": claim.rank, "tier": tier, "amount": amount,
+        "payout_id": payout, "claim_order": order, "coupon": coupon})
+}
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+fn opened(epoch: u64, opening: &Opening, at_ms: i64) -> Value {
+    json!({"epoch": epoch, "nonce": opening.nonce, "secret_id": opening.secret_id, "commitment": opening.commitment,
+        "opened_at": rfc3339(at_ms)})
+}
+
+fn closed_epoch(epoch: u64, at_ms: i64) -> Value {
+    json!({"epoch": epoch, "closed_at": rfc3339(at_ms)})
+}
+
+fn adjusted(adjustment_id: &Id, fields: &Fields<'_>) -> Value {
+    let meter = |name: &str| {
+        Some(fields.text(name))
+            .filter(|meter| !meter.is_empty())
+            .map(str::to_owned)
+    };
+    json!({"adjustment_id": adjustment_id, "tier": fields.text("tier"), "from": meter("from"), "to": meter("to"),
+        "amount": fields.number("amount"), "reason": fields.text("reason"), "who": fields.text("who")})
+}
+
+fn reversed(reverse: &Reverse, fields: &Fields<'_>) -> Value {
+    let tiers = reverse.reversed.iter().map(|part| {
+        json!({"tier": part.tier, "amount": part.amount, "amount_micro": part.amount_micro,
+            "uncovered": part.uncovered, "uncovered_micro": part.uncovered_micro})
+    });
+    json!({"reversal_id": reverse.reversal_id, "entry_id": reverse.entry_id, "sequence": reverse.sequence,
+        "stake": reverse.stake, "source_id": reverse.source_id, "reversed": tiers.collect::<Vec<_>>(),
+        "reason": fields.text("reason"), "who": fields.text("who")})
+}
+
+fn given(id: &Id, give: &Give) -> TransferRow {
+    TransferRow {
+        transfer_id: give.transfer_id.to_string(),
+        jackpot_id: id.to_string(),
+        to: give.to.to_string(),
+        tiers: give.parts.iter().map(TransferPart::from).collect(),
+        state: TransferState::InTransit,
+    }
+}
+
+fn received(id: &Id, receive: &Receive) -> TransferRow {
+    TransferRow {
+        transfer_id: receive.transfer_id.to_string(),
+        jackpot_id: receive.from.to_string(),
+        to: id.to_string(),
+        tiers: receive.parts.iter().map(TransferPart::from).collect(),
+        state: TransferState::Done,
+    }
+}
+
+fn cycle(teller: &mut Teller<'_>, change: &CycleChange, at_ms: i64) {
+    let second = |at: i64| rfc3339(at.saturating_mul(1_000));
+    match change {
+        CycleChange::Ended { tier, cycle, by } => teller.add(
+            CYCLE_ENDED,
+            || json!({"tier": tier, "cycle": cycle, "ended_by": by.as_str(), "ended_at": rfc3339(at_ms)}),
+        ),
+        CycleChange::Began(row) => teller.add(CYCLE_BEGAN, || {
+            json!({"tier": row.tier, "cycle": row.cycle, "nonce": row.nonce, "secret_id": row.secret,
+                "commitment": row.commitment.0, "low": row.low.0, "high": row.high.0, "began_at": rfc3339(row.began),
+                "deadline_at": row.deadline.0.map(second)})
+        }),
+    }
+}

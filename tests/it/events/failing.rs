@@ -1,0 +1,190 @@
+//! Targets that fail, hang or want no more; what an operator can do.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::receiver::{Receiver, Reply};
+use super::{jackpot, play, posted, service, shown, stream, subscribe};
+
+#[tokio::test]
+async fn a_target_that_hangs_holds_up_nobody_else() {
+    let service = service().await;
+    let (hangs, fine) = (Receiver::answering(|_| Reply::Hang).await, Receiver::start().await);
+    jackpot(&service, "slow").await;
+    subscribe(&service, "hangs", &hangs.url(), &["payout.created"], &["jackpot:slow"]).await;
+    subscribe(&service, "fine", &fine.url(), &["payout.created"], &["jackpot:slow"]).await;
+    for i in 0..30 {
+        play(&service, "slow", &format!("e{i}")).await;
+    }
+    fine.until("payout.created", 30).await;
+    assert!(hangs.got().len() <= 1, "it has its first request only");
+    let failed = shown(&service, "hangs", "the try is given up", |shown| {
+        shown["state"] == "retrying" && stream(shown, "jackpot:slow")["lag"] == 30
+    })
+    .await;
+    let error = stream(&failed, "jackpot:slow")["last_error"].clone();
+    assert_eq!(error, "no answer within 10 s");
+    hangs.answer(|_| Reply::Status(200));
+    assert_eq!(hangs.until("payout.created", 30).await.len(), 30);
+}
+
+#[tokio::test]
+async fn one_event_is_skipped_by_its_id_and_no_other() {
+    let service = service().await;
+    let receiver = Receiver::answering(|got| Reply::Status(if got.order().0 == 4 { 422 } else { 200 })).await;
+    jackpot(&service, "skipped").await;
+    subscribe(&service, "skipped", &receiver.url(), &["*"], &["jackpot:skipped"]).await;
+    play(&service, "skipped", "e0").await;
+    play(&service, "skipped", "e1").await;
+    let retrying = |shown: &serde_json::Value| shown["state"] == "retrying";
+    shown(&service, "skipped", "an event is refused", retrying).await;
+    let poison = receiver
+        .got()
+        .into_iter()
+        .find(|got| !got.taken)
+        .expect("a refused event")
+        .id;
+    let skip = |id: &str| json!({"subject": "jackpot:skipped", "id": id, "reason": "unreadable"});
+    let path = "/v1/subscriptions/skipped/skip";
+    let wrong = service.post(path, skip(&format!("{poison}7"))).await;
+    assert_eq!((wrong.status.as_u16(), &wrong.body["code"]), (409, &json!("not-next")));
+    assert!(wrong.text.contains(&poison), "it names the next one: {}", wrong.text);
+    receiver.answer({
+        let poison = poison.clone();
+        move |got| Reply::Status(if got.id == poison { 422 } else { 200 })
+    });
+    posted(&service, path, skip(&poison)).await;
+    assert_eq!(service.post(path, skip(&poison)).await.status.as_u16(), 409, "once");
+    receiver.until("payout.created", 2).await;
+    assert!(receiver.taken().iter().all(|got| got.id != poison));
+    let audit = service.get("/v1/audit").await.body;
+    let row = &audit["items"][0];
+    assert_eq!(
+        (&row["action"], &row["target"], &row["reason"]),
+        (
+            &json!("skip"),
+            &json!("subscription:skipped/jackpot:skipped"),
+            &json!("unreadable")
+        )
+    );
+}
+
+#[tokio::test]
+async fn gone_disables_until_an_operator_resumes() {
+    let mut service = service().await;
+    let receiver = Receiver::answering(|_| Reply::Status(410)).await;
+    jackpot(&service, "gone").await;
+    play(&service, "gone", "e0").await;
+    subscribe(
+        &service,
+        "gone",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:gone"],
+    )
+    .await;
+    shown(&service, "gone", "it is disabled", |shown| shown["state"] == "disabled").await;
+    service.kill9();
+    service.restart().await;
+    play(&service, "gone", "e1").await;
+    let seen = shown(&service, "gone", "its lag grows", |shown| {
+        stream(shown, "jackpot:gone")["lag"] == 2
+    })
+    .await;
+    assert_eq!((&seen["state"], receiver.got().len()), (&json!("disabled"), 1));
+    receiver.answer(|_| Reply::Status(204));
+    let resumed = service.call(Method::POST, "/v1/subscriptions/gone/resume", None).await;
+    assert_eq!(resumed.body["state"], "running");
+    let got = receiver.until("payout.created", 2).await;
+    assert_eq!(got.len(), 2);
+    let seen = shown(&service, "gone", "nothing fails", |shown| {
+        stream(shown, "jackpot:gone")["lag"] == 0
+    })
+    .await;
+    assert_eq!(stream(&seen, "jackpot:gone")["last_error"], json!(null));
+}
+
+#[tokio::test]
+async fn a_cursor_moves_back_only() {
+    let service = service().await;
+    let receiver = Receiver::start().await;
+    jackpot(&service, "back").await;
+    play(&service, "back", "e0").await;
+    subscribe(
+        &service,
+        "back",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:back"],
+    )
+    .await;
+    receiver.until("payout.created", 1).await;
+    let path = "/v1/subscriptions/back/replay";
+    for (from_n, field) in [(json!(1_000), "from_n"), (json!(0), "from_n"), (json!("1"), "from_n")] {
+        let answer = service
+            .post(path, json!({"subject": "jackpot:back", "from_n": from_n}))
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body["errors"][0]["field"]),
+            (422, &json!(field))
+        );
+    }
+    let other = service
+        .post(path, json!({"subject": "jackpot:other", "from_n": 1}))
+        .await;
+    assert_eq!(
+        (other.status.as_u16(), &other.body["errors"][0]["field"]),
+        (422, &json!("subject"))
+    );
+    posted(&service, path, json!({"subject": "jackpot:back", "from_n": 1})).await;
+    crate::support::eventually(std::time::Duration::from_secs(20), "it comes again", async || {
+        (receiver.taken().len() == 2).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_that_fails_for_a_day_is_an_alarm() {
+    let mut service = service().await;
+    let receiver = Receiver::answering(|_| Reply::Status(500)).await;
+    jackpot(&service, "alarm").await;
+    play(&service, "alarm", "e0").await;
+    subscribe(
+        &service,
+        "alarm",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:alarm"],
+    )
+    .await;
+    let failing = shown(&service, "alarm", "it fails", |shown| shown["state"] == "retrying").await;
+    assert_eq!(failing["alarm"], false);
+    service.stop().await;
+    // A day passes.
+    let file = service.data_dir().join("ledger.sqlite");
+    sqlx::any::install_default_drivers();
+    let url = format!("sqlite://{}", file.display());
+    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url)
+        .await
+        .expect("the ledger");
+    sqlx::query("UPDATE subscription_streams SET failing_ms = failing_ms - 86400001")
+        .execute(&mut database)
+        .await
+        .expect("a row");
+    sqlx::Connection::close(database).await.expect("closed");
+    service.restart().await;
+    shown(&service, "alarm", "the alarm is on", |shown| shown["alarm"] == true).await;
+    crate::support::eventually(std::time::Duration::from_secs(20), "the metric shows it", async || {
+        let metrics = service.get("/metrics").await.text;
+        metrics
+            .contains("subscription_alarm{subscription=\"alarm\"} 1")
+            .then_some(())
+    })
+    .await;
+    receiver.answer(|_| Reply::Status(200));
+    service.call(Method::POST, "/v1/subscriptions/alarm/resume", None).await;
+    shown(&service, "alarm", "the alarm is off", |shown| {
+        shown["alarm"] == false && shown["state"] == "running" && stream(shown, "jackpot:alarm")["lag"] == 0
+    })
+    .await;
+}
