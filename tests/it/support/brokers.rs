@@ -5,7 +5,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use async_nats::jetstream;
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use futures_util::TryStreamExt;
 use jackpot::settings::{BrokerKind, Connection, Sasl, Tls};
+use rskafka::client::ClientBuilder;
+use rskafka::client::partition::UnknownTopicHandling;
 use tempfile::TempDir;
 
 use super::{eventually, free_port};
@@ -40,6 +44,18 @@ pub fn plain(kind: BrokerKind, server: String) -> Connection {
         credentials_file: String::new(),
         sasl: Sasl::ScramSha512,
     }
+}
+
+/// A message that a broker keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub id: String,
+    pub key: String,
+    pub content: String,
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
 }
 
 /// A NATS server with `JetStream`.
@@ -95,6 +111,30 @@ impl TestNats {
             ..jetstream::stream::Config::default()
         };
         self.client().await.create_stream(config).await.expect("a stream")
+    }
+
+    /// What a stream keeps, in order.
+    pub async fn kept(&self, stream: &str) -> Vec<Kept> {
+        let stream = self.client().await.get_stream(stream).await.expect("a stream");
+        let config = pull::Config {
+            ack_policy: AckPolicy::None,
+            ..pull::Config::default()
+        };
+        let consumer = stream.create_consumer(config).await.expect("a consumer");
+        let count = stream.get_info().await.expect("a stream").state.messages;
+        let batch = consumer.fetch().max_messages(10_000).messages().await;
+        let all: Vec<_> = batch.expect("messages").try_collect().await.expect("messages");
+        assert_eq!(all.len() as u64, count);
+        let header = |message: &jetstream::Message, name: &str| {
+            let headers = message.headers.as_ref().expect("headers");
+            headers.get(name).expect("the header").as_str().to_owned()
+        };
+        let kept = |message: &jetstream::Message| Kept {
+            id: header(message, "Nats-Msg-Id"),
+            key: header(message, "Jackpot-Key"),
+            content: text(&message.payload),
+        };
+        all.iter().map(kept).collect()
     }
 
     /// `kill -9`. Its files stay.
@@ -194,6 +234,37 @@ impl TestKafka {
             .output()
             .expect("the broker's program");
         assert!(made.status.success(), "{made:?}");
+    }
+}
+
+impl TestKafka {
+    /// What a topic keeps, each message with its partition, in the order of each partition.
+    pub async fn kept(&self, topic: &str, partitions: i32) -> Vec<(i32, Kept)> {
+        let client = ClientBuilder::new(vec![self.server()]).build().await.expect("a client");
+        let mut all = Vec::new();
+        for partition in 0..partitions {
+            let reader = client
+                .partition_client(topic, partition, UnknownTopicHandling::Error)
+                .await;
+            let (reader, mut offset) = (reader.expect("a partition"), 0);
+            loop {
+                let (records, end) = reader.fetch_records(offset, 1..1_000_000, 500).await.expect("records");
+                all.extend(records.iter().map(|record| {
+                    let record = &record.record;
+                    let kept = Kept {
+                        id: text(&record.headers["id"]),
+                        key: text(record.key.as_deref().expect("a key")),
+                        content: text(record.value.as_deref().expect("a value")),
+                    };
+                    (partition, kept)
+                }));
+                offset = records.last().map_or(offset, |last| last.offset + 1);
+                if offset >= end {
+                    break;
+                }
+            }
+        }
+        all
     }
 }
 
