@@ -1,15 +1,16 @@
 //! NATS with `JetStream`.
 
-use async_nats::ConnectOptions;
-use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::ContextBuilder;
 use async_nats::jetstream::message::PublishMessage;
-use tokio::sync::OnceCell;
+use async_nats::{ConnectOptions, Event};
+use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
 use super::{BrokerError, Message, Sent, TIMEOUT, tls};
 use crate::settings::{Connection, Tls};
+
+const NOT_CONNECTED: &str = "not connected";
 
 /// Header with the media type of the content.
 const CONTENT_TYPE: &str = "Content-Type";
@@ -21,7 +22,14 @@ const KEY: &str = "Jackpot-Key";
 pub(super) struct Nats {
     settings: Connection,
     /// The client keeps its connection, and connects again by itself.
-    connected: OnceCell<Context>,
+    connected: OnceCell<Connected>,
+}
+
+#[derive(Debug)]
+struct Connected {
+    context: Context,
+    /// Whether the connection is down.
+    down: watch::Receiver<bool>,
 }
 
 impl Nats {
@@ -47,10 +55,11 @@ impl Nats {
     }
 
     async fn send_one(&self, subject: &str, message: &Message) -> Result<(), BrokerError> {
-        let context = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
+        let connected = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
+        let mut down = connected.down.clone();
         // The client would keep the message and send it later, when the caller has long begun to try again.
-        if context.client().connection_state() != State::Connected {
-            return Err(BrokerError::new("not connected"));
+        if *down.borrow() {
+            return Err(BrokerError::new(NOT_CONNECTED));
         }
         let publish = PublishMessage::build()
             .payload(message.content.clone())
@@ -58,7 +67,7 @@ impl Nats {
             .header(KEY, message.key.as_str())
             .message_id(&message.id);
         let acknowledged = async {
-            let sent = context.send_publish(subject.to_owned(), publish).await;
+            let sent = connected.context.send_publish(subject.to_owned(), publish).await;
             sent.map_err(BrokerError::new)?.await.map_err(BrokerError::new)
         };
         // A repeat that the server knows is acknowledged as a duplicate.
@@ -69,9 +78,18 @@ impl Nats {
     }
 }
 
-async fn connect(settings: &Connection) -> Result<Context, BrokerError> {
+async fn connect(settings: &Connection) -> Result<Connected, BrokerError> {
+    let (set_down, down) = watch::channel(false);
     let mut options = ConnectOptions::new()
         .name("jackpot")
+        .event_callback(move |event| {
+            match event {
+                Event::Connected => set_down.send_replace(false),
+                Event::Disconnected | Event::Closed => set_down.send_replace(true),
+                _ => false,
+            };
+            std::future::ready(())
+        })
         .connection_timeout(TIMEOUT)
         .request_timeout(Some(TIMEOUT));
     if settings.tls == Tls::On {
