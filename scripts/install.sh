@@ -149,6 +149,7 @@ case "${1:-}" in
     # The black-box checks over TLS need a TLS client and make a certificate.
     want stunnel stunnel4
     want openssl openssl
+    want nats-server nats-server
     postgres_programs >/dev/null || packages+=(postgresql)
     # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
@@ -157,6 +158,8 @@ case "${1:-}" in
     engine_packages
     install_packages
     python_tools
+    # A broker that is compatible with Kafka.
+    python_tools brokers
     # What looks at the pages for barriers.
     node_tools tests/pages pages
     cargo_tool cargo-nextest "$NEXTEST_VERSION"

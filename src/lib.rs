@@ -11,7 +11,7 @@
 //! | `main` | starts the program | `cli` |
 //! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `rng-test`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `events`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
-//! | [`events`] | events out: delivers what the ledger's events tell to the webhooks of subscriptions | `http`, `ledger`, `settings`, `sql`, `subject`, `telemetry` |
+//! | [`events`] | events out: delivers what the ledger's events tell to the webhooks, topics and subjects of subscriptions | `broker`, `http`, `ledger`, `settings`, `sql`, `subject`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue; `randomness`: seven tests over the draw | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
@@ -28,6 +28,7 @@
 //! | [`combiner`] | joins requests into one call for each thread and jackpot or coupon | `store`, `subject`, `telemetry` |
 //! | [`subject`] | what every subject (jackpot, coupon, room) has: its kind, the mark of its events, replies of scripts, the tail of its stream, what an instance remembers, the engine of operators' requests | `sql`, `store` |
 //! | [`store`] | Redis: connection (embedded, standalone, sentinel, cluster), keys, script calls, health | `settings` |
+//! | [`broker`] | connections to NATS and Kafka, as settings name them; messages go out in order, each durable | `settings` |
 //! | [`master_secret`] | the secrets that seeds come from | `settings` |
 //! | [`telemetry`] | log lines, metrics and traces | `settings` |
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
@@ -59,7 +60,7 @@
 //! | [`jackpot`] | `batch/drawn`, `batch/entries`, `expected/advance`, `expected/meters`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/daily`, `ledger/event`, `ledger/fold`, `ledger/forgotten`, `ledger/parts`, `ledger/postings`, `ledger/records`, `ledger/report`, `ledger/sides`, `ledger/sources`, `ledger/steps`, `ledger/stuck/evidence`, `ledger/stuck/salvage`, `ledger/takes`, `segment` |
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
-//! | [`events`] | `address`, `cloudevent`, `subscription` |
+//! | [`events`] | `address`, `cloudevent`, `subscription`, `target` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |
 //! | [`proof`] | `format`, `randomness`, `verify` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
@@ -80,6 +81,7 @@
 
 pub mod app;
 pub mod backup;
+pub mod broker;
 pub mod capability;
 pub mod cli;
 pub mod combiner;

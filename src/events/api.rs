@@ -14,10 +14,10 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::cloudevent::{Message, id_of};
 use super::deliverer::{ALARM_MS, Events};
+use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
-use super::stream::NO_SECRET;
-use super::subscription::{Begin, Definition, SubscriptionDocument, Target, known_types, subject_of};
-use super::webhook::Outcome;
+use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, subject_of};
+use super::target::Target;
 use crate::http::auth::{self, operator};
 use crate::http::body::{Body, Described};
 use crate::http::problem::{FieldError, Problem};
@@ -158,7 +158,7 @@ pub(crate) struct ProbeAnswer {
 #[derive(OpenApi)]
 #[openapi(
     paths(put, list, get, delete, pause, resume, replay, skip, test),
-    tags((name = "subscriptions", description = "Events out: to webhooks, at least once, in order within a subject"))
+    tags((name = "subscriptions", description = "Events out: to webhooks, Kafka and NATS, at least once, in order within a subject"))
 )]
 pub struct ApiDoc;
 
@@ -193,7 +193,7 @@ pub(crate) async fn put(
     Body(document): Body<SubscriptionDocument>,
 ) -> Result<HttpResponse, Problem> {
     let shared = &events.0;
-    let definition = Definition::check(document, &types(&events), shared.allow_private).map_err(refused)?;
+    let definition = Definition::check(document, &types(&events), &shared.allowed).map_err(refused)?;
     let by = operator(&caller, &request_id);
     let stored = shared.subscriptions.put(&id, &definition, &shared.secrets, &by).await?;
     events.changed(&id);
@@ -336,15 +336,13 @@ pub(crate) async fn test(
     let nonce = hex::encode(random::bytes::<16>().map_err(StoreError::from)?);
     let now = Timestamp::now();
     let message = Message::test(shared.ledger_id(), &id, &nonce, now.as_millisecond());
-    let outcome = match subscription.key(&shared.secrets) {
-        Some(key) => {
-            let url = subscription.definition.url();
-            shared.webhooks.send_anew(url, &key, &message, now.as_second()).await
-        }
-        None => Outcome::failed(NO_SECRET),
+    let key = subscription.key(&shared.secrets);
+    let outcome = match shared.sinks.of(subscription.definition.destination(), key) {
+        Ok(sink) => sink.send_anew(&message).await,
+        Err(lacks) => Outcome::failed(lacks),
     };
     let (delivered, status, error) = match outcome {
-        Outcome::Delivered(status) => (true, Some(status), None),
+        Outcome::Delivered(status) => (true, status, None),
         Outcome::Gone => (false, Some(410), Some("the target answered 410 Gone".to_owned())),
         Outcome::Failed { status, error } => (false, status, Some(error)),
     };

@@ -15,6 +15,8 @@ pub const CONTENT_TYPE: &str = "application/cloudevents+json";
 pub struct Message {
     /// `{kind}:{subject id}:{history}:{n}:{i}`.
     pub id: String,
+    /// `{kind}:{subject id}`.
+    pub subject: String,
     /// JSON.
     pub body: String,
 }
@@ -37,7 +39,11 @@ impl Message {
             told.n,
             event.data,
         );
-        Self { id, body }
+        Self {
+            id,
+            subject: format!("{kind}:{subject}"),
+            body,
+        }
     }
 
     /// What `/test` sends: an event of no subject. `nonce` is another one each time.
@@ -48,7 +54,11 @@ impl Message {
             r#"{{"specversion":"1.0","id":"{id}","source":"/ledgers/{ledger_id}","type":"jackpot.test.v1","subject":"subscription:{subscription}","time":"{}","datacontenttype":"application/json","data":{{"subscription_id":"{subscription}"}}}}"#,
             rfc3339(now_ms),
         );
-        Self { id, body }
+        Self {
+            id,
+            subject: format!("subscription:{subscription}"),
+            body,
+        }
     }
 
     /// The id in the headers of a webhook: the id itself may be too long for them.

@@ -16,9 +16,11 @@ use tracing::{debug, warn};
 use super::cursors::Cursors;
 use super::place::{Key, Place};
 use super::reading::Outbox;
+use super::sink::Sinks;
 use super::store::{Status, StreamRow, Subscription, Subscriptions, read_stream};
 use super::stream::{Ended, Live, Stream};
-use super::webhook::{WebhookError, Webhooks};
+use super::target::Allowed;
+use super::webhook::WebhookError;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::Kinds;
 use crate::ledger::news::News;
@@ -50,11 +52,11 @@ pub const ALARM_MS: i64 = 24 * 3_600_000;
 pub(super) struct Shared {
     pub subscriptions: Subscriptions,
     pub outbox: Outbox,
-    pub webhooks: Webhooks,
+    pub sinks: Sinks,
     pub secrets: Secrets,
     pub cursors: Cursors,
     pub metrics: Arc<Metrics>,
-    pub allow_private: bool,
+    pub allowed: Allowed,
     news: Arc<News>,
     instance: String,
     lease: Duration,
@@ -102,15 +104,20 @@ impl Events {
         kinds: Kinds,
         metrics: Arc<Metrics>,
     ) -> Result<Self, WebhookError> {
-        let (sql, allow_private) = (ledger.sql.clone(), settings.events.allow_private_targets);
+        let sql = ledger.sql.clone();
+        let connections = settings.events.connections.iter();
+        let allowed = Allowed {
+            private: settings.events.allow_private_targets,
+            connections: connections.map(|(name, of)| (name.clone(), of.kind)).collect(),
+        };
         Ok(Self(Arc::new(Shared {
             outbox: Outbox::new(sql.clone(), kinds),
             subscriptions: Subscriptions { sql },
-            webhooks: Webhooks::new(allow_private)?,
+            sinks: Sinks::new(&settings.events)?,
             secrets: secrets.clone(),
             cursors: Cursors::default(),
             metrics,
-            allow_private,
+            allowed,
             news: Arc::clone(&ledger.news),
             instance: hex::encode(random::bytes::<16>()?),
             lease: Duration::from_millis(settings.ledger.lease_ms),
@@ -364,7 +371,8 @@ impl Deliverer {
                         before.end();
                     }
                     let key = subscription.key(&self.shared.secrets);
-                    now.insert(id.clone(), Arc::new(Live::new(subscription, key)));
+                    let sink = self.shared.sinks.of(subscription.definition.destination(), key);
+                    now.insert(id.clone(), Arc::new(Live::new(subscription, sink)));
                     changed.push(id);
                 }
             }

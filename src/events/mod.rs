@@ -5,11 +5,13 @@
 //! | --- | --- |
 //! | [`subscription`] | a definition: where events go, which types, which subjects. Pure |
 //! | [`cloudevent`] | the envelope of what is sent. Pure |
+//! | [`target`] | a target: webhook, topic of Kafka, subject of NATS. Pure |
 //! | [`address`] | which addresses a webhook may have. Pure |
 //! | [`key`] | the key that signs what a subscription gets |
 //! | [`store`] | subscriptions and their cursors in SQL |
 //! | [`reading`] | the next events of a subject, and how many there are |
-//! | [`webhook`] | sends one event |
+//! | [`sink`] | sends one event: the trait, and the topics of brokers |
+//! | [`webhook`] | sends one event to a URL |
 //! | [`place`], [`cursors`] | how far a subject is, and the one writer of cursors |
 //! | [`stream`] | delivers one subject to one subscription, in order |
 //! | [`deliverer`] | takes leases, starts streams, follows changes |
@@ -24,7 +26,9 @@ pub mod key;
 mod place;
 mod problem;
 pub mod reading;
+pub mod sink;
 pub mod store;
 mod stream;
 pub mod subscription;
+pub mod target;
 pub mod webhook;

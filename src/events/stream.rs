@@ -4,15 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tracing::{debug, warn};
 
 use super::cloudevent::Message;
 use super::deliverer::Shared;
-use super::key::Key;
 use super::place::Place;
+use super::sink::{Outcome, Sink};
 use super::store::Subscription;
-use super::webhook::Outcome;
 use crate::ledger::outgoing::{Outgoing, TellError, Told};
 use crate::random;
 
@@ -26,19 +24,18 @@ const JITTER_PCT: u32 = 20;
 const AFTER_SQL: Duration = Duration::from_millis(500);
 
 /// A subscription as a stream uses it, until it changes.
-#[derive(Debug)]
 pub(super) struct Live {
     pub subscription: Subscription,
-    /// `None`: this instance lacks the master secret.
-    pub key: Option<Key>,
+    /// Or what this instance lacks for it.
+    pub sink: Result<Arc<dyn Sink>, String>,
     is_over: AtomicBool,
 }
 
 impl Live {
-    pub fn new(subscription: Subscription, key: Option<Key>) -> Self {
+    pub fn new(subscription: Subscription, sink: Result<Arc<dyn Sink>, String>) -> Self {
         Self {
             subscription,
-            key,
+            sink,
             is_over: AtomicBool::new(false),
         }
     }
@@ -148,13 +145,9 @@ impl Stream {
     }
 
     async fn send(&self, message: &Message) -> Outcome {
-        let url = self.live.subscription.definition.url();
-        match &self.live.key {
-            Some(key) => {
-                let now_s = Timestamp::now().as_second();
-                self.shared.webhooks.send(url, key, message, now_s).await
-            }
-            None => Outcome::failed(NO_SECRET),
+        match &self.live.sink {
+            Ok(sink) => sink.send(message).await,
+            Err(lacks) => Outcome::failed(lacks.as_str()),
         }
     }
 
@@ -175,10 +168,6 @@ impl Stream {
         self.live.is_over() || self.place.is_lost() || !self.shared.holds_leases()
     }
 }
-
-/// Why nothing can be signed.
-pub(super) const NO_SECRET: &str = "the draw secret that the key of this subscription is derived from is not configured any \
-                                    more: put the subscription again to give it a new key";
 
 /// The wait after the last of so many failed tries.
 fn wait(tries: u32) -> Duration {

@@ -1,15 +1,13 @@
 //! The definition of a subscription: where events go, which types, which subjects. Pure.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use jackpot_core::ids::Id;
 use jackpot_core::violation::Violation;
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
 use utoipa::ToSchema;
 
-use super::address::is_public;
+use super::target::{Allowed, Destination, Target};
 use crate::ledger::outgoing::STEP;
 use crate::subject::kinds::KindName;
 
@@ -19,8 +17,6 @@ const ALL: &str = "*";
 const ALL_OF: &str = ".*";
 /// Most types and subjects of a subscription.
 const MAX_NAMES: usize = 100;
-/// Longest URL, in characters.
-const MAX_URL_CHARS: usize = 2_048;
 
 /// A subscription, as a PUT sends it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -37,23 +33,6 @@ pub struct SubscriptionDocument {
     /// Where subjects begin that the subscription did not have before.
     #[serde(default)]
     pub from: Begin,
-}
-
-/// Where events go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    pub webhook: Webhook,
-}
-
-/// A URL that takes each event as a POST.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Webhook {
-    /// `https://` or `http://`, without user, password and fragment; up to 2,048 characters. Its host has only public
-    /// addresses, unless the setting `events.allow_private_targets` is on.
-    #[schema(example = "https://hooks.example/jackpot")]
-    pub url: String,
 }
 
 /// Where a subject begins.
@@ -81,7 +60,7 @@ impl Begin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     document: SubscriptionDocument,
-    url: Url,
+    destination: Destination,
 }
 
 impl Definition {
@@ -92,16 +71,13 @@ impl Definition {
     pub fn check(
         document: SubscriptionDocument,
         known: &BTreeSet<&'static str>,
-        allow_private: bool,
+        allowed: &Allowed,
     ) -> Result<Self, Vec<Violation>> {
         let mut wrong = Vec::new();
-        let url = match url_of(&document.target.webhook.url, allow_private) {
-            Ok(url) => Some(url),
-            Err(rule) => {
-                wrong.push(Violation::new("target.webhook.url", rule));
-                None
-            }
-        };
+        let destination = document
+            .target
+            .check(allowed)
+            .map_err(|violation| wrong.push(violation));
         check_names("types", &document.types, &mut wrong);
         for (place, name) in document.types.iter().enumerate() {
             if !is_type(name, known) {
@@ -118,8 +94,8 @@ impl Definition {
                 wrong.push(Violation::new(format!("subjects[{place}]"), rule));
             }
         }
-        match url {
-            Some(url) if wrong.is_empty() => Ok(Self { document, url }),
+        match destination {
+            Ok(destination) if wrong.is_empty() => Ok(Self { document, destination }),
             _ => Err(wrong),
         }
     }
@@ -127,8 +103,8 @@ impl Definition {
     /// Reads one that was checked when it was put. Types of another version of the program are left as they are.
     #[must_use]
     pub fn stored(document: SubscriptionDocument) -> Option<Self> {
-        let url = url_of(&document.target.webhook.url, true).ok()?;
-        Some(Self { document, url })
+        let destination = document.target.stored()?;
+        Some(Self { document, destination })
     }
 
     #[must_use]
@@ -137,8 +113,8 @@ impl Definition {
     }
 
     #[must_use]
-    pub fn url(&self) -> &Url {
-        &self.url
+    pub fn destination(&self) -> &Destination {
+        &self.destination
     }
 
     /// Whether it subscribes to a type.
@@ -173,16 +149,6 @@ pub fn subject_of(name: &str) -> Option<(KindName, Id)> {
     Some((KindName::parse(kind)?, Id::parse(id).ok()?))
 }
 
-/// Whether the host of a URL is an address, and not a public one.
-#[must_use]
-pub fn is_private(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => !is_public(IpAddr::V6(address)),
-        Some(Host::Domain(_)) | None => false,
-    }
-}
-
 fn check_names(field: &str, names: &[String], wrong: &mut Vec<Violation>) {
     if !(1..=MAX_NAMES).contains(&names.len()) {
         wrong.push(Violation::new(field, format!("must have 1 to {MAX_NAMES} of them")));
@@ -212,39 +178,21 @@ fn matches(name: &str, kind: &str) -> bool {
     }
 }
 
-/// The parser of URLs forgives much: it takes `http:///host` and drops line breaks. So the text is looked at first.
-fn url_of(text: &str, allow_private: bool) -> Result<Url, String> {
-    let begin = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let has_host = begin.is_some_and(|rest| !rest.starts_with(['/', '\\', '?', '#']) && !rest.is_empty());
-    let is_plain = text.len() <= MAX_URL_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic());
-    let url = Url::parse(text).ok().filter(|_| has_host && is_plain);
-    let url = url.ok_or_else(|| {
-        format!("must be http:// or https:// with a host, in at most {MAX_URL_CHARS} printable ASCII characters")
-    })?;
-    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-        return Err("must have no user, password or fragment: every request is signed".to_owned());
-    }
-    if url.port() == Some(0) {
-        return Err("must have a port from 1 to 65535".to_owned());
-    }
-    if !allow_private && is_private(&url) {
-        return Err(
-            "must not be a private, local or otherwise special address, unless the setting events.allow_private_targets is on"
-                .to_owned(),
-        );
-    }
-    Ok(url)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::target::Webhook;
+
+    fn allowed(private: bool) -> Allowed {
+        Allowed {
+            private,
+            ..Allowed::default()
+        }
+    }
 
     fn document(url: &str, types: &[&str], subjects: &[&str]) -> SubscriptionDocument {
         SubscriptionDocument {
-            target: Target {
-                webhook: Webhook { url: url.to_owned() },
-            },
+            target: Target::Webhook(Webhook { url: url.to_owned() }),
             types: types.iter().map(|&name| name.to_owned()).collect(),
             subjects: subjects.iter().map(|&name| name.to_owned()).collect(),
             from: Begin::Now,
@@ -257,7 +205,7 @@ mod tests {
     }
 
     fn fields(document: SubscriptionDocument, allow_private: bool) -> Vec<String> {
-        let wrong = Definition::check(document, &known(), allow_private).expect_err("refused");
+        let wrong = Definition::check(document, &known(), &allowed(allow_private)).expect_err("refused");
         wrong.into_iter().map(|violation| violation.field).collect()
     }
 
@@ -267,7 +215,7 @@ mod tests {
             Definition::check(
                 document("https://hooks.example/a?b=c", types, subjects),
                 &known(),
-                false,
+                &allowed(false),
             )
             .expect("right")
         };
@@ -353,12 +301,12 @@ mod tests {
                 ["target.webhook.url"],
                 "{host}"
             );
-            assert!(Definition::check(document(&url, &["*"], &["*"]), &known(), true).is_ok());
+            assert!(Definition::check(document(&url, &["*"], &["*"]), &known(), &allowed(true)).is_ok());
         }
         for host in ["1.1.1.1", "[2606:4700:4700::1111]", "hooks.example"] {
             let url = format!("http://{host}/");
             assert!(
-                Definition::check(document(&url, &["*"], &["*"]), &known(), false).is_ok(),
+                Definition::check(document(&url, &["*"], &["*"]), &known(), &allowed(false)).is_ok(),
                 "{host}"
             );
         }

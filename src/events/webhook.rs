@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
@@ -15,7 +17,8 @@ use url::Url;
 use super::address::is_public;
 use super::cloudevent::{self, Message};
 use super::key::Key;
-use super::subscription::is_private;
+use super::sink::{Outcome, Sink};
+use super::target::is_private;
 use crate::random::RandomError;
 use crate::tls;
 
@@ -44,31 +47,6 @@ pub enum WebhookError {
     Random(#[from] RandomError),
 }
 
-/// What came of one try.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// 2xx.
-    Delivered(u16),
-    /// 410: the target wants no more.
-    Gone,
-    /// Anything else. It is tried again.
-    Failed {
-        /// The answer, if there was one.
-        status: Option<u16>,
-        error: String,
-    },
-}
-
-impl Outcome {
-    /// A failure without an answer.
-    pub fn failed(error: impl Into<String>) -> Self {
-        Self::Failed {
-            status: None,
-            error: error.into(),
-        }
-    }
-}
-
 /// Sends events. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Webhooks {
@@ -88,17 +66,8 @@ impl Webhooks {
         })
     }
 
-    /// One try, over a connection that is there, if one is.
-    pub async fn send(&self, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
-        self.send_by(&self.client, url, key, message, now_s).await
-    }
-
-    /// One try over a new connection: so name, address and certificate are tried as well.
-    pub async fn send_anew(&self, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
-        self.send_by(&self.anew, url, key, message, now_s).await
-    }
-
-    async fn send_by(&self, client: &Client, url: &Url, key: &Key, message: &Message, now_s: i64) -> Outcome {
+    async fn post(&self, client: &Client, (url, key): (&Url, &Key), message: &Message) -> Outcome {
+        let now_s = Timestamp::now().as_second();
         // A literal address is never resolved.
         if !self.allow_private && is_private(url) {
             return Outcome::failed(REFUSED);
@@ -117,6 +86,35 @@ impl Webhooks {
             Ok(answer) => outcome(answer).await,
             Err(error) => Outcome::failed(explain(error)),
         }
+    }
+}
+
+/// The URL of one subscription.
+pub(super) struct Webhook {
+    webhooks: Webhooks,
+    url: Url,
+    key: Arc<Key>,
+}
+
+impl Webhook {
+    pub(super) fn new(webhooks: &Webhooks, url: Url, key: Arc<Key>) -> Self {
+        Self {
+            webhooks: webhooks.clone(),
+            url,
+            key,
+        }
+    }
+}
+
+impl Sink for Webhook {
+    fn send<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
+        let target = (&self.url, self.key.as_ref());
+        Box::pin(self.webhooks.post(&self.webhooks.client, target, message))
+    }
+
+    fn send_anew<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
+        let target = (&self.url, self.key.as_ref());
+        Box::pin(self.webhooks.post(&self.webhooks.anew, target, message))
     }
 }
 
@@ -151,7 +149,7 @@ async fn outcome(mut answer: Response) -> Outcome {
     }
     match status.as_u16() {
         GONE => Outcome::Gone,
-        number if status.is_success() => Outcome::Delivered(number),
+        number if status.is_success() => Outcome::Delivered(Some(number)),
         number => Outcome::Failed {
             status: Some(number),
             error: format!("the target answered {status}"),

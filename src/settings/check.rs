@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use jackpot_core::day;
 use tracing_subscriber::EnvFilter;
 
-use super::{Durability, Http, Proxies, Redis, RedisMode, Reports, Rooms, Settings, SettingsError, Tracing};
+use super::{
+    BrokerKind, Connection, Durability, Events, Http, Proxies, Redis, RedisMode, Reports, Rooms, Sasl, Settings,
+    SettingsError, Tls, Tracing,
+};
 
 /// The schemes that `redis.urls` may have.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
@@ -31,8 +34,66 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     rooms(&settings.rooms)?;
     ledger(settings)?;
     reports(&settings.reports)?;
+    connections(&settings.events)?;
     tracing(&settings.tracing)?;
     log(&settings.log.level)
+}
+
+fn connections(events: &Events) -> Result<(), SettingsError> {
+    events.connections.iter().try_for_each(|(name, connection)| {
+        let wrong = |(key, rule): (&str, &str)| conflict(format!("setting events.connections.{name}.{key}: {rule}"));
+        broker(connection).map_err(wrong)
+    })
+}
+
+/// The first key that is wrong, and its rule. The values can be secrets.
+fn broker(of: &Connection) -> Result<(), (&'static str, &'static str)> {
+    let rule = |holds: bool, key, rule| if holds { Ok(()) } else { Err((key, rule)) };
+    let is_server = |server: &String| {
+        let parts = server.rsplit_once(':');
+        parts.is_some_and(|(host, port)| {
+            let plain = !host.is_empty() && !host.contains(['/', '@', ' ']);
+            plain && port.parse::<u16>().is_ok_and(|port| port > 0)
+        })
+    };
+    rule(!of.servers.is_empty(), "servers", "needs at least one host:port")?;
+    rule(
+        of.servers.iter().all(is_server),
+        "servers",
+        "each must be host:port, such as broker-1.example:9092",
+    )?;
+    let of_tls = [
+        ("ca_file", &of.ca_file),
+        ("cert_file", &of.cert_file),
+        ("key_file", &of.key_file),
+    ];
+    for (key, file) in of_tls {
+        rule(file.is_empty() || of.tls == Tls::On, key, "is only for tls = \"on\"")?;
+    }
+    rule(
+        of.cert_file.is_empty() == of.key_file.is_empty(),
+        "key_file",
+        "goes with cert_file: set both, or none",
+    )?;
+    rule(
+        of.user.is_empty() == of.password.is_empty(),
+        "password",
+        "goes with user: set both, or none",
+    )?;
+    let ways = [&of.user, &of.token, &of.credentials_file];
+    let many = ways.iter().filter(|text| !text.is_empty()).count() > 1;
+    rule(!many, "user", "set one of user, token and credentials_file")?;
+    if of.kind == BrokerKind::Kafka {
+        rule(of.token.is_empty(), "token", "is only for NATS")?;
+        rule(of.credentials_file.is_empty(), "credentials_file", "is only for NATS")?;
+        let open = of.sasl == Sasl::Plain && !of.user.is_empty() && of.tls == Tls::Off;
+        rule(
+            !open,
+            "sasl",
+            "plain sends the password as it is: use tls = \"on\", or scram-sha-512",
+        )?;
+    }
+    Ok(())
 }
 
 fn tracing(tracing: &Tracing) -> Result<(), SettingsError> {

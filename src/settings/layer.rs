@@ -1,5 +1,6 @@
 //! One layer of settings: dotted keys with values, checked against the compiled-in default, which has every key.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -12,6 +13,68 @@ pub(super) type Layer = BTreeMap<String, Value>;
 
 /// The prefix of variables that are settings.
 pub(super) const PREFIX: &str = "JACKPOT__";
+
+/// Sections with one more level, whose names the operator chooses. The default has their keys below the name `*`.
+const NAMED: [&str; 1] = ["events.connections"];
+
+/// The name that stands for all names in the default.
+const ANY: &str = "*";
+
+/// Section, name and last part of a key of a named section.
+fn named(key: &str) -> Option<(&'static str, &str, &str)> {
+    NAMED.into_iter().find_map(|section| {
+        let (name, rest) = key.strip_prefix(section)?.strip_prefix('.')?.split_once('.')?;
+        Some((section, name, rest))
+    })
+}
+
+/// The names that the layer has in a named section, in order.
+pub(super) fn names(layer: &Layer, section: &str) -> Vec<String> {
+    let all = layer.keys().filter_map(|key| named(key));
+    let of_section = all.filter(|(found, name, _)| *found == section && *name != ANY);
+    let mut names: Vec<String> = of_section.map(|(_, name, _)| name.to_owned()).collect();
+    names.dedup();
+    names
+}
+
+/// The key by which the default has it.
+pub(super) fn in_default(key: &str) -> Cow<'_, str> {
+    match named(key) {
+        Some((section, _, rest)) => Cow::Owned(format!("{section}.{ANY}.{rest}")),
+        None => Cow::Borrowed(key),
+    }
+}
+
+/// The default's value of a key.
+fn known<'a>(key: &str, default: &'a Layer) -> Option<&'a Value> {
+    match named(key) {
+        Some((_, name, _)) if !is_name(name) => None,
+        _ => default.get(in_default(key).as_ref()),
+    }
+}
+
+/// A name of an environment variable can hold it.
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+/// Gives each named section the default's value of every key that it lacks.
+pub(super) fn complete(merged: &mut Layer) {
+    for section in NAMED {
+        let prefix = format!("{section}.{ANY}.");
+        let (of_all, rest): (Layer, Layer) = std::mem::take(merged)
+            .into_iter()
+            .partition(|(key, _)| key.starts_with(&prefix));
+        *merged = rest;
+        for name in names(merged, section) {
+            for (key, value) in &of_all {
+                let key = format!("{section}.{name}.{}", &key[prefix.len()..]);
+                merged.entry(key).or_insert_with(|| value.clone());
+            }
+        }
+    }
+}
 
 /// Turns nested tables into dotted keys.
 pub(super) fn flatten(table: Map<String, Value>) -> Layer {
@@ -40,7 +103,7 @@ fn flatten_into(flat: &mut Layer, key: String, value: Value) {
 pub(super) fn check(layer: &mut Layer, default: &Layer, origin: &str) -> Result<(), SettingsError> {
     layer.retain(|key, value| !(is_empty_table(value) && is_section(key, default)));
     for (key, value) in layer {
-        let Some(known) = default.get(key) else {
+        let Some(known) = known(key, default) else {
             return Err(SettingsError::UnknownKey {
                 key: key.clone(),
                 origin: origin.to_owned(),
@@ -108,7 +171,7 @@ pub(super) fn environment(
         };
         let key = rest.to_ascii_lowercase().replace("__", ".");
         let origin = format!("the environment variable {name}");
-        let Some(known) = default.get(&key) else {
+        let Some(known) = known(&key, default) else {
             return Err(SettingsError::UnknownKey { key, origin });
         };
         let kind = match &known.kind {

@@ -41,6 +41,7 @@ impl Settings {
         }
         let unknown_variables = variables::unknown(&variables);
         merged.extend(layer::environment(variables.into_iter(), &default)?);
+        layer::complete(&mut merged);
         range::check(&merged)?;
         let from_files = twins::resolve(&mut merged)?;
         let settings = Settings {

@@ -11,6 +11,7 @@ mod tests;
 mod twins;
 mod variables;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -237,6 +238,75 @@ impl Settings {
     }
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Events {
+    pub allow_private_targets: bool,
+    /// By name. None stands in the default.
+    #[serde(default)]
+    pub connections: BTreeMap<String, Connection>,
+}
+
+/// Which protocol a broker speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BrokerKind {
+    /// NATS with `JetStream`.
+    Nats,
+    /// Kafka, or a server that is compatible with it.
+    Kafka,
+}
+
+/// How a client proves its password to Kafka.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sasl {
+    /// The password itself, inside TLS.
+    Plain,
+    #[serde(rename = "scram-sha-256")]
+    ScramSha256,
+    #[serde(rename = "scram-sha-512")]
+    ScramSha512,
+}
+
+/// A connection to a broker.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Connection {
+    pub kind: BrokerKind,
+    pub servers: Vec<String>,
+    pub tls: Tls,
+    pub ca_file: String,
+    pub cert_file: String,
+    pub key_file: String,
+    pub user: String,
+    pub password: String,
+    pub token: String,
+    pub credentials_file: String,
+    pub sasl: Sasl,
+}
+
+/// Whether a connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tls {
+    On,
+    Off,
+}
+
+impl fmt::Debug for Connection {
+    /// Password and token are secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("kind", &self.kind)
+            .field("servers", &self.servers)
+            .field("tls", &self.tls)
+            .finish_non_exhaustive()
+    }
+}
+
 impl fmt::Debug for Ledger {
     /// The URL can hold a password, and the key signs receipts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,13 +315,6 @@ impl fmt::Debug for Ledger {
             .field("auto_restore", &self.auto_restore)
             .finish_non_exhaustive()
     }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "see Settings")]
-pub struct Events {
-    pub allow_private_targets: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

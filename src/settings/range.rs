@@ -3,7 +3,7 @@
 use config::ValueKind;
 
 use super::SettingsError;
-use super::layer::Layer;
+use super::layer::{Layer, in_default};
 use super::load::FORMAT;
 
 /// An integer key with its smallest and largest value, and whether 0 is allowed as well, with a meaning of its own.
@@ -63,6 +63,12 @@ const WORDS: &[(&str, &[&str])] = &[
     ("redis.durability", &["local", "replicated"]),
     ("redis.check_config", &["required", "if-allowed"]),
     ("ledger.auto_restore", &["on", "off", ""]),
+    ("events.connections.*.kind", &["nats", "kafka"]),
+    ("events.connections.*.tls", &["on", "off"]),
+    (
+        "events.connections.*.sasl",
+        &["plain", "scram-sha-256", "scram-sha-512"],
+    ),
     ("log.format", &["pretty", "json"]),
 ];
 
@@ -83,15 +89,19 @@ pub(super) fn check(merged: &Layer) -> Result<(), SettingsError> {
 }
 
 fn words(merged: &Layer) -> Result<(), SettingsError> {
-    for (key, words) in WORDS {
-        let Some(ValueKind::String(word)) = merged.get(*key).map(|value| &value.kind) else {
+    for (key, value) in merged {
+        let ValueKind::String(word) = &value.kind else {
+            continue;
+        };
+        let of_default = in_default(key);
+        let Some((known, words)) = WORDS.iter().find(|words| words.0 == of_default) else {
             continue;
         };
         if !words.contains(&word.as_str()) {
             return Err(SettingsError::OutOfRange {
-                key: (*key).to_owned(),
+                key: key.clone(),
                 value: format!(" = {word:?}"),
-                rule: rule(key).unwrap_or_default(),
+                rule: rule(known).unwrap_or_default(),
             });
         }
     }

@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
-use super::{RedisMode, Settings, SettingsError, layer, range};
+use super::{BrokerKind, RedisMode, Settings, SettingsError, Tls, layer, range};
 use config::{File, FileFormat, Source, ValueKind};
 
 fn with(file: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
@@ -366,6 +366,83 @@ fn every_secret_has_a_twin_that_names_a_file() {
     for secret in ["5f5f", "aaaa", "bbbb", "u:p", "rediss"] {
         assert!(!shown.contains(secret), "{shown}");
     }
+}
+
+#[test]
+fn a_connection_to_a_broker_has_a_name_of_its_own() {
+    assert!(with(None, &[]).unwrap().events.connections.is_empty());
+    let password = secret_file(b"pa55word\n");
+    let path = password.path().to_str().unwrap();
+    let text = "[events.connections.main]\nservers = [\"a:4222\", \"b:4222\"]\nuser = \"u\"\n";
+    let variables = [
+        ("JACKPOT__EVENTS__CONNECTIONS__MAIN__PASSWORD_FILE", path),
+        ("JACKPOT__EVENTS__CONNECTIONS__LOG_2__KIND", "kafka"),
+        ("JACKPOT__EVENTS__CONNECTIONS__LOG_2__TLS", "off"),
+        ("JACKPOT__EVENTS__CONNECTIONS__LOG_2__SERVERS", "k1:9092,k2:9092"),
+    ];
+    let settings = with(Some(text), &variables).unwrap();
+    let all: Vec<_> = settings.events.connections.iter().collect();
+    let [(first, log), (second, main)] = all.as_slice() else {
+        panic!("{:?}", settings.events)
+    };
+    assert_eq!(
+        (first.as_str(), log.kind, log.tls),
+        ("log_2", BrokerKind::Kafka, Tls::Off)
+    );
+    assert_eq!(log.servers, ["k1:9092", "k2:9092"]);
+    assert_eq!(
+        (second.as_str(), main.kind, main.tls),
+        ("main", BrokerKind::Nats, Tls::On)
+    );
+    assert_eq!((main.user.as_str(), main.password.as_str()), ("u", "pa55word"));
+    assert!(!format!("{settings:?}").contains("pa55word"));
+}
+
+#[test]
+fn a_wrong_connection_is_named_by_key_and_rule() {
+    for (line, key, part) in [
+        ("user = \"\"", "servers", "at least one"),
+        ("servers = [\"a\"]", "servers", "host:port"),
+        ("servers = [\"a:0\"]", "servers", "host:port"),
+        ("servers = [\"nats://a:1\"]", "servers", "host:port"),
+        ("servers = [\"a:1\"]\nkind = \"rabbit\"", "kind", "nats or kafka"),
+        ("servers = [\"a:1\"]\ntls = \"maybe\"", "tls", "on or off"),
+        ("servers = [\"a:1\"]\nsasl = \"md5\"", "sasl", "scram-sha-512"),
+        (
+            "servers = [\"a:1\"]\ntls = \"off\"\nca_file = \"f\"",
+            "ca_file",
+            "only for tls",
+        ),
+        ("servers = [\"a:1\"]\ncert_file = \"f\"", "key_file", "cert_file"),
+        ("servers = [\"a:1\"]\nuser = \"u\"", "password", "user"),
+        (
+            "servers = [\"a:1\"]\nuser = \"u\"\npassword = \"p\"\ntoken = \"t\"",
+            "user",
+            "one of",
+        ),
+        (
+            "servers = [\"a:1\"]\nkind = \"kafka\"\ntoken = \"hidden\"",
+            "token",
+            "only for NATS",
+        ),
+        (
+            "servers = [\"a:1\"]\nkind = \"kafka\"\ntls = \"off\"\nuser = \"u\"\npassword = \"hidden\"\nsasl = \"plain\"",
+            "sasl",
+            "tls",
+        ),
+        ("colour = \"red\"", "colour", "unknown"),
+    ] {
+        let said = refusal(Some(&format!("[events.connections.main]\n{line}\n")), &[]);
+        let named = format!("events.connections.main.{key}");
+        assert!(
+            said.contains(&named) && said.contains(part) && !said.contains("hidden"),
+            "{line}: {said}"
+        );
+    }
+    let said = refusal(Some("[events.connections.Main]\nservers = [\"a:1\"]\n"), &[]);
+    assert!(said.contains("events.connections.Main"), "{said}");
+    let said = refusal(Some("[events.connections.\"*\"]\nservers = [\"a:1\"]\n"), &[]);
+    assert!(said.contains("events.connections.*"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use config::{Value, ValueKind};
 
 use super::SettingsError;
-use super::layer::Layer;
+use super::layer::{self, Layer};
 use crate::secret_file::{self, Readers, SecretFileError};
 
 /// Largest file: a hundred URLs have some KiB.
@@ -21,9 +21,20 @@ const SECRETS: [&str; 6] = [
     "redis.urls",
 ];
 
+/// The settings of each connection to a broker that can hold one.
+const OF_CONNECTIONS: [&str; 2] = ["password", "token"];
+
+/// Every setting that can hold a secret.
+fn secrets(merged: &Layer) -> Vec<String> {
+    let of_connections = layer::names(merged, "events.connections")
+        .into_iter()
+        .flat_map(|name| OF_CONNECTIONS.map(|key| format!("events.connections.{name}.{key}")));
+    SECRETS.into_iter().map(str::to_owned).chain(of_connections).collect()
+}
+
 /// A secret from a file.
 struct FromFile {
-    key: &'static str,
+    key: String,
     file: String,
 }
 
@@ -36,7 +47,7 @@ pub(super) struct FromFiles(Vec<FromFile>);
 /// A setting beside its twin, or a file that can't be read, is open to others, or has other content.
 pub(super) fn resolve(merged: &mut Layer) -> Result<FromFiles, SettingsError> {
     let mut all = Vec::new();
-    for key in SECRETS {
+    for key in secrets(merged) {
         let twin = format!("{key}_file");
         let Some(ValueKind::String(file)) = merged.remove(&twin).map(|value| value.kind) else {
             continue;
@@ -44,7 +55,7 @@ pub(super) fn resolve(merged: &mut Layer) -> Result<FromFiles, SettingsError> {
         if file.is_empty() {
             continue;
         }
-        if !merged.get(key).is_none_or(is_empty) {
+        if !merged.get(&key).is_none_or(is_empty) {
             return Err(SettingsError::Conflict(format!(
                 "settings {key} and {twin}: set one of them, not both"
             )));
@@ -56,14 +67,14 @@ pub(super) fn resolve(merged: &mut Layer) -> Result<FromFiles, SettingsError> {
                 other => SettingsError::Conflict(format!("setting {twin}: {other}")),
             })?;
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let is_list = matches!(merged.get(key).map(|value| &value.kind), Some(ValueKind::Array(_)));
+        let is_list = matches!(merged.get(&key).map(|value| &value.kind), Some(ValueKind::Array(_)));
         let kind = match lines.as_slice() {
             [] => return Err(named("is empty")),
             _ if is_list => ValueKind::Array(lines.iter().map(|line| Value::from(*line)).collect()),
             [one] => ValueKind::String((*one).to_owned()),
             _ => return Err(named("must hold one line")),
         };
-        merged.insert(key.to_owned(), Value::new(Some(&twin), kind));
+        merged.insert(key.clone(), Value::new(Some(&twin), kind));
         all.push(FromFile { key, file });
     }
     Ok(FromFiles(all))

@@ -2,6 +2,7 @@
 
 mod backup;
 mod benches;
+mod broker;
 mod cli;
 mod console;
 mod coupon;

@@ -6,6 +6,7 @@ mod guarded;
 mod how_to;
 mod numbered;
 pub mod receiver;
+mod topics;
 
 use std::time::Duration;
 

@@ -3,6 +3,7 @@
 //! Backends come from the environment, else from a Docker engine, else from local binaries, else the test fails
 //! and says what to install. A test is never skipped.
 
+pub mod brokers;
 pub mod browser;
 pub mod cluster;
 pub mod fixture;

@@ -1,0 +1,167 @@
+//! Kafka, and servers that are compatible with it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rskafka::BackoffConfig;
+use rskafka::chrono::DateTime;
+use rskafka::client::partition::{Compression, PartitionClient, UnknownTopicHandling};
+use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
+use rskafka::record::Record;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::{BrokerError, Message, Sent, TIMEOUT, tls};
+use crate::settings::{Connection, Sasl, Tls};
+
+/// Bytes of one request: brokers take a megabyte by default.
+const MAX_REQUEST_BYTES: usize = 900_000;
+
+#[derive(Debug)]
+pub(super) struct Kafka {
+    settings: Connection,
+    connected: Mutex<Option<Arc<Connected>>>,
+}
+
+struct Connected {
+    client: Client,
+    topics: Mutex<HashMap<String, Arc<[PartitionClient]>>>,
+}
+
+impl std::fmt::Debug for Connected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connected").finish_non_exhaustive()
+    }
+}
+
+impl Kafka {
+    pub(super) fn new(settings: Connection) -> Self {
+        Self {
+            settings,
+            connected: Mutex::default(),
+        }
+    }
+
+    pub(super) async fn send(&self, topic: &str, messages: &[Message]) -> Sent {
+        let mut count = 0;
+        while count < messages.len() {
+            let part = part(messages, count);
+            let sent = timeout(TIMEOUT, self.send_part(topic, &messages[part.clone()])).await;
+            let sent = sent.unwrap_or_else(|_| Err(BrokerError::new("no answer in time")));
+            if let Err(error) = sent {
+                // The next try connects anew: the topic may have been made again, with other partitions.
+                *self.connected.lock().await = None;
+                return Sent {
+                    count,
+                    stopped: Some(error),
+                };
+            }
+            count = part.end;
+        }
+        Sent { count, stopped: None }
+    }
+
+    /// All of one key, in one request: the broker takes it whole or not at all.
+    async fn send_part(&self, topic: &str, messages: &[Message]) -> Result<(), BrokerError> {
+        let Some(first) = messages.first() else { return Ok(()) };
+        let partitions = self.connected().await?.partitions(topic).await?;
+        let partition = &partitions[partition_of(&first.key, partitions.len())];
+        let records = messages.iter().map(record).collect();
+        let produced = partition.produce(records, Compression::NoCompression).await;
+        produced.map(|_| ()).map_err(BrokerError::new)
+    }
+
+    async fn connected(&self) -> Result<Arc<Connected>, BrokerError> {
+        let mut connected = self.connected.lock().await;
+        if let Some(connected) = &*connected {
+            return Ok(Arc::clone(connected));
+        }
+        let client = connect(&self.settings).await?;
+        let fresh = Arc::new(Connected {
+            client,
+            topics: Mutex::default(),
+        });
+        *connected = Some(Arc::clone(&fresh));
+        Ok(fresh)
+    }
+}
+
+impl Connected {
+    async fn partitions(&self, topic: &str) -> Result<Arc<[PartitionClient]>, BrokerError> {
+        let mut topics = self.topics.lock().await;
+        if let Some(known) = topics.get(topic) {
+            return Ok(Arc::clone(known));
+        }
+        let all = self.client.list_topics().await.map_err(BrokerError::new)?;
+        let found = all.into_iter().find(|found| found.name == topic);
+        let found = found.ok_or_else(|| BrokerError(format!("there is no topic {topic}")))?;
+        let mut partitions = Vec::new();
+        for number in found.partitions {
+            let client = self
+                .client
+                .partition_client(topic, number, UnknownTopicHandling::Error)
+                .await;
+            partitions.push(client.map_err(BrokerError::new)?);
+        }
+        if partitions.is_empty() {
+            return Err(BrokerError(format!("topic {topic} has no partition")));
+        }
+        let partitions: Arc<[PartitionClient]> = partitions.into();
+        topics.insert(topic.to_owned(), Arc::clone(&partitions));
+        Ok(partitions)
+    }
+}
+
+/// The messages from here on that go in one request: of one key, and not too many bytes.
+fn part(messages: &[Message], from: usize) -> Range<usize> {
+    let mut bytes = 0;
+    let fits = messages[from..].iter().take_while(|message| {
+        bytes += message.content.len() + message.key.len() + message.id.len();
+        message.key == messages[from].key && bytes <= MAX_REQUEST_BYTES
+    });
+    // A message that is too large alone goes alone, and the broker says so.
+    let count = fits.count().max(1);
+    from..from + count
+}
+
+/// The partition that librdkafka's `consistent` partitioner chooses.
+fn partition_of(key: &str, count: usize) -> usize {
+    crc32fast::hash(key.as_bytes()) as usize % count
+}
+
+fn record(message: &Message) -> Record {
+    let header = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
+    Record {
+        key: Some(message.key.as_bytes().to_vec()),
+        value: Some(message.content.to_vec()),
+        headers: BTreeMap::from([header("content-type", message.content_type), header("id", &message.id)]),
+        timestamp: DateTime::from_timestamp_millis(Timestamp::now().as_millisecond()).unwrap_or_default(),
+    }
+}
+
+async fn connect(settings: &Connection) -> Result<Client, BrokerError> {
+    // The caller tries again, by its own times.
+    let backoff = BackoffConfig {
+        deadline: Some(TIMEOUT / 2),
+        max_backoff: Duration::from_secs(1),
+        ..BackoffConfig::default()
+    };
+    let mut builder = ClientBuilder::new(settings.servers.clone())
+        .client_id("jackpot")
+        .backoff_config(backoff);
+    if settings.tls == Tls::On {
+        builder = builder.tls_config(Arc::new(tls::config(settings)?));
+    }
+    if !settings.user.is_empty() {
+        let credentials = Credentials::new(settings.user.clone(), settings.password.clone());
+        builder = builder.sasl_config(match settings.sasl {
+            Sasl::Plain => SaslConfig::Plain(credentials),
+            Sasl::ScramSha256 => SaslConfig::ScramSha256(credentials),
+            Sasl::ScramSha512 => SaslConfig::ScramSha512(credentials),
+        });
+    }
+    builder.build().await.map_err(BrokerError::new)
+}

@@ -1,0 +1,77 @@
+//! Brokers that settings name: NATS with `JetStream`, and Kafka. Messages go out in order, and each is on the broker's
+//! disk when it counts as sent.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::settings::{BrokerKind, Connection};
+
+mod kafka;
+mod nats;
+mod tls;
+
+/// For an answer of a broker.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A message.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// The broker drops a repeat of it where it can (NATS: `Nats-Msg-Id`).
+    pub id: String,
+    /// Messages with the same key stay in order (Kafka: they share a partition).
+    pub key: String,
+    /// Media type of the content.
+    pub content_type: &'static str,
+    pub content: Bytes,
+}
+
+/// Why a broker did not take a message.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BrokerError(String);
+
+impl BrokerError {
+    fn new(error: impl ToString) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// How far a broker took messages, which it takes in order.
+#[derive(Debug)]
+pub struct Sent {
+    /// So many are durable, from the first on.
+    pub count: usize,
+    /// Why not all. The broker may have the next one nevertheless: the answer was lost.
+    pub stopped: Option<BrokerError>,
+}
+
+/// A connection that settings name. It connects when it is used, and again after a failure.
+#[derive(Debug)]
+pub struct Broker(Protocol);
+
+#[derive(Debug)]
+enum Protocol {
+    Nats(nats::Nats),
+    Kafka(kafka::Kafka),
+}
+
+impl Broker {
+    /// Nothing is connected yet.
+    #[must_use]
+    pub fn new(settings: Connection) -> Self {
+        Self(match settings.kind {
+            BrokerKind::Nats => Protocol::Nats(nats::Nats::new(settings)),
+            BrokerKind::Kafka => Protocol::Kafka(kafka::Kafka::new(settings)),
+        })
+    }
+
+    /// Sends messages to a topic of Kafka, or to a subject of NATS that a stream keeps. The next one goes out after the one
+    /// before is durable, so that a failure leaves no gap.
+    pub async fn send(&self, topic: &str, messages: &[Message]) -> Sent {
+        match &self.0 {
+            Protocol::Nats(nats) => nats.send(topic, messages).await,
+            Protocol::Kafka(kafka) => kafka.send(topic, messages).await,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Messages to real brokers: order, repeats, failures, TLS and users.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jackpot::broker::{Broker, Message};
+use jackpot::settings::{BrokerKind, Tls};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+
+use crate::support::brokers::{Kept, TestKafka, TestNats, plain};
+use crate::support::eventually;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+fn message(id: usize, key: &str) -> Message {
+    Message {
+        id: format!("{key}:{id}"),
+        key: key.to_owned(),
+        content_type: "application/json",
+        content: format!("{{\"n\":{id}}}").into(),
+    }
+}
+
+fn messages(key: &str, ids: std::ops::Range<usize>) -> Vec<Message> {
+    ids.map(|id| message(id, key)).collect()
+}
+
+fn as_kept(messages: &[Message]) -> Vec<Kept> {
+    let text = |message: &Message| String::from_utf8(message.content.to_vec()).expect("text");
+    messages
+        .iter()
+        .map(|one| Kept {
+            id: one.id.clone(),
+            key: one.key.clone(),
+            content: text(one),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn nats_keeps_messages_in_order_and_a_repeat_once() {
+    let nats = TestNats::start(&[]).await;
+    nats.stream("events", "jackpot.>").await;
+    let broker = Broker::new(plain(BrokerKind::Nats, nats.server()));
+    let all = messages("jackpot:spring", 0..100);
+    for part in [&all[..60], &all[40..]] {
+        let sent = broker.send("jackpot.spring", part).await;
+        assert_eq!((sent.count, sent.stopped.is_none()), (part.len(), true), "{sent:?}");
+    }
+    assert_eq!(nats.kept("events").await, as_kept(&all));
+}
+
+#[tokio::test]
+async fn a_subject_that_no_stream_keeps_is_refused() {
+    let nats = TestNats::start(&[]).await;
+    let broker = Broker::new(plain(BrokerKind::Nats, nats.server()));
+    let sent = broker.send("nowhere", &messages("k", 0..3)).await;
+    let error = sent.stopped.expect("an error").to_string();
+    assert_eq!(sent.count, 0);
+    assert!(error.contains("no stream found"), "{error}");
+}
+
+#[tokio::test]
+async fn a_killed_nats_server_loses_nothing_that_was_sent() {
+    let mut nats = TestNats::start(&[]).await;
+    nats.stream("events", "jackpot.>").await;
+    let broker = Broker::new(plain(BrokerKind::Nats, nats.server()));
+    let all = messages("jackpot:spring", 0..200);
+    let mut sent = 0;
+    for end in [50, 100, 150, 200] {
+        eventually(DEADLINE, "all of them are sent", async || {
+            sent += broker.send("jackpot.spring", &all[sent..end]).await.count;
+            (sent == end).then_some(())
+        })
+        .await;
+        nats.kill9();
+        let while_dead = broker.send("jackpot.spring", &all[..1]).await;
+        assert!(while_dead.count == 0 && while_dead.stopped.is_some(), "{while_dead:?}");
+        nats.restart().await;
+    }
+    assert_eq!(nats.kept("events").await, as_kept(&all));
+}
+
+#[tokio::test]
+async fn users_tokens_and_certificates_are_checked() {
+    let with_user = TestNats::start(&["--user", "u", "--pass", "p"]).await;
+    let with_token = TestNats::start(&["--auth", "secret-token"]).await;
+    for (nats, user, password, token, refused) in [
+        (&with_user, "u", "p", "", false),
+        (&with_user, "u", "wrong", "", true),
+        (&with_user, "", "", "", true),
+        (&with_token, "", "", "secret-token", false),
+        (&with_token, "", "", "wrong", true),
+    ] {
+        let mut settings = plain(BrokerKind::Nats, nats.server());
+        settings.user = user.to_owned();
+        settings.password = password.to_owned();
+        settings.token = token.to_owned();
+        let sent = Broker::new(settings).send("nowhere", &messages("k", 0..1)).await;
+        let error = sent.stopped.expect("no stream, or no entry").to_string();
+        assert_eq!(!error.contains("no stream found"), refused, "{user} {token}: {error}");
+        assert!(!error.contains("wrong") && !error.contains("secret-token"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn tls_checks_the_certificate_of_the_server() {
+    let files = tempfile::tempdir().expect("a directory");
+    let issuer_key = KeyPair::generate().expect("a key");
+    let issuer = CertifiedIssuer::self_signed(
+        {
+            let mut params = CertificateParams::new([]).expect("parameters");
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            // A certificate whose subject is its issuer would count as signed by itself.
+            params
+                .distinguished_name
+                .push(DnType::CommonName, "an authority of tests");
+            params
+        },
+        issuer_key,
+    )
+    .expect("an issuer");
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("parameters");
+    let certificate = params.signed_by(&key, &issuer).expect("a certificate");
+    let write = |name: &str, text: &str| {
+        let path = files.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (ca, cert) = (write("ca.pem", &issuer.pem()), write("cert.pem", &certificate.pem()));
+    let key = write("key.pem", &key.serialize_pem());
+    let nats = TestNats::start(&["--tls", "--tlscert", &cert, "--tlskey", &key]).await;
+    let mut settings = plain(BrokerKind::Nats, nats.server());
+    settings.tls = Tls::On;
+    let unknown = Broker::new(settings.clone())
+        .send("nowhere", &messages("k", 0..1))
+        .await;
+    let error = unknown.stopped.expect("an unknown issuer").to_string();
+    assert!(!error.contains("no stream found"), "{error}");
+    settings.ca_file = ca;
+    let known = Broker::new(settings.clone())
+        .send("nowhere", &messages("k", 0..1))
+        .await;
+    assert!(
+        known
+            .stopped
+            .expect("no stream")
+            .to_string()
+            .contains("no stream found")
+    );
+    settings.ca_file = "/no/such/file".to_owned();
+    let missing = Broker::new(settings).send("nowhere", &messages("k", 0..1)).await;
+    assert!(missing.stopped.expect("no file").to_string().contains("/no/such/file"));
+}
+
+#[tokio::test]
+async fn kafka_keeps_the_messages_of_a_key_in_order_in_one_partition() {
+    let kafka = TestKafka::start().await;
+    kafka.topic("events", 3);
+    let broker = Broker::new(plain(BrokerKind::Kafka, kafka.server()));
+    let keys = ["jackpot:a", "jackpot:b", "coupon:c", "room:d"];
+    for part in [0..50, 50..100] {
+        // Of all keys by turns, as subjects go out.
+        let all: Vec<_> = keys.iter().flat_map(|key| messages(key, part.clone())).collect();
+        let sent = broker.send("events", &all).await;
+        assert_eq!((sent.count, sent.stopped.is_none()), (all.len(), true), "{sent:?}");
+    }
+    let kept = kafka.kept("events", 3).await;
+    for key in keys {
+        let ids: Vec<_> = messages(key, 0..100).into_iter().map(|one| one.id).collect();
+        let found: Vec<_> = kept.iter().filter(|(_, one)| one.key == key).collect();
+        let partitions: BTreeSet<_> = found.iter().map(|(partition, _)| *partition).collect();
+        assert_eq!(partitions.len(), 1, "{key}");
+        assert_eq!(
+            found.iter().map(|(_, one)| one.id.as_str()).collect::<Vec<_>>(),
+            ids,
+            "{key}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_topic_that_is_missing_is_named_and_found_when_it_is_made() {
+    let kafka = TestKafka::start().await;
+    let broker = Broker::new(plain(BrokerKind::Kafka, kafka.server()));
+    let one = messages("k", 0..1);
+    let missing = broker.send("later", &one).await;
+    assert!(missing.stopped.expect("no topic").to_string().contains("later"));
+    kafka.topic("later", 1);
+    let sent = broker.send("later", &one).await;
+    assert_eq!((sent.count, sent.stopped.is_none()), (1, true), "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_broker_that_is_away_is_an_error_and_not_a_wait_for_ever() {
+    let server = format!("127.0.0.1:{}", crate::support::free_port());
+    for kind in [BrokerKind::Nats, BrokerKind::Kafka] {
+        let sent = Broker::new(plain(kind, server.clone()))
+            .send("events", &messages("k", 0..1))
+            .await;
+        assert!(sent.count == 0 && sent.stopped.is_some(), "{sent:?}");
+    }
+}
