@@ -383,12 +383,26 @@ mod tests {
     }
 
     #[test]
-    fn operate_may_do_everything_and_the_others_their_own() {
+    fn operate_may_do_everything_but_approve_and_the_others_their_own() {
         let refused = |caller: Caller, needed| caller.may(needed).unwrap_err().status.as_u16() == 403;
         assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
         assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
         assert!(refused(caller(Role::Play), &[Role::Read]));
         assert!(refused(caller(Role::Read), &[Role::Operate]));
+        assert!(refused(caller(Role::Operate), &[Role::Approve]));
+        for needed in [Role::Play, Role::Read, Role::Operate] {
+            assert!(refused(caller(Role::Approve), &[needed]), "{needed}");
+        }
+    }
+
+    #[test]
+    fn a_key_without_an_owner_is_its_own() {
+        assert_eq!(caller(Role::Approve).owner(), "n");
+        let owned = Rights {
+            owner: Some("bob".parse().unwrap()),
+            ..Role::Approve.into()
+        };
+        assert_eq!(caller(owned).owner(), "bob");
     }
 
     #[test]

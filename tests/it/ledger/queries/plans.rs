@@ -1,7 +1,7 @@
 //! A page is a range of one index: no sort, no scan of a table, whatever its statistics say.
 
 use jackpot::jackpot::ledger::queries::entries::EntryFilters;
-use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
+use jackpot::jackpot::ledger::queries::payouts::{PayoutFilters, PayoutState};
 use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::ledger::queries::audit::AuditFilters;
 use jackpot::ledger::queries::scan::{Scan, Statement};
@@ -138,6 +138,21 @@ async fn every_page_of_a_source_is_a_range_of_the_intended_index(db: LedgerDb) {
     ] {
         uses(&books, &filters.scan(), index, index).await;
     }
+    let in_state = PayoutFilters {
+        state: Some(PayoutState::Due),
+        source_id: id("s3"),
+        ..PayoutFilters::default()
+    };
+    let of_jackpot = PayoutFilters {
+        jackpot_id: id("spring"),
+        ..in_state.clone()
+    };
+    for (filters, index) in [
+        (in_state, "payout_states_by_state"),
+        (of_jackpot, "payout_states_by_jackpot"),
+    ] {
+        uses(&books, &filters.scan(), index, index).await;
+    }
     let entries = EntryFilters {
         player_id: None,
         jackpot_id: id("spring"),
@@ -174,6 +189,13 @@ async fn fill(books: &Books) {
         format!(
             "INSERT INTO source_postings (jackpot_id, source_id, at_ms, n, moved) {numbers} \
              SELECT 'spring', 's' || (i % 5), {T0} + i, i, 'grand c-1' FROM c"
+        ),
+        format!(
+            "INSERT INTO payout_states (payout_id, jackpot_id, n, first_state, paid_at_ms, claim_order, player_id, tier, amount, \
+             currency, source_id, state, state_n, approved_by, approver, attempt, settlement_id, attempt_text, attempt_ms, \
+             asked, voided_ms, void_key_id, void_signature) {numbers} SELECT 'x' || i, 'spring', i, 'due', {T0} + i, i, \
+             'p' || (i % 7), 'grand', i, 'EUR', 's' || (i % 5), CASE WHEN i % 9 = 0 THEN 'due' ELSE 'settled' END, i, '', '', \
+             '', '', '', 0, '', 0, '', '' FROM c"
         ),
         format!(
             "INSERT INTO source_payouts (payout_id, source_id, jackpot_id, paid_at_ms, claim_order, player_id, tier, amount) \
