@@ -1,5 +1,7 @@
 //! How the entries of an event are split into the parts of `entry.taken`, and so which `i` its payouts have. Pure.
 //!
+//! What else a claim tells goes after all payouts of its event, so that their `i` depend on nothing but the parts.
+//!
 //! The projector signs the `i` in each receipt. So parts follow from lengths that the event alone has: names of tiers, which
 //! its definition has, count with their longest length, and numbers too.
 

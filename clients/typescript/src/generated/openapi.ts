@@ -3477,6 +3477,27 @@ export interface components {
             /** @description A unit of a coupon. */
             coupon: components["schemas"]["CouponPrize"];
         };
+        /** @description What the target answered to a test event. */
+        ProbeAnswer: {
+            /** @description Whether the target answered 2xx. */
+            delivered: boolean;
+            /**
+             * @description Why it was not delivered.
+             * @example null
+             */
+            error?: string | null;
+            /**
+             * @description Id of the event, another one each time.
+             * @example subscription:accounting:00112233445566778899aabbccddeeff:0:0
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description HTTP status of the answer; null without an answer.
+             * @example 200
+             */
+            status?: number | null;
+        };
         /** @description The body of an error answer. */
         Problem: {
             /** @description Stable, for programs. */
@@ -4265,27 +4286,6 @@ export interface components {
              * @example pool
              */
             term: string;
-        };
-        /** @description What the target answered to a test event. */
-        TestAnswer: {
-            /** @description Whether the target answered 2xx. */
-            delivered: boolean;
-            /**
-             * @description Why it was not delivered.
-             * @example null
-             */
-            error?: string | null;
-            /**
-             * @description Id of the event, another one each time.
-             * @example subscription:accounting:00112233445566778899aabbccddeeff:0:0
-             */
-            id: string;
-            /**
-             * Format: int64
-             * @description HTTP status of the answer; null without an answer.
-             * @example 200
-             */
-            status?: number | null;
         };
         /** @description A ticket and its place. A field that its status does not use is left out, except an unknown `eta_s`. */
         TicketBody: {
@@ -14986,7 +14986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestAnswer"];
+                    "application/json": components["schemas"]["ProbeAnswer"];
                 };
             };
             /** @description `malformed-request` */

@@ -98,6 +98,7 @@ from .posting_row import PostingRow
 from .prize_coupon import PrizeCoupon
 from .prize_fixed import PrizeFixed
 from .prize_pool import PrizePool
+from .probe_answer import ProbeAnswer
 from .problem import Problem
 from .problem_code import ProblemCode
 from .put_coupon_if_none_match import PutCouponIfNoneMatch
@@ -147,7 +148,6 @@ from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
 from .target import Target
 from .term import Term
-from .test_answer import TestAnswer
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
@@ -263,6 +263,7 @@ __all__ = (
     "PrizeCoupon",
     "PrizeFixed",
     "PrizePool",
+    "ProbeAnswer",
     "Problem",
     "ProblemCode",
     "PutCouponIfNoneMatch",
@@ -308,7 +309,6 @@ __all__ = (
     "TakeSharePpm",
     "Target",
     "Term",
-    "TestAnswer",
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",

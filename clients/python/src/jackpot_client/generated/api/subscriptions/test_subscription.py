@@ -6,8 +6,8 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
+from ...models.probe_answer import ProbeAnswer
 from ...models.problem import Problem
-from ...models.test_answer import TestAnswer
 from ...types import Response
 
 
@@ -27,9 +27,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | TestAnswer | None:
+) -> ProbeAnswer | Problem | None:
     if response.status_code == 200:
-        response_200 = TestAnswer.from_dict(response.json())
+        response_200 = ProbeAnswer.from_dict(response.json())
 
         return response_200
 
@@ -91,7 +91,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | TestAnswer]:
+) -> Response[ProbeAnswer | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -104,7 +104,7 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Problem | TestAnswer]:
+) -> Response[ProbeAnswer | Problem]:
     """Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it
     answered. Changes nothing.
 
@@ -121,7 +121,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | TestAnswer]
+        Response[ProbeAnswer | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -139,7 +139,7 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
-) -> Problem | TestAnswer | None:
+) -> ProbeAnswer | Problem | None:
     """Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it
     answered. Changes nothing.
 
@@ -156,7 +156,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | TestAnswer
+        ProbeAnswer | Problem
     """
 
     return sync_detailed(
@@ -169,7 +169,7 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[Problem | TestAnswer]:
+) -> Response[ProbeAnswer | Problem]:
     """Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it
     answered. Changes nothing.
 
@@ -186,7 +186,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | TestAnswer]
+        Response[ProbeAnswer | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -202,7 +202,7 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
-) -> Problem | TestAnswer | None:
+) -> ProbeAnswer | Problem | None:
     """Sends one event of the type `jackpot.test.v1` to the target over a new connection, and says what it
     answered. Changes nothing.
 
@@ -219,7 +219,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | TestAnswer
+        ProbeAnswer | Problem
     """
 
     return (
