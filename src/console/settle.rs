@@ -1,6 +1,7 @@
 //! The settlement desk: approve, settle, fail and void a payout, each after a look at what it changes.
 
 use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
 use jackpot_core::receipt::Receipt;
@@ -217,7 +218,8 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
             let call = format!("{}/{}", api(&path.0), step.name());
             match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
-                Ok(_) if step == Step::Approve => return Ok(action::done(links::HELD, "done-payout-approve")),
+                // The payout is not held any more: an approver does not see it again.
+                Ok(_) if step == Step::Approve => return Ok(approved()),
                 Ok(_) => {
                     let done = format!("done-payout-{}", step.leads_to(&standing.state));
                     return Ok(action::done(&links::payout(&path.0), &done));
@@ -227,6 +229,14 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         }
     }
     preview(&desk, (step, &receipt, &standing), &form).await
+}
+
+fn approved() -> HttpResponse {
+    let to = links::with_query(
+        "/console/payouts",
+        &[("state", "held"), ("done", "done-payout-approve")],
+    );
+    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }
 
 fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {

@@ -597,7 +597,7 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
 async fn step(jackpot: &JackpotFixture, payout_id: &str, step: Step, (before, after): (State, State)) {
     let (known, view) = jackpot.fresh().await;
     let after = Standing {
-        asked: Some("anna".to_owned()),
+        asked: Some(operator().owner),
         ..Standing::new(after)
     };
     let wish = Settle {
