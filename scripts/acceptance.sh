@@ -5,9 +5,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 # The groups of checks for what this version of the service has.
-GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness rules)
-# Of the group payouts: what is public.
-PUBLIC_PAYOUTS=(payouts -k Winners -k History -k Origins)
+GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness rules payouts events)
 directory=${ACCEPTANCE_DIR:-../shared/acceptance}
 
 if [[ ! -x $directory/run ]]; then
@@ -18,7 +16,6 @@ fi
 scripts/install.sh test
 cargo build --release --locked
 "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
-"$directory/run" --binary target/release/jackpot "${PUBLIC_PAYOUTS[@]}"
 
 # Runs the group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
 TLS_FRONT_DIR=$(mktemp -d)

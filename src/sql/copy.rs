@@ -95,7 +95,7 @@ pub fn staging(settings: &settings::Ledger, data_dir: &Path) -> Result<PathBuf, 
 }
 
 /// Prepares a [`staging`] file: brings its schema up to this program's version, and ends the leases of the service that
-/// it was copied from. Returns the ledger's id.
+/// it was copied from. Its subscriptions are paused: a drill must not tell their targets of a restore. Returns the ledger's id.
 ///
 /// # Errors
 /// Also when the file is of a newer program.
@@ -104,7 +104,10 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     let (_, id) = schema::migrate(Kind::Sqlite, &options, &place).await?;
     let mut connection = alone(&options, &place).await?;
     connection
-        .execute("UPDATE streams SET holder = ''; DELETE FROM holders")
+        .execute(
+            "UPDATE streams SET holder = ''; DELETE FROM holders; \
+             UPDATE subscriptions SET status = 'paused', version = version + 1 WHERE status = 'running'",
+        )
         .await
         .map_err(sql(&place))?;
     connection.close().await.map_err(sql(&place))?;

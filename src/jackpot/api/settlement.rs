@@ -15,11 +15,9 @@ use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
-use crate::jackpot::ledger::api::MAX_PAYOUT_ID_CHARS;
-use crate::jackpot::ledger::queries::payouts::ListedPayout;
+use crate::jackpot::ledger::queries::payouts::{ListedPayout, MAX_PAYOUT_ID_CHARS};
 use crate::jackpot::scripts::Approval;
 use crate::jackpot::settlement::Asked;
-use crate::ledger::api::Api as LedgerApi;
 use crate::ledger::queries::LedgerError;
 use crate::subject::kinds::JACKPOT;
 
@@ -57,10 +55,10 @@ impl Described for FailBody {}
 async fn step(
     (caller, request_id): (&Caller, &RequestId),
     payout_id: &str,
-    (api, ledger): (&Api, &LedgerApi),
+    api: &Api,
     asked: Asked,
 ) -> Result<HttpResponse, Problem> {
-    let payout = ledger.queries.payout(payout_id).await?;
+    let payout = api.queries.payout(payout_id).await?;
     // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
     if !caller.may_see(JACKPOT, &payout.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
@@ -69,7 +67,7 @@ async fn step(
     api.operate
         .settle_payout::<Problem>(&api.sql, (&jackpot, payout_id), &asked, &operator(caller, request_id))
         .await?;
-    Ok(HttpResponse::Ok().json(ledger.queries.listed_payout(payout_id).await?))
+    Ok(HttpResponse::Ok().json(api.queries.listed_payout(payout_id).await?))
 }
 
 /// Lets a held payout go: it is due. A repeat changes nothing.
@@ -85,12 +83,12 @@ pub(crate) async fn approve(
     auth::ApproveFiltered(caller): auth::ApproveFiltered,
     PathOf(payout_id): Path,
     request_id: RequestId,
-    (api, ledger): (Data<Api>, Data<LedgerApi>),
+    api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Approve { reason };
-    step((&caller, &request_id), payout_id.as_str(), (&api, &ledger), asked).await
+    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
 }
 
 /// Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
@@ -105,14 +103,14 @@ pub(crate) async fn settle(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
     request_id: RequestId,
-    (api, ledger): (Data<Api>, Data<LedgerApi>),
+    api: Data<Api>,
     Body(body): Body<SettleBody>,
 ) -> Result<HttpResponse, Problem> {
     let asked = Asked::Settle {
         settlement_id: body.settlement_id,
         reference: body.reference.into_string(),
     };
-    step((&caller, &request_id), payout_id.as_str(), (&api, &ledger), asked).await
+    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
 }
 
 /// Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
@@ -126,14 +124,14 @@ pub(crate) async fn fail(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
     request_id: RequestId,
-    (api, ledger): (Data<Api>, Data<LedgerApi>),
+    api: Data<Api>,
     Body(body): Body<FailBody>,
 ) -> Result<HttpResponse, Problem> {
     let asked = Asked::Fail {
         settlement_id: body.settlement_id,
         reason: body.reason.into_string(),
     };
-    step((&caller, &request_id), payout_id.as_str(), (&api, &ledger), asked).await
+    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
 }
 
 /// Asks to take a payout back, or takes it back when another owner has asked.
@@ -150,12 +148,12 @@ pub(crate) async fn void(
     auth::OperateFiltered(caller): auth::OperateFiltered,
     PathOf(payout_id): Path,
     request_id: RequestId,
-    (api, ledger): (Data<Api>, Data<LedgerApi>),
+    api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
     let reason = body.reason.into_string();
     let asked = Asked::Void { reason };
-    step((&caller, &request_id), payout_id.as_str(), (&api, &ledger), asked).await
+    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
 }
 
 /// The terms of payouts that are in force.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::receiver::{Receiver, Reply};
 use super::{jackpot, play, posted, service, shown, stream, subscribe};
+use crate::support::service::Service;
 
 #[tokio::test]
 async fn a_target_that_hangs_holds_up_nobody_else() {
@@ -187,4 +188,44 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
         shown["alarm"] == false && shown["state"] == "running" && stream(shown, "jackpot:alarm")["lag"] == 0
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_restored_copy_sends_nothing_until_an_operator_resumes() {
+    let mut service = service().await;
+    let receiver = Receiver::start().await;
+    jackpot(&service, "copied").await;
+    play(&service, "copied", "e0").await;
+    let first = subscribe(&service, "copied", &receiver.url(), &["*"], &["jackpot:copied"]).await;
+    receiver.until("payout.created", 1).await;
+    shown(&service, "copied", "nothing is left", |shown| {
+        stream(shown, "jackpot:copied")["lag"] == 0
+    })
+    .await;
+    let folder = tempfile::tempdir().expect("a directory");
+    let backup = folder.path().join("backup");
+    let path = backup.to_str().expect("a path");
+    let done = service.command_beside(&["backup", path]).await;
+    assert!(done.status.success(), "{}", crate::support::service::output_text(&done));
+    service.stop().await;
+    let before = receiver.got().len();
+    let data = Service::directory();
+    let restored = Service::command_in(data.path(), &[], &["restore", "--from", path]);
+    assert!(
+        restored.status.success(),
+        "{}",
+        crate::support::service::output_text(&restored)
+    );
+    let copy = Service::start_in(data, &[super::ALLOWED]).await;
+    play(&copy, "copied", "e1").await;
+    let lags = |shown: &serde_json::Value| stream(shown, "jackpot:copied")["lag"].as_u64() >= Some(3);
+    let paused = shown(&copy, "copied", "the restore and the play wait", lags).await;
+    assert_eq!(
+        (&paused["state"], &paused["verification_key"]),
+        (&json!("paused"), &first["verification_key"])
+    );
+    assert_eq!(receiver.got().len(), before);
+    copy.call(Method::POST, "/v1/subscriptions/copied/resume", None).await;
+    receiver.until("payout.created", 2).await;
+    receiver.until("jackpot.restored", 1).await;
 }

@@ -7,10 +7,14 @@ use serde_json::{Value, json};
 
 use super::receiver::{Got, Receiver};
 use super::{jackpot, made, play, posted, shown, stream, subscribe};
+use crate::keys::http::support::key;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::Service;
 
-on_both_databases!(everything_goes_out_numbered_without_a_gap);
+on_both_databases!(
+    everything_goes_out_numbered_without_a_gap,
+    the_steps_of_payouts_go_out_as_they_were
+);
 
 /// A story with events of many types.
 async fn story(service: &Service) {
@@ -155,4 +159,113 @@ fn exported(service: &Service, jackpot: &str) -> String {
     let text = crate::support::service::output_text(&verify);
     assert!(verify.status.success(), "{text}");
     text
+}
+
+/// A tracked jackpot pays four times at once; then one payout is settled after a failure, one is taken back by two owners.
+/// Returns the ids of the payouts.
+async fn tracked(service: &Service) -> Vec<String> {
+    let rank = crate::support::given::rank(1, &json!({"fixed": {"tier": "grand", "amount": 7}}));
+    let change = json!({"odds": {"total": 1, "ranks": [rank]}, "settlement": "tracked", "approval_above": 8});
+    made(
+        service,
+        "/v1/jackpots/paid",
+        crate::support::given::document("paid", &change),
+    )
+    .await;
+    let funds = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 1_000, "reason": "a test"});
+    posted(service, "/v1/jackpots/paid/adjustments", funds).await;
+    let entries: Vec<Value> = (0..4).map(|_| json!({"player_id": "p", "stake": 100})).collect();
+    posted(
+        service,
+        "/v1/jackpots/paid/entry-batches",
+        json!({"batch_id": "b", "entries": entries}),
+    )
+    .await;
+    let deadline = std::time::Duration::from_secs(30);
+    let ids: Vec<String> = crate::support::eventually(deadline, "the payouts are in the ledger", async || {
+        let listed = service.get("/v1/payouts?jackpot_id=paid").await.body;
+        let items = listed["items"].as_array().filter(|items| items.len() == 4)?;
+        // Newest first.
+        let ids = items
+            .iter()
+            .rev()
+            .map(|item| item["payout_id"].as_str().map(str::to_owned));
+        ids.collect::<Option<_>>()
+    })
+    .await;
+    let other = key(service, "other", &["--role", "operate", "--owner", "other"]).await;
+    let act = |id: &str, action: &str| format!("/v1/payouts/{id}/{action}");
+    let failed = json!({"settlement_id": "s1", "reason": "no account"});
+    posted(service, &act(&ids[0], "fail"), failed).await;
+    let settled = json!({"settlement_id": "s2", "reference": "bank 1"});
+    posted(service, &act(&ids[0], "settle"), settled).await;
+    let reason = json!({"reason": "a mistake"});
+    posted(service, &act(&ids[1], "void"), reason.clone()).await;
+    let (status, _) = other.ask(&Method::POST, &act(&ids[1], "void"), Some(&reason)).await;
+    assert_eq!(status, 200);
+    ids
+}
+
+async fn the_steps_of_payouts_go_out_as_they_were(db: LedgerDb) {
+    let service = Service::start_with(&[super::ALLOWED, db.environment()]).await;
+    let ids = tracked(&service).await;
+    // All steps were taken before the first event goes out.
+    let receiver = Receiver::start().await;
+    subscribe(&service, "paid", &receiver.url(), &["*"], &["jackpot:paid"]).await;
+    receiver.until("payout.void", 1).await;
+    let of_jackpot = dense(&receiver.taken());
+    let told = |kind: &str| -> Vec<Value> {
+        let events = of_jackpot.get(kind).map(Vec::as_slice).unwrap_or_default();
+        events.iter().map(|one| one.json()["data"].clone()).collect()
+    };
+    let texts = |kind: &str, field: &str| -> Vec<Value> { told(kind).iter().map(|data| data[field].clone()).collect() };
+    assert_eq!(texts("payout.created", "payout_id"), ids);
+    for one in &of_jackpot["payout.created"] {
+        assert_eq!(
+            one.json()["data"]["event_id"],
+            one.id,
+            "tracking does not change the ids of receipts"
+        );
+    }
+    assert_eq!(texts("payout.due", "payout_id"), ids);
+    assert_eq!(texts("payout.due", "state"), vec!["due"; 4]);
+    assert_eq!(texts("payout.due", "settlement"), vec![Value::Null; 4]);
+    let [failed] = &told("payout.failed")[..] else {
+        panic!("{of_jackpot:?}")
+    };
+    let [settled] = &told("payout.settled")[..] else {
+        panic!("{of_jackpot:?}")
+    };
+    let [void] = &told("payout.void")[..] else {
+        panic!("{of_jackpot:?}")
+    };
+    assert_eq!(
+        (&failed["state"], &failed["settlement"]["reason"]),
+        (&json!("failed"), &json!("no account"))
+    );
+    assert_eq!(
+        (&settled["state"], &settled["settlement"]["reference"]),
+        (&json!("settled"), &json!("bank 1"))
+    );
+    let listed = service.get("/v1/payouts?jackpot_id=paid").await.body;
+    let row = |id: &str| {
+        listed["items"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .find(|row| row["payout_id"] == id)
+            .cloned()
+    };
+    assert_eq!(
+        Some(settled.clone()),
+        row(&ids[0]),
+        "the last step is the row as it is now"
+    );
+    assert_eq!(Some(void.clone()), row(&ids[1]));
+    assert_eq!(void["void_receipt"]["amount"], 7);
+    assert!(
+        of_jackpot.contains_key("stream.step"),
+        "the request for a void has no type of its own"
+    );
+    exported(&service, "paid");
 }

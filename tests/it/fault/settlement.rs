@@ -148,7 +148,11 @@ impl Given {
             assert_eq!(count, 5, "{text}");
         }
         sql.close().await;
-        let meter = self.service.get(&format!("/v1/jackpots/{JACKPOT}")).await.body["meters"][0].clone();
+        let meter = eventually(PATIENCE, "the jackpot answers", async || {
+            let shown = self.service.get(&format!("/v1/jackpots/{JACKPOT}")).await;
+            (shown.status.as_u16() == 200).then(|| shown.body["meters"][0].clone())
+        })
+        .await;
         assert_eq!(
             ["overflow", "voided", "paid", "funded"].map(|name| meter[name].as_u64().expect("an integer")),
             [AMOUNT, AMOUNT, 2 * AMOUNT, 1_000],

@@ -7,8 +7,6 @@ mod payouts;
 mod postings;
 mod transfers;
 
-pub use payouts::MAX_PAYOUT_ID_CHARS;
-
 use actix_web::web::ServiceConfig;
 use utoipa::OpenApi;
 

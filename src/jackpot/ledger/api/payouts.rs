@@ -11,16 +11,15 @@ use crate::http::auth;
 use crate::http::auth::Role;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
-use crate::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutRow, PayoutState};
+use crate::jackpot::ledger::queries::payouts::{
+    ListedPayout, MAX_PAYOUT_ID_CHARS, PayoutFilters, PayoutRow, PayoutState,
+};
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
 use crate::ledger::api::csv::{Record, or_empty};
 use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::ledger::queries::{Between, LedgerError};
 use crate::subject::kinds::JACKPOT;
-
-/// Longest payout id, in characters: longer ids are not ours.
-pub const MAX_PAYOUT_ID_CHARS: usize = 200;
 
 /// Which payouts.
 #[derive(Debug, Deserialize, IntoParams)]

@@ -20,6 +20,9 @@ use crate::ledger::queries::scans::Scans;
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
 use crate::sql::Sql;
 
+/// Longest payout id, in characters: longer ids are not ours.
+pub const MAX_PAYOUT_ID_CHARS: usize = 200;
+
 /// The receipt of a payout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PayoutRow {
