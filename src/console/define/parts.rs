@@ -76,9 +76,7 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         words.t("define-settlement"),
         words.t(&format!("settlement-{}", document.settlement.as_str())),
     ));
-    let limit = document
-        .approval_above
-        .map_or_else(|| words.t("none"), |limit| amount(limit));
+    let limit = document.approval_above.map_or_else(|| words.t("none"), &amount);
     parts.push((words.t("define-approval-above"), limit));
     let origins = if document.origins.is_empty() {
         words.t("none")

@@ -404,7 +404,14 @@ static PENDING: LazyLock<Script> = script!(
 
 /// The declared replies.
 #[must_use]
-pub fn declared() -> [Declared; 14] {
+pub fn declared() -> Vec<Declared> {
+    let mut all = Vec::from(of_entries());
+    all.extend(of_operators());
+    all
+}
+
+/// Of reads, of scripts that take and end entries, and of those that run by themselves.
+fn of_entries() -> [Declared; 6] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
@@ -456,6 +463,12 @@ pub fn declared() -> [Declared; 14] {
                 reply::<rotate::Early>("`rotate`", "early", "early"),
             ],
         ),
+    ]
+}
+
+/// Of operators' requests, and of look-ups.
+fn of_operators() -> [Declared; 8] {
+    [
         Declared::new(
             "lua/jackpot/adjust_reply.lua",
             "src/jackpot/scripts/adjust.rs",

@@ -44,10 +44,10 @@ impl Settling {
     }
 
     /// Checks a limit that an event states.
-    fn set(&mut self, n: u64, stated: Option<&Hold>, right: Option<Hold>, report: &mut Report) {
-        if !self.is_open && stated != right.as_ref() {
+    fn set(&mut self, n: u64, stated: Option<&Hold>, right: Option<&Hold>, report: &mut Report) {
+        if !self.is_open && stated != right {
             let text = |hold: Option<&Hold>| hold.map_or("none".to_owned(), Field::text);
-            let (stated, right) = (text(stated), text(right.as_ref()));
+            let (stated, right) = (text(stated), text(right));
             report.wrong(
                 Place::Event(n),
                 format!("it leaves the limit at '{stated}'; what happened leaves it at '{right}'"),
@@ -69,7 +69,7 @@ impl Replay {
         let (stated, was) = (define.hold.as_ref(), self.settling.hold.as_ref());
         let owner = stated.map_or("", |hold| hold.owner.as_str());
         let right = Hold::put(was, document.settlement_terms(), owner, define.version);
-        self.settling.set(n, stated, right, report);
+        self.settling.set(n, stated, right.as_ref(), report);
     }
 
     pub(super) fn approval(&mut self, n: u64, approval: &Approval, report: &mut Report) {
@@ -78,7 +78,7 @@ impl Replay {
             report.wrong(Place::Event(n), "the owner who set the limit approves it");
         }
         let right = was.and_then(Hold::approved);
-        self.settling.set(n, Some(&approval.hold), right, report);
+        self.settling.set(n, Some(&approval.hold), right.as_ref(), report);
     }
 
     /// Checks a step, and continues from what it states. A void's money is that of the payout.
