@@ -32,6 +32,7 @@ pub struct Message {
 pub struct BrokerError(String);
 
 impl BrokerError {
+    #[expect(clippy::needless_pass_by_value, reason = "it is a function for `map_err`")]
     fn new(error: impl ToString) -> Self {
         Self(error.to_string())
     }
@@ -52,8 +53,8 @@ pub struct Broker(Protocol);
 
 #[derive(Debug)]
 enum Protocol {
-    Nats(nats::Nats),
-    Kafka(kafka::Kafka),
+    Nats(Box<nats::Nats>),
+    Kafka(Box<kafka::Kafka>),
 }
 
 impl Broker {
@@ -61,8 +62,8 @@ impl Broker {
     #[must_use]
     pub fn new(settings: Connection) -> Self {
         Self(match settings.kind {
-            BrokerKind::Nats => Protocol::Nats(nats::Nats::new(settings)),
-            BrokerKind::Kafka => Protocol::Kafka(kafka::Kafka::new(settings)),
+            BrokerKind::Nats => Protocol::Nats(Box::new(nats::Nats::new(settings))),
+            BrokerKind::Kafka => Protocol::Kafka(Box::new(kafka::Kafka::new(settings))),
         })
     }
 

@@ -155,6 +155,8 @@ struct Case<'a> {
     other: &'a JackpotFixture,
     other_model: Model,
     in_transit: Vec<InTransit>,
+    /// Whether the clock of Redis jumps between steps.
+    turns_clock: bool,
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
@@ -402,6 +404,9 @@ impl Case<'_> {
         let done = self.fixture.reverse(&format!("e{id}"), &format!("r{id}")).await;
         if let Some(before) = self.reversed.get(&id).or_else(|| self.reversed_before.get(&id)) {
             assert_eq!(done.expect("done before"), (false, before.clone()));
+            return;
+        }
+        if self.turns_clock && matches!(done, Err(PlayError::TooLate { .. })) {
             return;
         }
         let Some(expected) = self.model.reverse(self.rounds[&id]) else {
@@ -670,7 +675,7 @@ pub async fn play(redis: &Arc<TestRedis>, rules: &[Rules], rate: u128, steps: &[
     play_both(redis, rules, rate, steps).await.0
 }
 
-/// The same with something before each step.
+/// The same with something before each step, which may turn the clock of Redis: then a round may be too old to be cancelled.
 pub async fn play_between(
     redis: &Arc<TestRedis>,
     rules: &[Rules],
@@ -678,7 +683,7 @@ pub async fn play_between(
     steps: &[Step],
     before: impl AsyncFnMut(&JackpotFixture, usize),
 ) -> JackpotFixture {
-    play_both_between(redis, rules, rate, steps, before).await.0
+    play_both_between(redis, rules, rate, steps, (true, before)).await.0
 }
 
 async fn play_both(
@@ -687,7 +692,7 @@ async fn play_both(
     rate: u128,
     steps: &[Step],
 ) -> (JackpotFixture, JackpotFixture) {
-    play_both_between(redis, rules, rate, steps, async |_, _| {}).await
+    play_both_between(redis, rules, rate, steps, (false, async |_, _| {})).await
 }
 
 async fn play_both_between(
@@ -695,7 +700,7 @@ async fn play_both_between(
     rules: &[Rules],
     rate: u128,
     steps: &[Step],
-    mut before: impl AsyncFnMut(&JackpotFixture, usize),
+    (turns_clock, mut before): (bool, impl AsyncFnMut(&JackpotFixture, usize)),
 ) -> (JackpotFixture, JackpotFixture) {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
@@ -721,6 +726,7 @@ async fn play_both_between(
         other: &other,
         other_model: Model::new(rules.to_vec(), triggers(&other).await),
         in_transit: Vec::new(),
+        turns_clock,
         newer: HashMap::new(),
         older: HashMap::new(),
         rounds: HashMap::new(),
