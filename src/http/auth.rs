@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn operate_may_do_everything_but_approve_and_the_others_their_own() {
-        let refused = |caller: Caller, needed| caller.may(needed).unwrap_err().status.as_u16() == 403;
+        let refused = |caller: Caller, needed: &[Role]| caller.may(needed).unwrap_err().status.as_u16() == 403;
         assert!(caller(Role::Operate).may(&[Role::Play]).is_ok());
         assert!(caller(Role::Read).may(&[Role::Play, Role::Read]).is_ok());
         assert!(refused(caller(Role::Play), &[Role::Read]));

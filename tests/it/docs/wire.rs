@@ -138,16 +138,20 @@ fn lua_reads_and_writes_what_rust_declares() {
     ] {
         hold_file(&format!("lua/{name}.lua"), &(lua::heading(source) + &functions));
     }
+    for declared in replies().into_iter().chain([toy::scripts::declared()]) {
+        let functions: String = declared.replies.iter().map(lua::reply).collect();
+        hold_file(declared.lua, &(lua::heading(declared.source) + &functions));
+    }
+}
+
+#[test]
+fn lua_has_the_names_of_a_call() {
     let doc = "The fields of an event `enter` from which an entry of the call can be read.";
     let names = lua::names("CALL_FIELDS", doc, &Call::FIELDS);
     hold_file(
         "lua/jackpot/call_fields.lua",
         &(lua::heading("crates/core/src/jackpot/call.rs") + &names),
     );
-    for declared in replies().into_iter().chain([toy::scripts::declared()]) {
-        let functions: String = declared.replies.iter().map(lua::reply).collect();
-        hold_file(declared.lua, &(lua::heading(declared.source) + &functions));
-    }
 }
 
 #[test]

@@ -191,11 +191,11 @@ async fn a_restore_says_which_history_counts_and_the_numbers_go_on() {
     let restored = receiver.until("jackpot.restored", 1).await.remove(0);
     let history = |id: &str| id.split(':').nth(2).expect("a history").to_owned();
     let data = restored.json()["data"].clone();
-    let before = receiver
+    let mut before = receiver
         .taken()
         .into_iter()
         .filter(|got| got.order().0 < restored.order().0);
-    let before = before.last().expect("an event before the restore");
+    let before = before.next_back().expect("an event before the restore");
     assert_eq!(
         (&data["before"]["history"], &data["before"]["last_n"]),
         (&json!(history(&before.id)), &json!(restored.order().0 - 1))

@@ -10,7 +10,7 @@ use crate::support::brokers::{Kept, TestKafka, TestNats};
 use crate::support::eventually;
 use crate::support::service::Service;
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A service with one connection.
 async fn service_with(name: &str, kind: &str, server: &str) -> Service {

@@ -157,7 +157,8 @@ impl Desk {
     /// One call of a new instance; the row after it, or the code of the refusal.
     async fn act(&self, payout_id: &str, asked: &Asked, owner: &str) -> Result<ListedPayout, &'static str> {
         let operate = self.operate();
-        let done = self.projecting(self.ask(&operate, payout_id, asked, owner)).await;
+        // It is a large future.
+        let done = Box::pin(self.projecting(self.ask(&operate, payout_id, asked, owner))).await;
         done.map_err(|problem| problem.code)?;
         Ok(self.row(payout_id).await)
     }
