@@ -58,6 +58,7 @@ pub fn fill(form: &mut Form, document: &Document) {
         "approval_above",
         document.approval_above.map(amount).unwrap_or_default(),
     );
+    form.set("reverse_within_s", document.reverse_within_s.to_string());
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
     for (index, (id, source)) in document.sources.iter().enumerate() {
@@ -96,6 +97,29 @@ fn fill_tier(form: &mut Form, index: usize, tier: &Tier, amount: &dyn Fn(Minor) 
     set("seed", amount(tier.seed));
     set("reserve_ppm", percent(tier.reserve_ppm.get()));
     set("cap", tier.cap.map(amount).unwrap_or_default());
+    let rule = tier.must_hit_by.as_ref();
+    let by_amount = rule.and_then(|rule| rule.amount);
+    set(
+        "must_hit_by.amount.low",
+        by_amount.map(|by| amount(by.low)).unwrap_or_default(),
+    );
+    set(
+        "must_hit_by.amount.high",
+        by_amount.map(|by| amount(by.high)).unwrap_or_default(),
+    );
+    let by_time = rule.and_then(|rule| rule.time);
+    set(
+        "must_hit_by.time.after_s",
+        by_time.map(|by| by.after_s.to_string()).unwrap_or_default(),
+    );
+    set(
+        "must_hit_by.time.within_s",
+        by_time.map(|by| by.within_s.to_string()).unwrap_or_default(),
+    );
+    let by_day = rule.and_then(|rule| rule.daily.clone());
+    let (at, zone) = by_day.map(|by| (by.at, by.zone)).unwrap_or_default();
+    set("must_hit_by.daily.at", at);
+    set("must_hit_by.daily.zone", zone);
 }
 
 fn fill_rank(form: &mut Form, index: usize, rank: &Rank, amount: &dyn Fn(Minor) -> String) {
@@ -146,7 +170,20 @@ fn rows(form: &Form, name: impl Fn(usize) -> String) -> usize {
     (0..MAX_RANKS).take_while(|index| form.has(&name(*index))).count()
 }
 
-const TIER_FIELDS: [&str; 6] = ["tier", "share_ppm", "min_payout", "seed", "reserve_ppm", "cap"];
+const TIER_FIELDS: [&str; 12] = [
+    "tier",
+    "share_ppm",
+    "min_payout",
+    "seed",
+    "reserve_ppm",
+    "cap",
+    "must_hit_by.amount.low",
+    "must_hit_by.amount.high",
+    "must_hit_by.time.after_s",
+    "must_hit_by.time.within_s",
+    "must_hit_by.daily.at",
+    "must_hit_by.daily.zone",
+];
 const RANK_FIELDS: [&str; 6] = ["rank", "weight", "prize", "tier", "value", "coupon_id"];
 
 const SOURCE_FIELDS: [&str; 5] = ["source_id", "contribution.kind", "contribution", "draw", "keys"];
@@ -289,6 +326,7 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
                 (hinted("min_stake", "define-min-stake", "define-min-stake-hint", Kind::Amount))
                 (hinted("max_stake", "define-max-stake", "define-max-stake-hint", Kind::Amount))
                 (hinted("room", "define-room", "define-room-hint", Kind::Text))
+                (field("reverse_within_s", "define-reverse-within", Kind::Number))
             }
         }
         fieldset.panel.stack { legend { (words.t("define-settlements")) }
@@ -321,6 +359,10 @@ fn tier(words: Words, form: &Form, index: usize, may_go: bool) -> Markup {
     let name = |field: &str| tier_field(index, field);
     let field = |of: &str, label: &str, kind: Kind<'_>| Field::new(&name(of), &words.t(label), kind).of(form);
     let optional = |of: &str, label: &str| Field::new(&name(of), &words.t(label), Kind::Amount).optional().of(form);
+    let rule = |of: &str, label: &str, kind: Kind<'_>| {
+        let name = name(&format!("must_hit_by.{of}"));
+        Field::new(&name, &words.t(label), kind).optional().of(form)
+    };
     html! {
         fieldset { legend { (words.tv("define-tier", [("number", (index + 1).into())])) }
             div.fields {
@@ -330,6 +372,15 @@ fn tier(words: Words, form: &Form, index: usize, may_go: bool) -> Markup {
                 (optional("seed", "define-seed"))
                 (optional("reserve_ppm", "define-reserve"))
                 (optional("cap", "define-cap"))
+            }
+            p.hint { (words.t("define-must-hit-hint")) }
+            div.fields {
+                (rule("amount.low", "define-must-hit-low", Kind::Amount))
+                (rule("amount.high", "define-must-hit-high", Kind::Amount))
+                (rule("time.after_s", "define-must-hit-after", Kind::Number))
+                (rule("time.within_s", "define-must-hit-within", Kind::Number))
+                (rule("daily.at", "define-must-hit-at", Kind::Text))
+                (rule("daily.zone", "define-must-hit-zone", Kind::Text))
             }
             @if may_go { p { button.plain name=(ROW) value=(format!("remove-tier-{index}")) { (words.tv("define-remove-tier", [("number", (index + 1).into())])) } } }
         }

@@ -1,6 +1,6 @@
 //! A definition as a list of its parts in words, so that two can be compared line by line.
 
-use jackpot_core::jackpot::document::{Contribution, Document, Prize, Take};
+use jackpot_core::jackpot::document::{Contribution, Document, Prize, Take, Tier};
 use jackpot_core::money::Minor;
 use jackpot_ui::Words;
 use jackpot_ui::money::{grouped, money, percent};
@@ -32,6 +32,7 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         parts.push((what("define-seed"), amount(tier.seed)));
         parts.push((what("define-reserve"), share(tier.reserve_ppm.get())));
         parts.push((what("define-cap"), or_none(tier.cap)));
+        parts.push((what("define-must-hit"), must_hit(words, tier, &amount)));
     }
     for rank in &document.odds.ranks {
         let what = words.tv("part-rank", [("rank", u64::from(rank.rank).into())]);
@@ -66,6 +67,7 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
             .map_or_else(|| words.t("source-keys-all"), |keys| keys.join(", "));
         parts.push((what, format!("{contribution} · {draw} · {keys}")));
     }
+    parts.push((words.t("define-reverse-within"), document.reverse_within_s.to_string()));
     let public = if document.public_meter { "yes" } else { "no" };
     parts.push((words.t("define-public-meter"), words.t(public)));
     parts.push((
@@ -85,6 +87,30 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
     };
     parts.push((words.t("define-origins"), origins));
     parts
+}
+
+/// By when a pool must be hit, in words.
+fn must_hit(words: Words, tier: &Tier, amount: &dyn Fn(Minor) -> String) -> String {
+    let Some(rule) = &tier.must_hit_by else {
+        return words.t("none");
+    };
+    let mut parts = Vec::new();
+    if let Some(by) = &rule.amount {
+        let of = [("low", amount(by.low).into()), ("high", amount(by.high).into())];
+        parts.push(words.tv("part-must-hit-amount", of));
+    }
+    if let Some(by) = &rule.time {
+        let of = [
+            ("after", u64::from(by.after_s).into()),
+            ("within", u64::from(by.within_s).into()),
+        ];
+        parts.push(words.tv("part-must-hit-time", of));
+    }
+    if let Some(by) = &rule.daily {
+        let of = [("at", by.at.as_str().into()), ("zone", by.zone.as_str().into())];
+        parts.push(words.tv("part-must-hit-daily", of));
+    }
+    parts.join(" · ")
 }
 
 /// A prize in words.

@@ -133,6 +133,7 @@ impl Reader<'_> {
         set("winners", json!(form.get("winners")));
         set("settlement", json!(form.get("settlement")));
         set("approval_above", self.amount_or("approval_above", Value::Null));
+        set("reverse_within_s", self.number("reverse_within_s"));
         let origins = form
             .get("origins")
             .lines()
@@ -189,7 +190,36 @@ impl Reader<'_> {
             "seed": self.amount_or(&name("seed"), json!(0)),
             "reserve_ppm": reserve,
             "cap": self.amount_or(&name("cap"), Value::Null),
+            "must_hit_by": self.must_hit_by(index),
         })
+    }
+
+    /// The rule of a pool that must be hit: each of its parts that has a field; null without one.
+    fn must_hit_by(&mut self, index: usize) -> Value {
+        let name = |field: &str| tier_field(index, &format!("must_hit_by.{field}"));
+        let form = self.form;
+        let has = |fields: [&str; 2]| fields.iter().any(|field| !form.get(&name(field)).is_empty());
+        let mut rule = Map::new();
+        if has(["amount.low", "amount.high"]) {
+            let (low, high) = (self.amount(&name("amount.low")), self.amount(&name("amount.high")));
+            rule.insert("amount".to_owned(), json!({ "low": low, "high": high }));
+        }
+        if has(["time.after_s", "time.within_s"]) {
+            let (after, within) = (self.number(&name("time.after_s")), self.number(&name("time.within_s")));
+            rule.insert("time".to_owned(), json!({ "after_s": after, "within_s": within }));
+        }
+        if has(["daily.at", "daily.zone"]) {
+            let of = |field: &str| form.get(&name(field)).trim();
+            rule.insert(
+                "daily".to_owned(),
+                json!({ "at": of("daily.at"), "zone": of("daily.zone") }),
+            );
+        }
+        if rule.is_empty() {
+            Value::Null
+        } else {
+            Value::Object(rule)
+        }
     }
 
     fn rank(&mut self, index: usize) -> Value {
@@ -231,6 +261,44 @@ mod tests {
             assert_eq!(read.document().odds, document.odds);
             assert_eq!(read.document().contribution, document.contribution);
         }
+    }
+
+    #[test]
+    fn a_form_keeps_all_that_a_definition_says() {
+        let mut all = serde_json::to_value(templates::document("tiers")).unwrap();
+        let more = json!({"id": "spring", "max_redraws": 3, "min_stake": 7, "max_stake": 9_000, "public_meter": true,
+            "origins": ["https://games.example"], "winners": "full", "settlement": "tracked", "approval_above": 50_000,
+            "reverse_within_s": 77, "room": "lobby", "sources": {"lobby": {}}});
+        for (name, value) in more.as_object().unwrap() {
+            all[name.as_str()] = value.clone();
+        }
+        for rule in [
+            json!({"amount": {"low": 500_000, "high": 900_000}, "time": {"after_s": 60, "within_s": 3_600}}),
+            json!({"amount": {"low": 500_000, "high": 900_000}, "daily": {"at": "20:00", "zone": "Asia/Seoul"}}),
+            json!({"time": {"after_s": 0, "within_s": 60}}),
+            json!(null),
+        ] {
+            all["tiers"][0]["must_hit_by"] = rule;
+            let document = serde_json::from_value(all.clone()).unwrap();
+            let mut form = Form::default();
+            fields::fill(&mut form, &document);
+            let read = of_form(Language::En.words(), &form).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+            assert_eq!(
+                serde_json::to_value(read.document()).unwrap(),
+                serde_json::to_value(&document).unwrap()
+            );
+        }
+    }
+
+    #[test]
+    fn half_of_a_must_hit_rule_is_named() {
+        let mut form = form("single");
+        form.set("tiers[0].must_hit_by.amount.low", "50");
+        form.set("tiers[0].must_hit_by.time.within_s", "soon");
+        let wrong = of_form(Language::En.words(), &form).unwrap_err();
+        let names: Vec<_> = wrong.iter().map(|wrong| wrong.field.as_str()).collect();
+        let expected = ["amount.high", "time.after_s", "time.within_s"];
+        assert_eq!(names, expected.map(|name| format!("tiers[0].must_hit_by.{name}")));
     }
 
     #[test]
