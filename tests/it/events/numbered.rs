@@ -130,7 +130,7 @@ async fn repeated(service: &Service, receiver: &Receiver, first: &[Got]) {
     let before = receiver.taken().len();
     let body = json!({"subject": "jackpot:all", "from_n": 1});
     posted(service, "/v1/subscriptions/all/replay", body).await;
-    let again = crate::support::eventually(std::time::Duration::from_secs(60), "all comes again", async || {
+    let again = crate::support::eventually(std::time::Duration::from_mins(1), "all comes again", async || {
         let again = receiver.taken().split_off(before);
         let again: Vec<Got> = again.into_iter().filter(|one| one.subject() == "jackpot:all").collect();
         (again.len() >= first.len()).then_some(again)

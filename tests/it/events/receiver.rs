@@ -140,7 +140,7 @@ impl Receiver {
     /// Waits until it took so many events of a type, each counted once.
     pub async fn until(&self, kind: &str, count: usize) -> Vec<Got> {
         let what = format!("{count} events of the type {kind}");
-        eventually(Duration::from_secs(60), &what, async || {
+        eventually(Duration::from_mins(1), &what, async || {
             let mut got = self.once();
             got.retain(|one| one.kind() == kind);
             (got.len() >= count).then_some(got)
