@@ -5,14 +5,14 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 
-use super::receiver::{Receiver, Reply};
+use super::receiver::{Got, Receiver, Reply};
 use super::{jackpot, play, service, shown, stream, subscribe};
 use crate::fault::support::{own_redis, service_on};
 use crate::support::eventually;
 use crate::support::postgres_local::PrivatePostgres;
 
 /// Checks that each of the payouts came once after deduplication, in the order of its claim.
-fn assert_in_order(got: &[super::receiver::Got], count: usize) {
+fn assert_in_order(got: &[Got], count: usize) {
     let orders: Vec<_> = got
         .iter()
         .map(|one| one.json()["data"]["claim_order"].as_u64())
@@ -191,11 +191,11 @@ async fn a_restore_says_which_history_counts_and_the_numbers_go_on() {
     let restored = receiver.until("jackpot.restored", 1).await.remove(0);
     let history = |id: &str| id.split(':').nth(2).expect("a history").to_owned();
     let data = restored.json()["data"].clone();
-    let mut before = receiver
+    let before = receiver
         .taken()
         .into_iter()
         .filter(|got| got.order().0 < restored.order().0);
-    let before = before.next_back().expect("an event before the restore");
+    let before = before.max_by_key(Got::order).expect("an event before the restore");
     assert_eq!(
         (&data["before"]["history"], &data["before"]["last_n"]),
         (&json!(history(&before.id)), &json!(restored.order().0 - 1))
