@@ -559,6 +559,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jackpots/{id}/approvals/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Brings the limit of a PUT that raised or removed `approval_above` into force.
+         * @description Needs a key with the role `approve`, of another owner than who put it. `version` is that of the PUT. Payouts that are
+         *     held stay held. Where nothing waits, nothing changes.
+         *
+         *     Role of the key: `approve`.
+         */
+        post: operations["approve_limit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jackpots/{id}/close": {
         parameters: {
             query?: never;
@@ -1060,7 +1083,7 @@ export interface paths {
          * Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
          * @description Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
          *
-         *     Role of the key: `read`.
+         *     Role of the key: `read` or `approve`.
          */
         get: operations["list_payouts"];
         put?: never;
@@ -1082,11 +1105,100 @@ export interface paths {
          * The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
          * @description The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
          *
-         *     Role of the key: `read`.
+         *     Role of the key: `read` or `approve`.
          */
         get: operations["get_payout"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payouts/{payout_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets a held payout go: it is due. A repeat changes nothing.
+         * @description Needs a key with the role `approve`, of another owner than who last set `approval_above`.
+         *
+         *     Role of the key: `approve`.
+         */
+        post: operations["approve_payout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payouts/{payout_id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
+         * @description Says that an attempt to pay the winner failed, once per `settlement_id`. The payout can be settled later.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["fail_payout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payouts/{payout_id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
+         * @description Says that the winner has the money, once per `settlement_id`. A repeat answers with the payout as it is now.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["settle_payout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payouts/{payout_id}/void": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks to take a payout back, or takes it back when another owner has asked.
+         * @description Its amount goes to the overflow of its tier, and a signed void receipt is made. A repeat by the same owner changes
+         *     nothing.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["void_payout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1111,6 +1223,32 @@ export interface paths {
          *     Role of the key: `read`.
          */
         get: operations["get_reconciliation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/daily": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The figures of one day, by the time of events: of each tier what it held, took and paid, of each source what its entries
+         *     brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or the rows alone as CSV
+         *     or NDJSON. A bound key sees its own jackpots.
+         * @description The figures of one day, by the time of events: of each tier what it held, took and paid, of each source what its entries
+         *     brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or the rows alone as CSV
+         *     or NDJSON. A bound key sees its own jackpots.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_daily_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1617,7 +1755,7 @@ export interface components {
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "rotate" | "restore" | "void" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -2096,6 +2234,125 @@ export interface components {
              */
             trigger_at?: string | null;
         };
+        /** @description A daily report. */
+        DailyReport: {
+            /** @description Whether the day is over and the ledger has all of its events. False too while Redis does not answer. */
+            complete: boolean;
+            /**
+             * Format: date
+             * @example 2026-11-21
+             */
+            date: string;
+            /** @description By jackpot: its tiers, then its sources. A jackpot has no rows before the day of its creation. */
+            rows: components["schemas"]["DailyRow"][];
+        };
+        /**
+         * @description A row of a report. The figures of a tier satisfy `closing = opening + contributed − reversed + funded + transferred_in −
+         *     transferred_out + voided − paid`.
+         */
+        DailyRow: components["schemas"]["DailyTier"] | components["schemas"]["DailySource"];
+        /** @description The day of a source over all tiers, minor units. */
+        DailySource: {
+            /** Format: int64 */
+            contributed: number;
+            /** Format: int64 */
+            entries: number;
+            jackpot_id: string;
+            /**
+             * Format: int64
+             * @description What payouts paid, when they were paid.
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             */
+            payouts: number;
+            /**
+             * Format: int64
+             * @description What reversals gave back of entries of this source.
+             */
+            reversed: number;
+            /**
+             * @description Always `source`.
+             * @example source
+             */
+            row: string;
+            /** @description Null for the entries that named none. */
+            source_id?: string | null;
+            /**
+             * Format: int64
+             * @description Their stakes.
+             */
+            stakes: number;
+        };
+        /** @description The day of a tier, minor units. */
+        DailyTier: {
+            /**
+             * Format: int64
+             * @description Pool, reserve and overflow at the end.
+             */
+            closing: number;
+            /**
+             * Format: int64
+             * @description What came from entries, as whole units reached pool, reserve or overflow. It counts what a skipped event brought in.
+             */
+            contributed: number;
+            /** @example KRW */
+            currency: string;
+            /**
+             * Format: int64
+             * @description What operators put in, less what they took out; with what reversals did not find in the tier.
+             */
+            funded: number;
+            jackpot_id: string;
+            /**
+             * Format: int64
+             * @description Pool, reserve and overflow at the begin: `closing` of the day before.
+             */
+            opening: number;
+            /**
+             * Format: int64
+             * @description What winners were paid; voided payouts too.
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             */
+            payouts: number;
+            /**
+             * Format: int64
+             * @description What reversals gave back.
+             */
+            reversed: number;
+            /**
+             * @description Always `tier`.
+             * @example tier
+             */
+            row: string;
+            tier: string;
+            /**
+             * Format: int64
+             * @description What came from other jackpots.
+             */
+            transferred_in: number;
+            /**
+             * Format: int64
+             * @description What went to other jackpots.
+             */
+            transferred_out: number;
+            /**
+             * Format: int64
+             * @description What voided payouts brought back.
+             */
+            voided: number;
+            /**
+             * Format: int64
+             * @description Takes of all.
+             */
+            wins: number;
+        };
         /** @description A request that was taken three times without being served. */
         DeadBody: {
             /**
@@ -2476,6 +2733,19 @@ export interface components {
              */
             pool?: number | null;
         };
+        /** @description An attempt to settle a payout that failed. */
+        FailBody: {
+            /**
+             * @description 1 to 500 characters, no control characters.
+             * @example account closed
+             */
+            reason: string;
+            /**
+             * @description Chosen by the operator. A jackpot uses it once.
+             * @example transfer-2210
+             */
+            settlement_id: string;
+        };
         /** @description The epochs of a jackpot and the cycles of its must-hit rules, oldest first. */
         Fairness: {
             /** @description Of tiers that have or had `must_hit_by`. */
@@ -2671,6 +2941,12 @@ export interface components {
          *     `min_stake` are others in a definition.
          */
         Jackpot: {
+            /**
+             * Format: int64
+             * @description As in force: an amount that a PUT raised or removed comes into force with its approval.
+             * @example null
+             */
+            approval_above?: number | null;
             contribution: components["schemas"]["Contribution"];
             /** @example KRW */
             currency: string;
@@ -2687,7 +2963,7 @@ export interface components {
             name: string;
             odds: components["schemas"]["OddsTable"];
             origins: string[];
-            pending?: components["schemas"]["JackpotDefinition"] | null;
+            pending?: components["schemas"]["PendingDefinition"] | null;
             public_meter: boolean;
             /**
              * Format: int64
@@ -2695,6 +2971,8 @@ export interface components {
              */
             reverse_within_s: number;
             room?: string | null;
+            /** @description As in force. */
+            settlement: components["schemas"]["Settlement"];
             /** @description What the source has brought and won, by the ledger: only in an answer to `source_id`. */
             source?: components["schemas"]["SourceMeters"];
             /** @description The games, sites or channels that feed it. */
@@ -2719,6 +2997,13 @@ export interface components {
         };
         /** @description A jackpot's definition. Unknown fields are refused. */
         JackpotDefinition: {
+            /**
+             * Format: int64
+             * @description From this amount on, in minor units, a tracked payout waits for an approval; null: none does. A PUT that raises or
+             *     removes it, or that stops tracking, waits for an approval too: answers show the limit in force.
+             * @example null
+             */
+            approval_above?: number | null;
             /** @description What each entry adds. A contribution that is always 0 is refused. */
             contribution: components["schemas"]["Contribution"];
             /**
@@ -2785,6 +3070,11 @@ export interface components {
              * @example null
              */
             room?: string | null;
+            /**
+             * @description Whether operators settle each payout (`tracked`), or a payout is `paid` at once (`none`).
+             * @default none
+             */
+            settlement: components["schemas"]["Settlement"];
             /**
              * @description The games, sites or channels that feed the jackpot, by id, at most 100. With any, each entry must name one as its
              *     `source_id`. The public form of the definition leaves them out.
@@ -2902,6 +3192,19 @@ export interface components {
             /** @description The keys. */
             keys: components["schemas"]["Jwk"][];
         };
+        /** @description A topic of Kafka. The key of each record is the event's subject. */
+        Kafka: {
+            /**
+             * @description The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
+             * @example main
+             */
+            connection: string;
+            /**
+             * @description Letters, digits, `.`, `_` and `-`, up to 249. The topic must exist.
+             * @example jackpot-events
+             */
+            topic: string;
+        };
         /** @description What is known of the ledger. */
         LedgerState: {
             /**
@@ -2920,6 +3223,11 @@ export interface components {
              * @example 18811
              */
             amount: number;
+            /**
+             * @description Name of the key that approved it; null if none did.
+             * @example approve-of-bob
+             */
+            approved_by?: string | null;
             /**
              * Format: int64
              * @description Number of the paid claim within the jackpot, from 1.
@@ -2981,6 +3289,7 @@ export interface components {
              * @example 18811
              */
             pool_before: number;
+            settlement?: components["schemas"]["SettlementBody"] | null;
             /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
             signature: string;
             /**
@@ -2988,11 +3297,14 @@ export interface components {
              * @example slot-9
              */
             source_id?: string | null;
+            /** @description Where it is: `paid` where payouts were not tracked when it was claimed. */
+            state: components["schemas"]["PayoutState"];
             /**
              * @description Out of which tier.
              * @example grand
              */
             tier: string;
+            void_receipt?: components["schemas"]["VoidReceipt"] | null;
         };
         /** @description The money of a tier, in minor units unless named otherwise. */
         MeterBody: {
@@ -3048,6 +3360,11 @@ export interface components {
              * @description Went to other jackpots: whole units of the exact sum.
              */
             transferred_out: number;
+            /**
+             * Format: int64
+             * @description Payouts that were taken back: they are in the overflow again.
+             */
+            voided: number;
             /**
              * Format: int64
              * @description Takes of all.
@@ -3143,6 +3460,19 @@ export interface components {
             daily?: components["schemas"]["ByDay"];
             /** @description Within a time after the cycle's begin. */
             time?: components["schemas"]["ByTime"];
+        };
+        /** @description A subject of NATS that a stream of `JetStream` keeps. Each message has the event's id as `Nats-Msg-Id`. */
+        Nats: {
+            /**
+             * @description The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
+             * @example main
+             */
+            connection: string;
+            /**
+             * @description Words of printable ASCII without `*` and `>`, with a `.` between, up to 249 characters.
+             * @example jackpot.events
+             */
+            subject: string;
         };
         /** @description The problem, and what is known all the same. */
         NotReady: {
@@ -3354,6 +3684,126 @@ export interface components {
              */
             tier: string;
         };
+        /**
+         * @description Where a payout is.
+         * @enum {string}
+         */
+        PayoutState: "paid" | "held" | "due" | "settled" | "failed" | "void-requested" | "void";
+        /** @description A definition that waits, and its version. */
+        PendingDefinition: {
+            /**
+             * Format: int64
+             * @description From this amount on, in minor units, a tracked payout waits for an approval; null: none does. A PUT that raises or
+             *     removes it, or that stops tracking, waits for an approval too: answers show the limit in force.
+             * @example null
+             */
+            approval_above?: number | null;
+            /** @description What each entry adds. A contribution that is always 0 is refused. */
+            contribution: components["schemas"]["Contribution"];
+            /**
+             * @description Currency of all amounts: 3 to 8 capital letters or digits, as in ISO 4217. It stays once money has been in the
+             *     jackpot.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description The jackpot, as in the path.
+             * @example spring
+             */
+            id: string;
+            /**
+             * Format: int32
+             * @description Redraws of one entry after refused prizes, 0 to 100.
+             * @default 16
+             */
+            max_redraws: number;
+            /**
+             * Format: int64
+             * @description Largest stake of an entry in minor units; null: 2^53-1.
+             * @example 1000000000
+             */
+            max_stake?: number | null;
+            /**
+             * Format: int64
+             * @description Smallest stake of an entry in minor units, at most `max_stake`. Default: 1 if a contribution that an entry can use
+             *     is a rate, else 0. With a rate, 0 is refused: such an entry would add nothing and could still win.
+             * @example 0
+             */
+            min_stake?: number;
+            /**
+             * @description A name for people, 1 to 200 characters.
+             * @example Spring wheel
+             */
+            name: string;
+            /** @description The prizes that an entry can draw. */
+            odds: components["schemas"]["OddsTable"];
+            /**
+             * @description Web origins whose pages may read what is public (CORS), at most 32, each once: `scheme://host[:port]` as a browser
+             *     sends it, with `http` or `https`, small letters, and no port that is the scheme's own.
+             * @default []
+             * @example [
+             *       "https://games.example"
+             *     ]
+             */
+            origins: string[];
+            /**
+             * @description Whether anyone may read the meter without a key.
+             * @default false
+             */
+            public_meter: boolean;
+            /**
+             * Format: int64
+             * @description For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
+             * @default 300
+             * @example 300
+             */
+            reverse_within_s: number;
+            /**
+             * @description The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
+             *     none.
+             * @example null
+             */
+            room?: string | null;
+            /**
+             * @description Whether operators settle each payout (`tracked`), or a payout is `paid` at once (`none`).
+             * @default none
+             */
+            settlement: components["schemas"]["Settlement"];
+            /**
+             * @description The games, sites or channels that feed the jackpot, by id, at most 100. With any, each entry must name one as its
+             *     `source_id`. The public form of the definition leaves them out.
+             * @default {}
+             * @example {
+             *       "lobby": {},
+             *       "slot-9": {
+             *         "contribution": {
+             *           "fixed": 2
+             *         },
+             *         "draw": "external",
+             *         "keys": [
+             *           "slot-9"
+             *         ]
+             *       }
+             *     }
+             */
+            sources: {
+                [key: string]: components["schemas"]["Source"];
+            };
+            /**
+             * @description Status of a new jackpot; default open. It has no effect on an existing jackpot. Answers show the jackpot's
+             *     status.
+             */
+            status?: components["schemas"]["PutStatus"];
+            /** @description The progressive pools, 1 to 8. A tier stays once it is defined. */
+            tiers: components["schemas"]["Tier"][];
+            /** Format: int64 */
+            version: number;
+            /**
+             * @description How the public list of winners shows players.
+             * @default masked
+             */
+            winners: components["schemas"]["Winners"];
+        };
         /** @description The entries of a play, in the order of its jackpots. */
         PlayAnswer: {
             /** @example round-8812-p7 */
@@ -3524,7 +3974,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -4076,6 +4526,42 @@ export interface components {
             /** @example grand */
             tier: string;
         };
+        /** @description A payout whose winner has the money. */
+        SettleBody: {
+            /**
+             * @description Of the payment: 1 to 500 characters, no control characters.
+             * @example bank 1
+             */
+            reference: string;
+            /**
+             * @description Chosen by the operator. A jackpot uses it once.
+             * @example transfer-2211
+             */
+            settlement_id: string;
+        };
+        /**
+         * @description Whether the service follows payouts until the winner has the money.
+         * @enum {string}
+         */
+        Settlement: "none" | "tracked";
+        /** @description An attempt to settle a payout. */
+        SettlementBody: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-22T09:00:00.123Z
+             */
+            at: string;
+            /** @description Why it failed, if it did. */
+            reason?: string;
+            /**
+             * @description Of the payment, if it was settled.
+             * @example bank 1
+             */
+            reference?: string;
+            /** @example transfer-2211 */
+            settlement_id: string;
+        };
         /** @description An event to pass. */
         SkipBody: {
             /**
@@ -4263,9 +4749,13 @@ export interface components {
              */
             share_ppm: number;
         };
-        /** @description Where events go. */
+        /** @description Where events go: one of the three. */
         Target: {
             webhook: components["schemas"]["Webhook"];
+        } | {
+            kafka: components["schemas"]["Kafka"];
+        } | {
+            nats: components["schemas"]["Nats"];
         };
         /** @description A term of the identity, from both sides. */
         Term: {
@@ -4286,6 +4776,18 @@ export interface components {
              * @example pool
              */
             term: string;
+        };
+        /** @description The terms of payouts that are in force. */
+        TermsBody: {
+            /**
+             * Format: int64
+             * @description From this amount on, in minor units, payouts wait for an approval; null: none does.
+             * @example 50000
+             */
+            approval_above?: number | null;
+            /** @example spring */
+            jackpot_id: string;
+            settlement: components["schemas"]["Settlement"];
         };
         /** @description A ticket and its place. A field that its status does not use is left out, except an unknown `eta_s`. */
         TicketBody: {
@@ -4492,6 +4994,50 @@ export interface components {
         TransferState: "in-transit" | "done";
         /** @description What was due: an amount, or a time. */
         Trigger: number | string;
+        /** @description A payout that was taken back, signed. The receipt of the payout stays as it is. */
+        VoidReceipt: {
+            /**
+             * Format: int64
+             * @description How much.
+             * @example 18811
+             */
+            amount: number;
+            /**
+             * @description Who had paid.
+             * @example spring
+             */
+            jackpot_id: string;
+            /**
+             * @description Which key of `/v1/keys` signed.
+             * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+             */
+            key_id: string;
+            /**
+             * VoidReceipt kind value
+             * @description Always `void`.
+             * @example void
+             * @enum {string}
+             */
+            kind: "void";
+            /**
+             * @description Id of the payout.
+             * @example 4d0ad2ff0fb81f1d1a8ae2b1f8cbf0b5
+             */
+            payout_id: string;
+            /** @description Ed25519 over the RFC 8785 form of this object without this member; base64url. */
+            signature: string;
+            /**
+             * @description Into whose overflow the money went.
+             * @example grand
+             */
+            tier: string;
+            /**
+             * Format: date-time
+             * @description When, RFC 3339.
+             * @example 2026-11-22T09:00:00.125Z
+             */
+            voided_at: string;
+        };
         /** @description A URL that takes each event as a POST. */
         Webhook: {
             /**
@@ -5035,8 +5581,8 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, rotate, restore, void, redrive, skip,
-                 *     delete, replay, emergency-stop or emergency-start.
+                 * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
+                 *     void, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
                  * @example pause
                  */
                 action?: string;
@@ -8218,6 +8764,177 @@ export interface operations {
                 };
             };
             /** @description `invalid-request`, `adjustment-id-reused`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_limit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                /**
+                 * @description Version of the definition.
+                 * @example 3
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description In force */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TermsBody"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `definition-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `approval-superseded`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11757,6 +12474,8 @@ export interface operations {
                 tier?: string;
                 /** @description Of entries of this source. */
                 source_id?: string;
+                /** @description In this state. A key with the role `approve` asks for `held`. */
+                state?: components["schemas"]["PayoutState"];
                 /**
                  * @description Paid then or later, RFC 3339.
                  * @example 2026-11-21T00:00:00.000Z
@@ -11794,11 +12513,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageBody_ListedPayout"];
-                    /** @example {"payout_id":"5d0b1c9f7a3e42d6b8a1c07e94f2d358","jackpot_id":"spring","entry_id":"round-8812-p7","player_id":"p7","tier":"grand","amount":18811,"currency":"KRW","claim_order":4,"pool_before":18811,"pool_after":0,"paid_at":"2026-11-21T06:00:00.123Z","history":"9f1c0a44d2b7e633","event_id":"jackpot:spring:9f1c0a44d2b7e633:8820:0","key_id":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","signature":"npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA"} */
+                    /** @example {"payout_id":"5d0b1c9f7a3e42d6b8a1c07e94f2d358","jackpot_id":"spring","entry_id":"round-8812-p7","player_id":"p7","tier":"grand","amount":18811,"currency":"KRW","claim_order":4,"pool_before":18811,"pool_after":0,"paid_at":"2026-11-21T06:00:00.123Z","history":"9f1c0a44d2b7e633","event_id":"jackpot:spring:9f1c0a44d2b7e633:8820:0","key_id":"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k","signature":"npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA","source_id":null,"state":"paid","approved_by":null,"settlement":null,"void_receipt":null} */
                     "application/x-ndjson": string;
                     /**
-                     * @example payout_id,jackpot_id,entry_id,player_id,tier,amount,currency,claim_order,pool_before,pool_after,paid_at,history,event_id,key_id,signature
-                     *     5d0b1c9f7a3e42d6b8a1c07e94f2d358,spring,round-8812-p7,p7,grand,18811,KRW,4,18811,0,2026-11-21T06:00:00.123Z,9f1c0a44d2b7e633,jackpot:spring:9f1c0a44d2b7e633:8820:0,kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k,npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA
+                     * @example payout_id,jackpot_id,entry_id,player_id,tier,amount,currency,claim_order,pool_before,pool_after,paid_at,history,event_id,key_id,signature,source_id,state,approved_by,settlement_id,settlement_reference,settlement_reason,settlement_at,voided_at,void_key_id,void_signature
+                     *     5d0b1c9f7a3e42d6b8a1c07e94f2d358,spring,round-8812-p7,p7,grand,18811,KRW,4,18811,0,2026-11-21T06:00:00.123Z,9f1c0a44d2b7e633,jackpot:spring:9f1c0a44d2b7e633:8820:0,kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k,npKPz79lL5jZ9ofARNBpBxdPb55fK-B9n3m0ovxk5tC2sb31J1dGvCrdgBmkeKN0tucGfJxEOVGDUncWDvttDA,,paid,,,,,,,,
                      */
                     "text/csv": string;
                 };
@@ -12032,6 +12751,670 @@ export interface operations {
             };
         };
     };
+    approve_payout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description The payout */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedPayout"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-tracked`, `payout-void`, `payout-void-requested` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fail_payout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FailBody"];
+            };
+        };
+        responses: {
+            /** @description The payout */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedPayout"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-tracked`, `payout-held`, `payout-settled`, `payout-void`, `payout-void-requested` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `settlement-id-reused` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settle_payout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettleBody"];
+            };
+        };
+        responses: {
+            /** @description The payout */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedPayout"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `same-owner`: the key that approved it has the same owner, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-tracked`, `payout-held`, `payout-settled`, `payout-void`, `payout-void-requested` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `settlement-id-reused` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    void_payout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description The payout: `void-requested`, then `void` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedPayout"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-tracked`, `payout-settled` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_reconciliation: {
         parameters: {
             query?: never;
@@ -12146,6 +13529,154 @@ export interface operations {
                 };
             };
             /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_daily_report: {
+        parameters: {
+            query: {
+                /**
+                 * @description The day, `YYYY-MM-DD`, of the zone and from the time of day in the settings (`reports`). It must have begun.
+                 * @example 2026-11-21
+                 */
+                date: string;
+                /**
+                 * @description Of this jackpot. Without it: of all that the key may see.
+                 * @example spring
+                 */
+                jackpot_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DailyReport"];
+                    /**
+                     * @example {"row":"tier","jackpot_id":"spring","tier":"grand","currency":"KRW","opening":50000,"contributed":1200,"reversed":10,"funded":0,"transferred_in":0,"transferred_out":0,"voided":0,"paid":40000,"payouts":3,"wins":1,"closing":11190}
+                     *     {"row":"source","jackpot_id":"spring","source_id":null,"entries":1200,"stakes":120000,"contributed":1200,"reversed":10,"paid":40000,"payouts":3}
+                     */
+                    "application/x-ndjson": string;
+                    /**
+                     * @example row,jackpot_id,tier,currency,opening,contributed,reversed,funded,transferred_in,transferred_out,voided,paid,payouts,wins,closing,source_id,entries,stakes
+                     *     tier,spring,grand,KRW,50000,1200,10,0,0,0,0,40000,3,1,11190,,,
+                     *     source,spring,,,,1200,10,,,,,40000,3,,,,1200,120000
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable`, also while the figures are being made from the ledger's events; `too-many-exports` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];

@@ -29,6 +29,9 @@ from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
 from .coupon_reconciliation import CouponReconciliation
 from .cycle_body import CycleBody
+from .daily_report import DailyReport
+from .daily_source import DailySource
+from .daily_tier import DailyTier
 from .dead_body import DeadBody
 from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
@@ -48,6 +51,7 @@ from .entry_outcome_entry_outcome_prize_value import EntryOutcomeEntryOutcomePri
 from .entry_row import EntryRow
 from .epoch_body import EpochBody
 from .expected_return import ExpectedReturn
+from .fail_body import FailBody
 from .fairness import Fairness
 from .field_error import FieldError
 from .fixed_prize import FixedPrize
@@ -69,6 +73,7 @@ from .join_token_wish import JoinTokenWish
 from .join_wish import JoinWish
 from .jwk import Jwk
 from .jwk_set import JwkSet
+from .kafka import Kafka
 from .ledger_state import LedgerState
 from .listed_payout import ListedPayout
 from .meter_body import MeterBody
@@ -79,6 +84,7 @@ from .meter_now_meter_now_status_value import MeterNowMeterNowStatusValue
 from .mismatch_reconciliations import MismatchReconciliations
 from .must_hit import MustHit
 from .must_hit_by import MustHitBy
+from .nats import Nats
 from .not_ready import NotReady
 from .odds_table import OddsTable
 from .outcome import Outcome
@@ -90,6 +96,9 @@ from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
 from .payout_row import PayoutRow
+from .payout_state import PayoutState
+from .pending_definition import PendingDefinition
+from .pending_definition_sources import PendingDefinitionSources
 from .play_answer import PlayAnswer
 from .play_body import PlayBody
 from .play_item import PlayItem
@@ -134,6 +143,9 @@ from .room_status_room_status_status_value import RoomStatusRoomStatusStatusValu
 from .rotate_body import RotateBody
 from .rules_body import RulesBody
 from .rules_tier import RulesTier
+from .settle_body import SettleBody
+from .settlement import Settlement
+from .settlement_body import SettlementBody
 from .skip_body import SkipBody
 from .source import Source
 from .source_meter import SourceMeter
@@ -146,8 +158,11 @@ from .subscription_list import SubscriptionList
 from .subscription_subscription_state_value import SubscriptionSubscriptionStateValue
 from .take_all import TakeAll
 from .take_share_ppm import TakeSharePpm
-from .target import Target
+from .target_type_0 import TargetType0
+from .target_type_1 import TargetType1
+from .target_type_2 import TargetType2
 from .term import Term
+from .terms_body import TermsBody
 from .ticket_body import TicketBody
 from .ticket_body_ticket_body_status_value import TicketBodyTicketBodyStatusValue
 from .tier import Tier
@@ -158,6 +173,8 @@ from .transfer_body_tiers import TransferBodyTiers
 from .transfer_part import TransferPart
 from .transfer_row import TransferRow
 from .transfer_state import TransferState
+from .void_receipt import VoidReceipt
+from .void_receipt_void_receipt_kind_value import VoidReceiptVoidReceiptKindValue
 from .webhook import Webhook
 from .winner_body import WinnerBody
 from .winner_item import WinnerItem
@@ -194,6 +211,9 @@ __all__ = (
     "CouponPrize",
     "CouponReconciliation",
     "CycleBody",
+    "DailyReport",
+    "DailySource",
+    "DailyTier",
     "DeadBody",
     "DeadPage",
     "DefinitionOfVersion",
@@ -213,6 +233,7 @@ __all__ = (
     "EntryRow",
     "EpochBody",
     "ExpectedReturn",
+    "FailBody",
     "Fairness",
     "FieldError",
     "FixedPrize",
@@ -234,6 +255,7 @@ __all__ = (
     "JoinWish",
     "Jwk",
     "JwkSet",
+    "Kafka",
     "LedgerState",
     "ListedPayout",
     "MeterBody",
@@ -244,6 +266,7 @@ __all__ = (
     "MismatchReconciliations",
     "MustHit",
     "MustHitBy",
+    "Nats",
     "NotReady",
     "OddsTable",
     "Outcome",
@@ -255,6 +278,9 @@ __all__ = (
     "PageBodyPostingRow",
     "PageBodyTransferRow",
     "PayoutRow",
+    "PayoutState",
+    "PendingDefinition",
+    "PendingDefinitionSources",
     "PlayAnswer",
     "PlayBody",
     "PlayItem",
@@ -295,6 +321,9 @@ __all__ = (
     "RotateBody",
     "RulesBody",
     "RulesTier",
+    "SettleBody",
+    "Settlement",
+    "SettlementBody",
     "SkipBody",
     "Source",
     "SourceMeter",
@@ -307,8 +336,11 @@ __all__ = (
     "SubscriptionSubscriptionStateValue",
     "TakeAll",
     "TakeSharePpm",
-    "Target",
+    "TargetType0",
+    "TargetType1",
+    "TargetType2",
     "Term",
+    "TermsBody",
     "TicketBody",
     "TicketBodyTicketBodyStatusValue",
     "Tier",
@@ -319,6 +351,8 @@ __all__ = (
     "TransferPart",
     "TransferRow",
     "TransferState",
+    "VoidReceipt",
+    "VoidReceiptVoidReceiptKindValue",
     "Webhook",
     "WinnerBody",
     "WinnerItem",

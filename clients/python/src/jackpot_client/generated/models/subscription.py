@@ -15,7 +15,9 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.stream_body import StreamBody
-    from ..models.target import Target
+    from ..models.target_type_0 import TargetType0
+    from ..models.target_type_1 import TargetType1
+    from ..models.target_type_2 import TargetType2
 
 
 T = TypeVar("T", bound="Subscription")
@@ -34,7 +36,7 @@ class Subscription:
             410) Example: running.
         streams (list[StreamBody]): Its subjects that the ledger has: at most 1,000, those that fail first.
         subjects (list[str]):  Example: ['jackpot:spring'].
-        target (Target): Where events go.
+        target (TargetType0 | TargetType1 | TargetType2): Where events go: one of the three.
         types (list[str]):  Example: ['payout.*'].
         verification_key (None | str | Unset): Public half of the key that signs what this subscription gets: `whpk_`
             and the Base64 of 32 bytes. Null while the
@@ -48,12 +50,15 @@ class Subscription:
     state: SubscriptionSubscriptionStateValue
     streams: list[StreamBody]
     subjects: list[str]
-    target: Target
+    target: TargetType0 | TargetType1 | TargetType2
     types: list[str]
     verification_key: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.target_type_0 import TargetType0
+        from ..models.target_type_1 import TargetType1
+
         alarm = self.alarm
 
         from_: str = self.from_
@@ -69,7 +74,11 @@ class Subscription:
 
         subjects = self.subjects
 
-        target = self.target.to_dict()
+        target: dict[str, Any]
+        if isinstance(self.target, TargetType0) or isinstance(self.target, TargetType1):
+            target = self.target.to_dict()
+        else:
+            target = self.target.to_dict()
 
         types = self.types
 
@@ -101,7 +110,9 @@ class Subscription:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.stream_body import StreamBody
-        from ..models.target import Target
+        from ..models.target_type_0 import TargetType0
+        from ..models.target_type_1 import TargetType1
+        from ..models.target_type_2 import TargetType2
 
         d = dict(src_dict)
         alarm = d.pop("alarm")
@@ -121,7 +132,30 @@ class Subscription:
 
         subjects = cast(list[str], d.pop("subjects"))
 
-        target = Target.from_dict(d.pop("target"))
+        def _parse_target(data: object) -> TargetType0 | TargetType1 | TargetType2:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_target_type_0 = TargetType0.from_dict(data)
+
+                return componentsschemas_target_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_target_type_1 = TargetType1.from_dict(data)
+
+                return componentsschemas_target_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            componentsschemas_target_type_2 = TargetType2.from_dict(data)
+
+            return componentsschemas_target_type_2
+
+        target = _parse_target(d.pop("target"))
 
         types = cast(list[str], d.pop("types"))
 

@@ -9,7 +9,9 @@ from ..models.begin import Begin, check_begin
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
-    from ..models.target import Target
+    from ..models.target_type_0 import TargetType0
+    from ..models.target_type_1 import TargetType1
+    from ..models.target_type_2 import TargetType2
 
 
 T = TypeVar("T", bound="SubscriptionDefinition")
@@ -22,21 +24,28 @@ class SubscriptionDefinition:
     Attributes:
         subjects (list[str]): Subjects, as `jackpot:spring`, which need not exist yet; or `*` alone, for all. 1 to 100.
             Example: ['jackpot:spring'].
-        target (Target): Where events go.
+        target (TargetType0 | TargetType1 | TargetType2): Where events go: one of the three.
         types (list[str]): Types of events, such as `payout.created`; `payout.*` for all types that begin so, `*` for
             every event. 1 to 100. Example: ['payout.*'].
         from_ (Begin | Unset): Where a subject begins.
     """
 
     subjects: list[str]
-    target: Target
+    target: TargetType0 | TargetType1 | TargetType2
     types: list[str]
     from_: Begin | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.target_type_0 import TargetType0
+        from ..models.target_type_1 import TargetType1
+
         subjects = self.subjects
 
-        target = self.target.to_dict()
+        target: dict[str, Any]
+        if isinstance(self.target, TargetType0) or isinstance(self.target, TargetType1):
+            target = self.target.to_dict()
+        else:
+            target = self.target.to_dict()
 
         types = self.types
 
@@ -60,12 +69,37 @@ class SubscriptionDefinition:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
-        from ..models.target import Target
+        from ..models.target_type_0 import TargetType0
+        from ..models.target_type_1 import TargetType1
+        from ..models.target_type_2 import TargetType2
 
         d = dict(src_dict)
         subjects = cast(list[str], d.pop("subjects"))
 
-        target = Target.from_dict(d.pop("target"))
+        def _parse_target(data: object) -> TargetType0 | TargetType1 | TargetType2:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_target_type_0 = TargetType0.from_dict(data)
+
+                return componentsschemas_target_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_target_type_1 = TargetType1.from_dict(data)
+
+                return componentsschemas_target_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            componentsschemas_target_type_2 = TargetType2.from_dict(data)
+
+            return componentsschemas_target_type_2
+
+        target = _parse_target(d.pop("target"))
 
         types = cast(list[str], d.pop("types"))
 
