@@ -126,7 +126,8 @@ def read(client, stranger, name, entry):
     )
     listed = expect(page.items[-1], ListedPayout, "list_payouts")
     payout = expect(get_payout.sync(listed.payout_id, client=client), PayoutRow, "get_payout")
-    assert listed.to_dict() == payout.to_dict() | {"source_id": None}
+    beside = {"source_id": None, "state": "paid", "approved_by": None, "settlement": None, "void_receipt": None}
+    assert listed.to_dict() == payout.to_dict() | beside
     assert (payout.payout_id, payout.amount, page.next_cursor) == (entry.outcome.payout_id, 1, None)
     assert payout.paid_at.tzinfo is not None
     keys = expect(get_keys.sync(client=stranger), JwkSet, "get_keys")

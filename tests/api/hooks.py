@@ -134,6 +134,9 @@ def head(case, operation):
     # The room that lists the origin.
     if operation == "create_join_token":
         case.path_parameters["id"] = "lobby"
+    # A day that has begun.
+    if operation == "get_daily_report" and case.query:
+        case.query["date"] = "2026-11-01"
     # A list of entries is of a player, or of a source of a jackpot.
     if operation == "list_entries":
         case.query = {"player_id": "p7", **(case.query or {})}
@@ -178,6 +181,12 @@ def content(case, operation, body):
             entry.pop("ranks", None)
     elif operation == "issue_coupon":
         body["request_id"] = fresh("r")
+    elif operation == "put_subscription":
+        # The settings have no connection to a broker. Types and subjects are those that there are, each once.
+        body["target"] = {"webhook": {"url": "https://hooks.example/jackpot"}}
+        body["types"], body["subjects"] = ["payout.*"], ["jackpot:spring"]
+    elif operation in ("replay_subscription", "skip_event"):
+        body["subject"] = "jackpot:spring"
 
 
 @schemathesis.hook

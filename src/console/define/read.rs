@@ -273,12 +273,13 @@ mod tests {
             all[name.as_str()] = value.clone();
         }
         for rule in [
-            json!({"amount": {"low": 500_000, "high": 900_000}, "time": {"after_s": 60, "within_s": 3_600}}),
-            json!({"amount": {"low": 500_000, "high": 900_000}, "daily": {"at": "20:00", "zone": "Asia/Seoul"}}),
+            json!({"amount": {"low": 500_000_000_u64, "high": 900_000_000_u64}, "time": {"after_s": 60, "within_s": 3_600}}),
+            json!({"amount": {"low": 500_000_000_u64, "high": 900_000_000_u64}, "daily": {"at": "20:00", "zone": "Asia/Seoul"}}),
             json!({"time": {"after_s": 0, "within_s": 60}}),
             json!(null),
         ] {
             all["tiers"][0]["must_hit_by"] = rule;
+            all["tiers"][0]["cap"] = json!(null);
             let document = serde_json::from_value(all.clone()).unwrap();
             let mut form = Form::default();
             fields::fill(&mut form, &document);

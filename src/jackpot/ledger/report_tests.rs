@@ -58,7 +58,7 @@ fn sides_that_agree_are_clean_with_each_term_shown() {
         terms[1..4],
         [("contributions", 100), ("contributions_micro", 250_000), ("funding", 7)]
     );
-    assert_eq!(terms[8], ("remainder_micro", 250_000));
+    assert_eq!(terms[9], ("remainder_micro", 250_000));
 }
 
 #[test]
