@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support import Redis, always_wins, eventually, fresh, never_wins, setting, wheel
@@ -226,11 +226,11 @@ def test_lists_come_in_pages(operator: Jackpot, game: Jackpot, auditor: Jackpot)
 def test_a_day_is_reported(operator: Jackpot, game: Jackpot, auditor: Jackpot) -> None:
     jackpot_id = fresh("reported")
     operator.define_jackpot(JackpotDefinition.from_dict(never_wins(jackpot_id)))
-    day = datetime.now(timezone.utc).date()
+    day = datetime.now(UTC).date()
     for number in range(3):
         game.enter(jackpot_id, player_id="p7", stake=100, entry_id=f"round-{number}")
     report = auditor.get_daily_report(day, jackpot_id=jackpot_id)
-    if datetime.now(timezone.utc).date() != day:
+    if datetime.now(UTC).date() != day:
         return  # the entries may be of two days
     tier, source = report.rows
     assert isinstance(tier, DailyTier) and isinstance(source, DailySource)
