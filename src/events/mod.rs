@@ -12,8 +12,8 @@
 //! | [`reading`] | the next events of a subject, and how many there are |
 //! | [`sink`] | sends one event: the trait, and the topics of brokers |
 //! | [`webhook`] | sends one event to a URL |
-//! | [`place`], [`cursors`] | how far a subject is, and the one writer of cursors |
-//! | [`stream`] | delivers one subject to one subscription, in order |
+//! | `place`, `cursors` | how far a subject is, and the one writer of cursors |
+//! | `stream` | delivers one subject to one subscription, in order |
 //! | [`deliverer`] | takes leases, starts streams, follows changes |
 //! | [`api`] | the routes |
 
