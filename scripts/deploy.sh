@@ -172,8 +172,27 @@ simulate() {
   SSL_CERT_FILE="$STACK_DIR/secrets/ca.pem" "$BINARY" simulate --quiet --url "$url" --key "$key" "$@" >&2
 }
 
+# call METHOD PATH BODY: sends it to the stack, which must take it.
+call() {
+  local code
+  code=$(curl --silent --output "$work/answer" --write-out '%{http_code}' --cacert "$STACK_DIR/secrets/ca.pem" \
+    --request "$1" --header "Authorization: Bearer $key" --json "$3" "$url$2")
+  [[ $code == 20? ]] || die "$1 $2 got $code: $(<"$work/answer")"
+}
+
+# owe: a payout that nobody settles, and a subscription whose target is not there.
+owe() {
+  call PUT /v1/jackpots/owed '{"id":"owed","name":"Owed","currency":"KRW","contribution":{"fixed":1},"settlement":"tracked",
+    "tiers":[{"tier":"grand","share_ppm":1000000,"min_payout":1}],
+    "odds":{"total":1,"ranks":[{"rank":1,"weight":1,"prize":{"pool":{"tier":"grand","take":"all"}}}]}}'
+  call PUT /v1/subscriptions/away '{"target":{"webhook":{"url":"https://hooks.invalid/"}},"types":["payout.*"],
+    "subjects":["jackpot:owed"],"from":"beginning"}'
+  call POST /v1/jackpots/owed/entries '{"entry_id":"one","player_id":"p1","stake":100}'
+}
+
 # play_all: a load on a jackpot, a coupon and a room.
 play_all() {
+  owe
   simulate --entries 3000 --players 32 --winners 20 --collisions 2
   simulate --coupons --users 300 --stock 100 --connections 32
   simulate --room --users 150 --capacity 50 --session-s 2 --stay-ms 100
