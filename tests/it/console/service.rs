@@ -102,8 +102,8 @@ async fn a_key_is_made_by_the_command_that_the_page_wrote() {
     .await;
     let text = page.text();
     assert!(
-        text.contains("game-1 read coupon:coffee, jackpot:spring Yes")
-            || text.contains("game-1 read jackpot:spring, coupon:coffee Yes"),
+        text.contains("game-1 read game-1 coupon:coffee, jackpot:spring Yes")
+            || text.contains("game-1 read game-1 jackpot:spring, coupon:coffee Yes"),
         "{text}"
     );
     assert!(
