@@ -158,14 +158,24 @@ async fn answer_a_mismatch(day: &mut Day) {
 }
 
 async fn redrive(day: &Day) {
-    let coupon = json!({"name": "Coffee", "stock": 9, "per_user": 1, "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"});
+    let coupon = json!({"name": "Coffee", "stock": 9, "per_user": 2, "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"});
     day.service.put("/v1/coupons/coffee", coupon).await;
+    // The user has a unit, so that a broken record changes no number that is compared: the coupon would be suspended, and
+    // the queue would wait.
+    let first = json!({"request_id": "q0", "user_id": "user-1"});
+    assert_eq!(day.service.post("/v1/coupons/coffee/issues", first).await.status, 201);
+    let users = "cp:{coffee}:users";
+    let whole: String = redis::cmd("HGET")
+        .arg(&[users, "user-1"])
+        .query_async(&mut day.redis.connection().await)
+        .await
+        .expect("the record of the user");
     hold(&day.redis, "coffee").await;
     join(&day.service, "coffee", "q1", "user-1").await;
-    day.redis(&["HSET", "cp:{coffee}:users", "user-1", "broken"]).await;
+    day.redis(&["HSET", users, "user-1", "broken"]).await;
     release(&day.redis, "coffee").await;
     until(&day.service, "coffee", "q1", "dead").await;
-    day.redis(&["DEL", "cp:{coffee}:users"]).await;
+    day.redis(&["HSET", users, "user-1", &whole]).await;
     day.browser.press("Coupons").await;
     day.browser.press("Coffee").await;
     day.browser.click("a[href$='/dead-letters']").await;
