@@ -224,11 +224,16 @@
     document.getElementById("check-stake-field").hidden = !definition?.odds.per_stake;
   }
 
+  // Not everything that chooses for a person sends both events.
+  function changes(field, then) {
+    for (const event of ["input", "change"]) field.addEventListener(event, then);
+  }
+
   if (globalThis.crypto?.subtle) {
     form.hidden = false;
     document.getElementById("check-insecure").hidden = true;
     stakes();
-    form.elements.version.addEventListener("input", stakes);
+    changes(form.elements.version, stakes);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       check().catch((error) => show("bad", String(error)));
@@ -236,7 +241,7 @@
     if (cycleForm) {
       cycleForm.hidden = false;
       afters();
-      for (const name of ["cycle", "pasted"]) cycleForm.elements[name].addEventListener("input", afters);
+      for (const name of ["cycle", "pasted"]) changes(cycleForm.elements[name], afters);
       cycleForm.addEventListener("submit", (event) => {
         event.preventDefault();
         checkCycle().catch((error) => show("bad", String(error), [], cycleResult));
