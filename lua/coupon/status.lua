@@ -20,7 +20,7 @@ local wish = read_status(2)
 must(WANTED[wish.wanted], 'JP_ARGUMENT status')
 if state.status == 'suspended' and ARGV[6] == '1' then
   wish.wanted = held_status(KEYS[1]) or 'open'
-elseif ARGV[6] == '1' then
+elseif ARGV[6] == '1' and state.status ~= 'ended' then
   wish.wanted = state.status -- it was opened meanwhile
 end
 local is_final = state.status == 'ended' or (state.status == 'closed' and wish.wanted ~= 'suspended')

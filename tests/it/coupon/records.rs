@@ -66,6 +66,7 @@ fn any_state() -> impl Strategy<Value = State> {
         (ms.clone(), "[!-~]{1,40}").prop_map(|(at_ms, first)| State::AlreadyIssued { at_ms, first }),
         ms.clone().prop_map(|at_ms| State::OutOfStock { at_ms }),
         ms.clone().prop_map(|at_ms| State::NotOpen { at_ms }),
+        ms.clone().prop_map(|at_ms| State::Closed { at_ms }),
         (number.clone(), attempts.clone(), ms.clone()).prop_map(|(arrival, attempts, at_ms)| State::Queued {
             arrival,
             attempts,
