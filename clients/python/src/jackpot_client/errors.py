@@ -173,7 +173,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "pre-queue-not-found",
     ),
     IdReused: ("entry-id-reused", "adjustment-id-reused", "request-id-reused", "transfer-id-reused"),
-    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
+    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-paused", "coupon-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
     Conflict: (
