@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from support import Redis, always_wins, eventually, fresh, never_wins, setting, wheel
@@ -29,6 +30,8 @@ from jackpot_client.generated.types import Unset
 from jackpot_client.models import (
     BatchEntry,
     CouponDefinition,
+    DailySource,
+    DailyTier,
     JackpotDefinition,
     PlayAnswer,
     RoomDefinition,
@@ -218,6 +221,26 @@ def test_lists_come_in_pages(operator: Jackpot, game: Jackpot, auditor: Jackpot)
         if cursor is None:
             break
     assert orders == [5, 4, 3, 2, 1]
+
+
+def test_a_day_is_reported(operator: Jackpot, game: Jackpot, auditor: Jackpot) -> None:
+    jackpot_id = fresh("reported")
+    operator.define_jackpot(JackpotDefinition.from_dict(never_wins(jackpot_id)))
+    day = datetime.now(timezone.utc).date()
+    for number in range(3):
+        game.enter(jackpot_id, player_id="p7", stake=100, entry_id=f"round-{number}")
+    report = auditor.get_daily_report(day, jackpot_id=jackpot_id)
+    if datetime.now(timezone.utc).date() != day:
+        return  # the entries may be of two days
+    tier, source = report.rows
+    assert isinstance(tier, DailyTier) and isinstance(source, DailySource)
+    assert (tier.tier, tier.opening, tier.contributed, tier.closing) == ("grand", 0, 3, 3)
+    assert (source.source_id, source.entries, source.stakes) == (None, 3, 300)
+    assert report.date == day and not report.complete
+    before = auditor.get_daily_report(day - timedelta(days=7), jackpot_id=jackpot_id)
+    assert before.complete and before.rows == []
+    with pytest.raises(Forbidden):
+        game.get_daily_report(day)
 
 
 def test_coupons_are_issued_once_refused_and_voided(operator: Jackpot, game: Jackpot) -> None:

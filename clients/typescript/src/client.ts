@@ -278,6 +278,12 @@ export class Jackpot {
     return { items, next_cursor: found.next_cursor };
   }
 
+  /** The figures of a day (`2026-11-21`) of each tier and source, of one jackpot or of all that the key may see. */
+  getDailyReport(date: string, jackpotId?: string): Promise<Schemas["DailyReport"]> {
+    const query = jackpotId === undefined ? { date } : { date, jackpot_id: jackpotId };
+    return this.call("get", "/v1/reports/daily", { query });
+  }
+
   /** The signed end of a jackpot's chain of events, its signature verified. */
   async getLedgerHead(jackpotId: string): Promise<Head> {
     const head = await this.call("get", "/v1/jackpots/{id}/ledger/head", { path: { id: jackpotId } });

@@ -95,6 +95,28 @@ test("all money of a tier is transferred once", async () => {
   await refused(game.transferJackpot(old, wish), client.Forbidden, "forbidden");
 });
 
+test("a day is reported", async () => {
+  const id = fresh("reported");
+  await operator.defineJackpot(neverWins(id));
+  const today = () => new Date().toISOString().slice(0, 10);
+  const date = today();
+  for (const number of [1, 2, 3]) {
+    await game.enter(id, { entry_id: `round-${number}`, player_id: "p7", stake: 100 });
+  }
+  const report = await auditor.getDailyReport(date, id);
+  if (today() !== date) {
+    return; // the entries may be of two days
+  }
+  const shown = report.rows.map((row) => [row.row, row.contributed]);
+  const expected = [
+    ["tier", 3],
+    ["source", 3],
+  ];
+  assert.deepEqual(shown, expected);
+  assert.deepEqual([report.date, report.complete], [date, false]);
+  await refused(game.getDailyReport(date), client.Forbidden, "forbidden");
+});
+
 test("a play feeds several jackpots", async () => {
   const ids = [fresh("mini"), fresh("network")] as const;
   for (const id of ids) {

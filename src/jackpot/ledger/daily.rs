@@ -368,7 +368,7 @@ pub fn totals_at(at_s: i64, last: Option<&Run>, late: &[Late]) -> Totals {
 /// A row of a report. The figures of a tier satisfy `closing = opening + contributed − reversed + funded + transferred_in −
 /// transferred_out + voided − paid`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(tag = "row", rename_all = "lowercase")]
+#[serde(untagged)]
 #[schema(as = DailyRow)]
 pub enum Row {
     /// A tier of a jackpot.
@@ -381,6 +381,9 @@ pub enum Row {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DailyTier)]
 pub struct TierRow {
+    /// Always `tier`.
+    #[schema(example = "tier")]
+    pub row: &'static str,
     pub jackpot_id: String,
     pub tier: String,
     #[schema(example = "KRW")]
@@ -413,6 +416,9 @@ pub struct TierRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = DailySource)]
 pub struct SourceRow {
+    /// Always `source`.
+    #[schema(example = "source")]
+    pub row: &'static str,
     pub jackpot_id: String,
     /// Null for the entries that named none.
     pub source_id: Option<String>,
@@ -490,6 +496,7 @@ impl Day<'_> {
         let whole = |micro: fn(&OfTier) -> i128| self.number(units(micro(&end)) - units(micro(&begin)));
         let units = |of: fn(&OfTier) -> i128| self.number(of(&end) - of(&begin));
         let mut row = TierRow {
+            row: "tier",
             jackpot_id: self.jackpot_id.to_owned(),
             tier: tier.to_string(),
             currency: self.definition.currency.clone(),
@@ -516,6 +523,7 @@ impl Day<'_> {
     fn source(&self, source: Option<&Id>, begin: &OfEntries, end: &OfEntries) -> Result<SourceRow, Wrong> {
         let whole = |micro: fn(&OfEntries) -> i128| self.number(units(micro(end)) - units(micro(begin)));
         Ok(SourceRow {
+            row: "source",
             jackpot_id: self.jackpot_id.to_owned(),
             source_id: source.map(ToString::to_string),
             entries: self.number(end.entries - begin.entries)?,

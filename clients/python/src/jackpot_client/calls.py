@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Generic, TypeVar, cast
 
 from . import fairness, receipts
@@ -37,6 +37,7 @@ from .generated.api.jackpots import put_jackpot as _put_jackpot
 from .generated.api.jackpots import resume_jackpot as _resume_jackpot
 from .generated.api.jackpots import rotate_epoch as _rotate_epoch
 from .generated.api.jackpots import transfer_jackpot as _transfer_jackpot
+from .generated.api.ledger import get_daily_report as _get_daily_report
 from .generated.api.ledger import get_keys as _get_keys
 from .generated.api.ledger import get_ledger_head as _get_ledger_head
 from .generated.api.ledger import get_payout as _get_payout
@@ -60,6 +61,7 @@ from .generated.models import (
     Coupon,
     CouponDefinition,
     CouponReason,
+    DailyReport,
     DefinitionOfVersion,
     Entry,
     EntryBody,
@@ -384,6 +386,12 @@ def list_payouts(
         keys = yield from _keys_with(session, item.get("key_id"))
         found.append(receipts.verify_receipt(item, keys))
     return Page(found, next_cursor)
+
+
+def get_daily_report(session: Session, day: date, *, jackpot_id: str | None = None) -> Steps[DailyReport]:
+    """The figures of a day of each tier and source, of one jackpot or of all that the key may see."""
+    request = _get_daily_report._get_kwargs(date=day, jackpot_id=_set(jackpot_id))
+    return (yield from ask(session, request, DailyReport.from_dict))
 
 
 def get_ledger_head(session: Session, jackpot_id: str) -> Steps[Head]:

@@ -1119,6 +1119,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reports/daily": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The figures of one day, by the time of events: of each tier what it held, took and paid, of each source what its entries
+         *     brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or the rows alone as CSV
+         *     or NDJSON. A bound key sees its own jackpots.
+         * @description The figures of one day, by the time of events: of each tier what it held, took and paid, of each source what its entries
+         *     brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or the rows alone as CSV
+         *     or NDJSON. A bound key sees its own jackpots.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["get_daily_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rooms": {
         parameters: {
             query?: never;
@@ -1923,6 +1949,125 @@ export interface components {
              * @description RFC 3339; from here on an entry hit. Null before the seed is published, and without a time.
              */
             trigger_at?: string | null;
+        };
+        /** @description A daily report. */
+        DailyReport: {
+            /** @description Whether the day is over and the ledger has all of its events. False too while Redis does not answer. */
+            complete: boolean;
+            /**
+             * Format: date
+             * @example 2026-11-21
+             */
+            date: string;
+            /** @description By jackpot: its tiers, then its sources. A jackpot has no rows before the day of its creation. */
+            rows: components["schemas"]["DailyRow"][];
+        };
+        /**
+         * @description A row of a report. The figures of a tier satisfy `closing = opening + contributed − reversed + funded + transferred_in −
+         *     transferred_out + voided − paid`.
+         */
+        DailyRow: components["schemas"]["DailyTier"] | components["schemas"]["DailySource"];
+        /** @description The day of a source over all tiers, minor units. */
+        DailySource: {
+            /** Format: int64 */
+            contributed: number;
+            /** Format: int64 */
+            entries: number;
+            jackpot_id: string;
+            /**
+             * Format: int64
+             * @description What payouts paid, when they were paid.
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             */
+            payouts: number;
+            /**
+             * Format: int64
+             * @description What reversals gave back of entries of this source.
+             */
+            reversed: number;
+            /**
+             * @description Always `source`.
+             * @example source
+             */
+            row: string;
+            /** @description Null for the entries that named none. */
+            source_id?: string | null;
+            /**
+             * Format: int64
+             * @description Their stakes.
+             */
+            stakes: number;
+        };
+        /** @description The day of a tier, minor units. */
+        DailyTier: {
+            /**
+             * Format: int64
+             * @description Pool, reserve and overflow at the end.
+             */
+            closing: number;
+            /**
+             * Format: int64
+             * @description What came from entries, as whole units reached pool, reserve or overflow. It counts what a skipped event brought in.
+             */
+            contributed: number;
+            /** @example KRW */
+            currency: string;
+            /**
+             * Format: int64
+             * @description What operators put in, less what they took out; with what reversals did not find in the tier.
+             */
+            funded: number;
+            jackpot_id: string;
+            /**
+             * Format: int64
+             * @description Pool, reserve and overflow at the begin: `closing` of the day before.
+             */
+            opening: number;
+            /**
+             * Format: int64
+             * @description What winners were paid; voided payouts too.
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description Number of payouts.
+             */
+            payouts: number;
+            /**
+             * Format: int64
+             * @description What reversals gave back.
+             */
+            reversed: number;
+            /**
+             * @description Always `tier`.
+             * @example tier
+             */
+            row: string;
+            tier: string;
+            /**
+             * Format: int64
+             * @description What came from other jackpots.
+             */
+            transferred_in: number;
+            /**
+             * Format: int64
+             * @description What went to other jackpots.
+             */
+            transferred_out: number;
+            /**
+             * Format: int64
+             * @description What voided payouts brought back.
+             */
+            voided: number;
+            /**
+             * Format: int64
+             * @description Takes of all.
+             */
+            wins: number;
         };
         /** @description A request that was taken three times without being served. */
         DeadBody: {
@@ -11819,6 +11964,154 @@ export interface operations {
                 };
             };
             /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_daily_report: {
+        parameters: {
+            query: {
+                /**
+                 * @description The day, `YYYY-MM-DD`, of the zone and from the time of day in the settings (`reports`). It must have begun.
+                 * @example 2026-11-21
+                 */
+                date: string;
+                /**
+                 * @description Of this jackpot. Without it: of all that the key may see.
+                 * @example spring
+                 */
+                jackpot_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DailyReport"];
+                    /**
+                     * @example {"row":"tier","jackpot_id":"spring","tier":"grand","currency":"KRW","opening":50000,"contributed":1200,"reversed":10,"funded":0,"transferred_in":0,"transferred_out":0,"voided":0,"paid":40000,"payouts":3,"wins":1,"closing":11190}
+                     *     {"row":"source","jackpot_id":"spring","source_id":null,"entries":1200,"stakes":120000,"contributed":1200,"reversed":10,"paid":40000,"payouts":3}
+                     */
+                    "application/x-ndjson": string;
+                    /**
+                     * @example row,jackpot_id,tier,currency,opening,contributed,reversed,funded,transferred_in,transferred_out,voided,paid,payouts,wins,closing,source_id,entries,stakes
+                     *     tier,spring,grand,KRW,50000,1200,10,0,0,0,0,40000,3,1,11190,,,
+                     *     source,spring,,,,1200,10,,,,,40000,3,,,,1200,120000
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable`, also while the figures are being made from the ledger's events; `too-many-exports` */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["Retry-After"];

@@ -24,7 +24,7 @@ use crate::ledger::api::format::Format;
 use crate::ledger::queries::LedgerError;
 use crate::subject::kinds::JACKPOT;
 
-/// How long the report of one jackpot waits for the events that this instance has seen.
+/// How long a report waits for figures that are behind, and that of one jackpot for the events that this instance has seen.
 const WAITS: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Jackpots whose last event in Redis is looked at concurrently.
@@ -102,7 +102,7 @@ pub async fn get(
             (ids, Some(slot))
         }
     };
-    let days = api.queries.days_of(&ids, bounds).await?;
+    let days = read(&api, &ids, bounds).await?;
     let complete = is_complete(&api, &days, bounds.1).await?;
     let report = DailyReport {
         date: date.to_string(),
@@ -130,6 +130,17 @@ async fn bounds(api: &Api, date: Date) -> Result<(i64, i64), Problem> {
         ));
     }
     Ok((begin, end))
+}
+
+/// Reads the figures. After an instance has taken a stream over, they are behind its events for a moment.
+async fn read(api: &Api, ids: &[Id], bounds: (i64, i64)) -> Result<Vec<DayOf>, LedgerError> {
+    let begun = Instant::now();
+    loop {
+        match api.queries.days_of(ids, bounds).await {
+            Err(LedgerError::NoReport(_)) if begun.elapsed() < WAITS => tokio::time::sleep(PAUSE).await,
+            read => return read,
+        }
+    }
 }
 
 /// Waits until the ledger has what this instance has seen of a jackpot, so that a caller finds what it has just done.
@@ -222,7 +233,7 @@ impl Record for Row {
     fn cells(&self) -> Vec<String> {
         match self {
             Self::Tier(row) => vec![
-                "tier".to_owned(),
+                row.row.to_owned(),
                 row.jackpot_id.clone(),
                 row.tier.clone(),
                 row.currency.clone(),
@@ -244,7 +255,7 @@ impl Record for Row {
             Self::Source(row) => {
                 let mut cells = vec![String::new(); Self::HEADER.len()];
                 let of_row = [
-                    ("row", "source".to_owned()),
+                    ("row", row.row.to_owned()),
                     ("jackpot_id", row.jackpot_id.clone()),
                     ("contributed", row.contributed.to_string()),
                     ("reversed", row.reversed.to_string()),

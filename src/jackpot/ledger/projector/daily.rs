@@ -49,6 +49,11 @@ pub(super) enum Progress {
 pub struct Daily(pub(super) Progress);
 
 impl Daily {
+    /// Of a stream without events: nothing is missing.
+    pub(super) fn new() -> Self {
+        Self(Progress::InStep(Box::default()))
+    }
+
     /// What a batch goes on with, unless events before it are missing.
     pub(super) fn runs(&self) -> Option<Runs> {
         match &self.0 {
@@ -128,8 +133,14 @@ impl Projector<Jackpots> {
             let Progress::Behind(last) = &stream.tables.daily.0 else {
                 return Ok(true);
             };
-            // A failure must not leave it in the middle of a page.
-            let runs = read_on(&self.ledger.sql, &id, Runs::after((**last).clone()), last_n).await?;
+            // A failure must not leave it in the middle of what is not written.
+            let mut runs = Ok(Runs::after((**last).clone()));
+            while let Ok(found) = &runs
+                && found.last.n < last_n
+                && begun.elapsed() < READING
+            {
+                runs = read_on(&self.ledger.sql, &id, found.clone(), last_n).await?;
+            }
             stream.tables.daily.0 = match runs {
                 Ok(runs) => {
                     write_alone(&self.ledger.sql, &id, &runs).await?;

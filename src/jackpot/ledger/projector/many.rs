@@ -6,6 +6,7 @@ use jackpot_core::ids::Id;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
+use super::daily::Daily;
 use super::{JackpotTables, check_index};
 use crate::jackpot::ledger::books::Books;
 use crate::ledger::projector::lease::numbered;
@@ -64,6 +65,7 @@ pub(super) async fn load(
         if cursor.n == 0 {
             return Ok(JackpotTables {
                 indexed_n,
+                daily: Daily::new(),
                 ..JackpotTables::default()
             });
         }

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jackpot::jackpot::ledger::daily::{Row, SourceRow, TierRow};
-use jackpot::jackpot::ledger::event::{ClaimResult, Event, Kind};
+use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::scripts::Given;
+use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
 use jackpot::ledger::kind::Subjects as _;
 use jackpot::ledger::projector::Projector;
 use jackpot::ledger::queries::{LedgerError, Queries};
 use jackpot_core::day::{self, Days};
 use jackpot_core::ids::Id;
+use jackpot_core::wire::Field as _;
 use jiff::civil::Date;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -22,7 +25,7 @@ use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use crate::jackpot::conservation;
-use crate::jackpot::fixture::{JackpotFixture, entry, tier};
+use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::support::eventually;
 use crate::support::fixture::Fixture;
@@ -37,6 +40,7 @@ on_both_databases!(
     a_restore_within_a_day_counts_what_is_in_the_ledger,
     an_uncovered_reversal_is_funded,
     a_redraw_is_paid_to_the_source_of_its_entry,
+    a_transfer_goes_out_on_one_day_and_comes_in_on_the_next,
     a_program_that_does_not_know_the_figures_leaves_no_hole_in_them,
     heavy_of_a_million_entries_a_day_is_read_at_once,
 );
@@ -509,6 +513,66 @@ async fn a_redraw_is_paid_to_the_source_of_its_entry(db: LedgerDb) {
     let mut next = fixture.projector();
     until_whole(&fixture, &fixture, &mut next).await;
     assert_eq!(runs(&fixture, &fixture.id).await, made);
+}
+
+/// Between the two days the money is in neither jackpot.
+async fn a_transfer_goes_out_on_one_day_and_comes_in_on_the_next(db: LedgerDb) {
+    let clock = Arc::new(ShiftedClock::new());
+    clock.set_s(shift_to("2027-03-26T23:50:00Z"));
+    let fixture = by(&clock, db).await;
+    let other = JackpotFixture::on(Arc::clone(&fixture.redis), &json!({})).await;
+    let ids = std::slice::from_ref(&other.id);
+    fixture.kind.registry().add_to_index(ids).await.expect("in the index");
+    let mut projector = fixture.own_projector();
+    fixture.fund("f", 70).await;
+    other.fund("g", 5).await;
+    fixture.status(Status::Paused).await;
+    let grand = Id::parse("grand").expect("an id");
+    let wish = Transfer {
+        transfer_id: Id::parse("t").expect("an id"),
+        to: other.id.clone(),
+        tiers: vec![(grand.clone(), grand)],
+        reason: "a test".to_owned(),
+    };
+    let (operate, by) = (&fixture.operate, operator());
+    let looked = operate.give(&fixture.id, &wish, None, &by).await.expect("a reply");
+    let Given::Holds(parts) = looked else {
+        panic!("{looked:?}")
+    };
+    other
+        .operate
+        .expect(&fixture.id, &wish, &parts, &by)
+        .await
+        .expect("room");
+    operate
+        .give(&fixture.id, &wish, Some(&parts), &by)
+        .await
+        .expect("given");
+    until_whole(&fixture, &fixture, &mut projector).await;
+    clock.set_s(shift_to("2027-03-27T00:10:00Z"));
+    let transfer = (&fixture.id, &wish.transfer_id);
+    let received = other.operate.receive(&other.id, transfer, &parts.text()).await;
+    assert!(received.expect("received"));
+    until_whole(&fixture, &other, &mut projector).await;
+    let days = Days::default();
+    let of = async |id: &Id, text: &str| {
+        let (tiers, _) = day(&fixture, id, &days, date(text)).await.expect("a report");
+        let row = &tiers[0];
+        (
+            row.opening,
+            row.funded,
+            row.transferred_in,
+            row.transferred_out,
+            row.closing,
+        )
+    };
+    assert_eq!(of(&fixture.id, "2027-03-26").await, (0, 70, 0, 70, 0));
+    assert_eq!(of(&other.id, "2027-03-26").await, (0, 5, 0, 0, 5), "room is no money");
+    assert_eq!(of(&fixture.id, "2027-03-27").await, (0, 0, 0, 0, 0));
+    assert_eq!(of(&other.id, "2027-03-27").await, (5, 0, 70, 0, 75));
+    for id in [&fixture.id, &other.id] {
+        compare(&fixture, id, &days, &DATES).await;
+    }
 }
 
 async fn a_program_that_does_not_know_the_figures_leaves_no_hole_in_them(db: LedgerDb) {

@@ -28,6 +28,9 @@ from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
 from .coupon_reconciliation import CouponReconciliation
 from .cycle_body import CycleBody
+from .daily_report import DailyReport
+from .daily_source import DailySource
+from .daily_tier import DailyTier
 from .dead_body import DeadBody
 from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
@@ -182,6 +185,9 @@ __all__ = (
     "CouponPrize",
     "CouponReconciliation",
     "CycleBody",
+    "DailyReport",
+    "DailySource",
+    "DailyTier",
     "DeadBody",
     "DeadPage",
     "DefinitionOfVersion",

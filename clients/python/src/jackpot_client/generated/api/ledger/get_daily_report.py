@@ -1,0 +1,276 @@
+import datetime
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.daily_report import DailyReport
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    date: datetime.date,
+    jackpot_id: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    json_date = date.isoformat()
+    params["date"] = json_date
+
+    params["jackpot_id"] = jackpot_id
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/reports/daily",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> DailyReport | Problem | None:
+    if response.status_code == 200:
+        response_200 = DailyReport.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[DailyReport | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    date: datetime.date,
+    jackpot_id: str | Unset = UNSET,
+) -> Response[DailyReport | Problem]:
+    """The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+     The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+    Role of the key: `read`.
+
+    Args:
+        date (datetime.date):
+        jackpot_id (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[DailyReport | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        date=date,
+        jackpot_id=jackpot_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    date: datetime.date,
+    jackpot_id: str | Unset = UNSET,
+) -> DailyReport | Problem | None:
+    """The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+     The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+    Role of the key: `read`.
+
+    Args:
+        date (datetime.date):
+        jackpot_id (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        DailyReport | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        date=date,
+        jackpot_id=jackpot_id,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    date: datetime.date,
+    jackpot_id: str | Unset = UNSET,
+) -> Response[DailyReport | Problem]:
+    """The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+     The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+    Role of the key: `read`.
+
+    Args:
+        date (datetime.date):
+        jackpot_id (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[DailyReport | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        date=date,
+        jackpot_id=jackpot_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    date: datetime.date,
+    jackpot_id: str | Unset = UNSET,
+) -> DailyReport | Problem | None:
+    """The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+     The figures of one day, by the time of events: of each tier what it held, took and paid, of each
+    source what its entries
+    brought and won. Amounts are minor units. `closing` of a day is `opening` of the next one. JSON, or
+    the rows alone as CSV
+    or NDJSON. A bound key sees its own jackpots.
+
+    Role of the key: `read`.
+
+    Args:
+        date (datetime.date):
+        jackpot_id (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        DailyReport | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            date=date,
+            jackpot_id=jackpot_id,
+        )
+    ).parsed
