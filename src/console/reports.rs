@@ -74,8 +74,11 @@ struct Figures {
     sources: Vec<Row>,
 }
 
-/// What of the plots belongs together: a label, and the value of a tier.
-const PLOTS: [(&str, fn(&Row) -> i64); 3] = [
+/// The name of a figure, and its value in the row of a tier.
+type Figure = (&'static str, fn(&Row) -> i64);
+
+/// What is plotted of a tier.
+const PLOTS: [Figure; 3] = [
     ("report-closing", |row| row.closing),
     ("report-contributed", |row| row.contributed),
     ("report-paid", |row| row.paid),
@@ -151,7 +154,7 @@ async fn show(desk: Desk) -> Result<HttpResponse, Failure> {
         @if let Some(report) = report {
             (heading(&desk, &report, day, today))
             (plots)
-            (tables(&desk, report.by_jackpot()))
+            (tables(&desk, &report.by_jackpot()))
         }
     };
     Ok(desk.page_with(status, &page, &content))
@@ -210,7 +213,7 @@ fn heading(desk: &Desk, report: &Report, day: Option<Date>, today: Date) -> Mark
     }
 }
 
-fn tables(desk: &Desk, all: Vec<Figures>) -> Markup {
+fn tables(desk: &Desk, all: &[Figures]) -> Markup {
     let words = desk.words;
     if all.is_empty() {
         return html! { div.empty { p { (words.t("report-none")) } } };
@@ -229,7 +232,7 @@ fn tables(desk: &Desk, all: Vec<Figures>) -> Markup {
 
 fn tiers(desk: &Desk, of: &Figures) -> Markup {
     let words = desk.words;
-    let columns: [(&str, fn(&Row) -> i64); 9] = [
+    let columns: [Figure; 9] = [
         ("report-opening", |row| row.opening),
         ("report-contributed", |row| row.contributed),
         ("report-reversed", |row| row.reversed),

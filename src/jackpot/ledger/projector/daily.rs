@@ -50,7 +50,7 @@ pub struct Daily(pub(super) Progress);
 
 impl Daily {
     /// Of a stream without events: nothing is missing.
-    pub(super) fn new() -> Self {
+    pub(super) fn of_new_stream() -> Self {
         Self(Progress::InStep(Box::default()))
     }
 

@@ -65,7 +65,7 @@ pub(super) async fn load(
         if cursor.n == 0 {
             return Ok(JackpotTables {
                 indexed_n,
-                daily: Daily::new(),
+                daily: Daily::of_new_stream(),
                 ..JackpotTables::default()
             });
         }

@@ -161,7 +161,7 @@ impl Tables<Jackpots> for JackpotTables {
         if cursor.n == 0 {
             return Ok(Self {
                 indexed_n,
-                daily: daily::Daily::new(),
+                daily: daily::Daily::of_new_stream(),
                 ..Self::default()
             });
         }
