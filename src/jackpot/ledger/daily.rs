@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::split::TierAmount;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -40,7 +41,6 @@ macro_rules! sums {
     };
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_zero(value: &i128) -> bool {
     *value == 0
 }
@@ -195,7 +195,7 @@ impl Totals {
             let amounts = &call.added.amounts;
             let added = if is_after { amounts.last() } else { amounts.first() };
             let added = added.and_then(|added| added.of(entry.sent.stake, Some(source)));
-            let micro = added.unwrap_or_default().iter().map(|amount| amount.in_micro());
+            let micro = added.unwrap_or_default().iter().map(TierAmount::in_micro);
             let of = self.of_source(source);
             of.entries += 1;
             of.stakes += stake;

@@ -86,21 +86,18 @@ pub async fn get(
     caller.check(JACKPOT, query.jackpot_id.as_ref())?;
     let Day(date) = query.date;
     let bounds = bounds(&api, date).await?;
-    let (ids, _slot) = match query.jackpot_id {
-        Some(id) => {
-            wait_for(&api, &id).await;
-            api.queries.expect_jackpot(&id).await?;
-            (vec![id], None)
-        }
-        None => {
-            let slot = Arc::clone(&api.exports).try_acquire_owned();
-            let slot = slot.map_err(|_| LedgerError::TooManyExports)?;
-            let ids = match caller.own(JACKPOT) {
-                Some(own) => own,
-                None => api.queries.jackpot_ids().await?,
-            };
-            (ids, Some(slot))
-        }
+    let (ids, _slot) = if let Some(id) = query.jackpot_id {
+        wait_for(&api, &id).await;
+        api.queries.expect_jackpot(&id).await?;
+        (vec![id], None)
+    } else {
+        let slot = Arc::clone(&api.exports).try_acquire_owned();
+        let slot = slot.map_err(|_| LedgerError::TooManyExports)?;
+        let ids = match caller.own(JACKPOT) {
+            Some(own) => own,
+            None => api.queries.jackpot_ids().await?,
+        };
+        (ids, Some(slot))
     };
     let days = read(&api, &ids, bounds).await?;
     let complete = is_complete(&api, &days, bounds.1).await?;
