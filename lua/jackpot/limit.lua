@@ -13,7 +13,7 @@ local NOT_USED = {
   asked_above = '-',
 }
 
--- The terms in force and those that wait; nil while the jackpot uses none of this.
+-- The terms in force, with the terms that wait; nil while the jackpot tracks no payouts and has no limit.
 local function known_hold(key)
   local text = redis.call('HGET', key, 'hold')
   return text and must(read_hold(text), 'JP_DAMAGED hold') or nil

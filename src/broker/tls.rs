@@ -10,7 +10,7 @@ use super::BrokerError;
 use crate::settings::Connection;
 use crate::tls;
 
-/// The client's side. Files are read at each connect, so that a renewed certificate is used without a restart.
+/// The client's side. Files are read when a client is made: for Kafka again after each failure, for NATS once.
 pub(super) fn config(settings: &Connection) -> Result<ClientConfig, BrokerError> {
     if settings.ca_file.is_empty() && settings.cert_file.is_empty() {
         return tls::client_config().map_err(BrokerError::new);

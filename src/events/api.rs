@@ -144,9 +144,9 @@ pub(crate) struct ProbeAnswer {
     /// Id of the event, another one each time.
     #[schema(example = "subscription:accounting:00112233445566778899aabbccddeeff:0:0")]
     id: String,
-    /// Whether the target answered 2xx.
+    /// Whether a webhook answered 2xx, or the broker acknowledged it.
     delivered: bool,
-    /// HTTP status of the answer; null without an answer.
+    /// HTTP status of a webhook's answer; null without an answer, and for brokers.
     #[schema(example = 200)]
     status: Option<u16>,
     /// Why it was not delivered.
@@ -179,7 +179,8 @@ pub fn routes(config: &mut ServiceConfig, events: &Events) {
 
 /// Makes a subscription, or changes one.
 ///
-/// Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject, until it answers 2xx.
+/// Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as a signed POST, until it
+/// answers 2xx; to Kafka or NATS, until the broker acknowledges it.
 /// A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did not have before.
 #[utoipa::path(put, path = "/v1/subscriptions/{id}", operation_id = "put_subscription", tag = "subscriptions", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = SubscriptionDocument),

@@ -1513,7 +1513,8 @@ export interface paths {
         get: operations["get_subscription"];
         /**
          * Makes a subscription, or changes one.
-         * @description Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject, until it answers 2xx.
+         * @description Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as a signed POST, until it
+         *     answers 2xx; to Kafka or NATS, until the broker acknowledges it.
          *     A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did not have before.
          *
          *     Role of the key: `operate`.
@@ -3929,7 +3930,7 @@ export interface components {
         };
         /** @description What the target answered to a test event. */
         ProbeAnswer: {
-            /** @description Whether the target answered 2xx. */
+            /** @description Whether a webhook answered 2xx, or the broker acknowledged it. */
             delivered: boolean;
             /**
              * @description Why it was not delivered.
@@ -3943,7 +3944,7 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description HTTP status of the answer; null without an answer.
+             * @description HTTP status of a webhook's answer; null without an answer, and for brokers.
              * @example 200
              */
             status?: number | null;

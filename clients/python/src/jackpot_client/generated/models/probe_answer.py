@@ -16,11 +16,12 @@ class ProbeAnswer:
     """What the target answered to a test event.
 
     Attributes:
-        delivered (bool): Whether the target answered 2xx.
+        delivered (bool): Whether a webhook answered 2xx, or the broker acknowledged it.
         id (str): Id of the event, another one each time. Example:
             subscription:accounting:00112233445566778899aabbccddeeff:0:0.
         error (None | str | Unset): Why it was not delivered.
-        status (int | None | Unset): HTTP status of the answer; null without an answer. Example: 200.
+        status (int | None | Unset): HTTP status of a webhook's answer; null without an answer, and for brokers.
+            Example: 200.
     """
 
     delivered: bool

@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Problem | Subscription]:
     """Makes a subscription, or changes one.
 
-     Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject,
-    until it answers 2xx.
+     Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as
+    a signed POST, until it
+    answers 2xx; to Kafka or NATS, until the broker acknowledges it.
     A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did
     not have before.
 
@@ -171,8 +172,9 @@ def sync(
 ) -> Problem | Subscription | None:
     """Makes a subscription, or changes one.
 
-     Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject,
-    until it answers 2xx.
+     Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as
+    a signed POST, until it
+    answers 2xx; to Kafka or NATS, until the broker acknowledges it.
     A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did
     not have before.
 
@@ -205,8 +207,9 @@ async def asyncio_detailed(
 ) -> Response[Problem | Subscription]:
     """Makes a subscription, or changes one.
 
-     Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject,
-    until it answers 2xx.
+     Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as
+    a signed POST, until it
+    answers 2xx; to Kafka or NATS, until the broker acknowledges it.
     A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did
     not have before.
 
@@ -242,8 +245,9 @@ async def asyncio(
 ) -> Problem | Subscription | None:
     """Makes a subscription, or changes one.
 
-     Each event goes to the target as a signed POST, a `CloudEvents` object, in order within a subject,
-    until it answers 2xx.
+     Each event goes to the target as a `CloudEvents` object, in order within a subject: to a webhook as
+    a signed POST, until it
+    answers 2xx; to Kafka or NATS, until the broker acknowledges it.
     A change keeps what was delivered, and the key. `from` counts for subjects that the subscription did
     not have before.
 
