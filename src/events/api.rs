@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{OpenApi, ToSchema};
 
-use super::cloudevent::{Message, id_of};
+use super::cloudevent::{Message, id_of, place_of};
 use super::deliverer::{ALARM_MS, Events};
+use super::reached::reached;
 use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
 use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, subject_of};
@@ -288,7 +289,10 @@ pub(crate) async fn replay(
     let (kind, subject) = subject(&body.subject)?;
     let by = operator(&caller, &request_id);
     let subscriptions = &events.0.subscriptions;
-    subscriptions.replay(&id, (kind, &subject), body.from_n.0, &by).await?;
+    let from_n = body.from_n.0;
+    subscriptions.get(&id).await?;
+    reached(subscriptions, &id, (kind, &subject), (from_n, 0)).await?;
+    subscriptions.replay(&id, (kind, &subject), from_n, &by).await?;
     events.changed(&id);
     answer(&events, &id).await
 }
@@ -309,8 +313,8 @@ pub(crate) async fn skip(
     let subscriptions = &events.0.subscriptions;
     let subscription = subscriptions.get(&id).await?;
     let (kind, subject) = subject(&body.subject)?;
-    let row = subscriptions.stream(&id, (kind, &subject)).await?;
-    let row = row.ok_or(StoreError::NoSubject)?;
+    let named = place_of(&body.id).unwrap_or_default();
+    let row = reached(subscriptions, &id, (kind, &subject), named).await?;
     let next = next(&events, &subscription, &row).await?;
     let to = match next {
         Some((at, next)) if next == body.id => (at.0, at.1 + 1),

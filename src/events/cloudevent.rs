@@ -27,6 +27,14 @@ pub fn id_of((kind, subject): (KindName, &Id), told: &Told, i: u64) -> String {
     format!("{kind}:{subject}:{}:{}:{i}", told.history, told.n)
 }
 
+/// The place that an id names: number of the event, and which of what it tells.
+#[must_use]
+pub fn place_of(id: &str) -> Option<(u64, u64)> {
+    let (rest, i) = id.rsplit_once(':')?;
+    let (_, n) = rest.rsplit_once(':')?;
+    Some((n.parse().ok()?, i.parse().ok()?))
+}
+
 impl Message {
     /// Puts an outgoing event into its envelope. No name in it needs an escape.
     #[must_use]

@@ -10,6 +10,7 @@
 //! | [`key`] | the key that signs what a subscription gets |
 //! | [`store`] | subscriptions and their cursors in SQL |
 //! | [`reading`] | the next events of a subject, and how many there are |
+//! | `reached` | waits until the cursor of a subject has what its target has just answered |
 //! | [`sink`] | sends one event: the trait, and the topics of brokers |
 //! | [`webhook`] | sends one event to a URL |
 //! | `place`, `cursors` | how far a subject is, and the one writer of cursors |
@@ -25,6 +26,7 @@ pub mod deliverer;
 pub mod key;
 mod place;
 mod problem;
+mod reached;
 pub mod reading;
 pub mod sink;
 pub mod store;

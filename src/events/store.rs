@@ -185,6 +185,15 @@ impl Subscriptions {
         Ok(row.map(|row| read_stream(&row)).transpose()?.flatten())
     }
 
+    /// Number of the last event of a subject in the ledger; 0 if there is none.
+    pub async fn last_event(&self, (kind, subject): (KindName, &Id)) -> Result<u64, sqlx::Error> {
+        let select = sqlx::query_scalar("SELECT n FROM streams WHERE kind = $1 AND id = $2")
+            .bind(kind.as_str())
+            .bind(subject.as_str());
+        let n: Option<i64> = self.sql.reading(select.fetch_optional(self.sql.reader())).await?;
+        Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+    }
+
     /// Makes a subscription, or changes one. Cursors and key stay. A key whose master secret is gone is made anew.
     pub async fn put(
         &self,

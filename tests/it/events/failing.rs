@@ -1,7 +1,11 @@
 //! Targets that fail, hang or want no more; what an operator can do.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::receiver::{Receiver, Reply};
 use super::{jackpot, play, posted, service, shown, stream, subscribe};
@@ -138,10 +142,45 @@ async fn a_cursor_moves_back_only() {
         (422, &json!("subject"))
     );
     posted(&service, path, json!({"subject": "jackpot:back", "from_n": 1})).await;
-    crate::support::eventually(std::time::Duration::from_secs(20), "it comes again", async || {
+    crate::support::eventually(Duration::from_secs(20), "it comes again", async || {
         (receiver.taken().len() == 2).then_some(())
     })
     .await;
+}
+
+/// A target has an event before the cursor in SQL says so.
+#[tokio::test]
+async fn a_replay_from_what_was_just_delivered_waits_for_the_cursor() {
+    let service = service().await;
+    let answered = Arc::new(Notify::new());
+    let held = Reply::Held(Arc::clone(&answered));
+    let receiver = Receiver::answering(move |_| held.clone()).await;
+    jackpot(&service, "just").await;
+    play(&service, "just", "e0").await;
+    play(&service, "just", "e1").await;
+    subscribe(
+        &service,
+        "just",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:just"],
+    )
+    .await;
+    shown(&service, "just", "both payouts wait", |shown| {
+        stream(shown, "jackpot:just")["lag"] == 2
+    })
+    .await;
+    let first = receiver.until("payout.created", 1).await.remove(0);
+    let from_n = first.order().0 + 1;
+    let replay = json!({"subject": "jackpot:just", "from_n": from_n});
+    let replayed = posted(&service, "/v1/subscriptions/just/replay", replay);
+    let answers = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        receiver.answer(|_| Reply::Status(200));
+        answered.notify_one();
+    };
+    tokio::join!(replayed, answers);
+    assert_eq!(receiver.until("payout.created", 2).await.len(), 2);
 }
 
 #[tokio::test]
@@ -175,7 +214,7 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     sqlx::Connection::close(database).await.expect("closed");
     service.restart().await;
     shown(&service, "alarm", "the alarm is on", |shown| shown["alarm"] == true).await;
-    crate::support::eventually(std::time::Duration::from_secs(20), "the metric shows it", async || {
+    crate::support::eventually(Duration::from_secs(20), "the metric shows it", async || {
         let metrics = service.get("/metrics").await.text;
         metrics
             .contains("subscription_alarm{subscription=\"alarm\"} 1")

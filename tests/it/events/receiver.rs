@@ -7,14 +7,17 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::support::eventually;
 
 /// What a receiver answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Reply {
     Status(u16),
+    /// 200, once this is notified.
+    Held(Arc<Notify>),
     /// 307 to this URL.
     Redirect(String),
     /// Nothing, for as long as the connection lasts.
@@ -162,12 +165,15 @@ async fn serve(mut connection: TcpStream, got: Arc<Mutex<Vec<Got>>>, answer: Arc
         let head = match &reply {
             Reply::Status(status) => format!("HTTP/1.1 {status} Status\r\n"),
             Reply::Redirect(url) => format!("HTTP/1.1 307 Elsewhere\r\nLocation: {url}\r\n"),
+            Reply::Held(_) => "HTTP/1.1 200 OK\r\n".to_owned(),
             Reply::Hang => String::new(),
         };
-        one.taken = matches!(reply, Reply::Status(200..300));
+        one.taken = matches!(reply, Reply::Status(200..300) | Reply::Held(_));
         locked(&got).push(one);
-        if reply == Reply::Hang {
-            std::future::pending::<()>().await;
+        match reply {
+            Reply::Hang => std::future::pending::<()>().await,
+            Reply::Held(until) => until.notified().await,
+            Reply::Status(_) | Reply::Redirect(_) => {}
         }
         let answer = format!("{head}Content-Length: 0\r\n\r\n");
         if connection.write_all(answer.as_bytes()).await.is_err() {
