@@ -233,6 +233,7 @@ pub enum Section {
     Entries,
     Ledger,
     Reports,
+    Subscriptions,
     Audit,
     Keys,
     Instances,
@@ -254,6 +255,7 @@ impl Section {
         (
             "nav-service",
             &[
+                Self::Subscriptions,
                 Self::Audit,
                 Self::Keys,
                 Self::Instances,
@@ -274,6 +276,7 @@ impl Section {
             Self::Entries => "nav-entries",
             Self::Ledger => "nav-ledger",
             Self::Reports => "nav-reports",
+            Self::Subscriptions => "nav-subscriptions",
             Self::Audit => "nav-audit",
             Self::Keys => "nav-keys",
             Self::Instances => "nav-instances",
@@ -293,6 +296,7 @@ impl Section {
             Self::Entries => "/console/entries",
             Self::Ledger => "/console/ledger",
             Self::Reports => "/console/reports",
+            Self::Subscriptions => "/console/subscriptions",
             Self::Audit => "/console/audit",
             Self::Keys => "/console/keys",
             Self::Instances => "/console/instances",
@@ -456,9 +460,13 @@ impl Desk {
 
     /// The API's refusal, as a page.
     pub async fn refusal(&self, answer: HttpResponse) -> Failure {
+        Failure::of_api(self.words, self.problem(answer).await)
+    }
+
+    /// The problem of an answer that refuses.
+    pub async fn problem(&self, answer: HttpResponse) -> ApiProblem {
         let problem = read::<Value>("", answer).await.err();
-        let problem = problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR));
-        Failure::of_api(self.words, problem)
+        problem.unwrap_or_else(|| unreadable(StatusCode::INTERNAL_SERVER_ERROR))
     }
 
     /// Whether a form with this token is from a page of this session.

@@ -48,6 +48,7 @@ mod signature;
 mod signed_out;
 mod state;
 mod status;
+mod subscriptions;
 mod transfer;
 
 use std::sync::Arc;
@@ -100,6 +101,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(ledger::routes)
         .configure(compared::routes)
         .configure(reports::routes)
+        .configure(subscriptions::routes)
         .configure(audit::routes)
         .configure(api_keys::routes)
         .configure(instances::routes)

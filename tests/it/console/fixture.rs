@@ -302,6 +302,11 @@ pub async fn populated(service: &Service) {
         service.post("/v1/jackpots/spring/entries", entry).await;
     }
     gave(service).await;
+    // Nobody has an address of `.example`, so the subscription fails.
+    let subscription = json!({"target": {"webhook": {"url": "https://hooks.example/jackpot"}}, "types": ["payout.*"],
+        "subjects": ["jackpot:spring"], "from": "beginning"});
+    let put = service.put("/v1/subscriptions/accounting", subscription).await;
+    assert_eq!(put.status, StatusCode::CREATED, "{}", put.text);
     for number in 0..3 {
         let issue = json!({"request_id": format!("r{number}"), "user_id": format!("user-{number}")});
         service.post("/v1/coupons/coffee/issues", issue).await;

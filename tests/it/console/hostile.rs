@@ -75,6 +75,7 @@ async fn what_others_wrote_stays_text_on_every_page() {
             "only",
             "request_id",
             "step",
+            "subject",
             "language",
             "next",
         ] {

@@ -16,4 +16,5 @@ mod rooms;
 mod service;
 mod sessions;
 mod settlement;
+mod subscriptions;
 mod transfers;

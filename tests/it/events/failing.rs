@@ -175,7 +175,10 @@ async fn a_replay_from_what_was_just_delivered_waits_for_the_cursor() {
     let replay = json!({"subject": "jackpot:just", "from_n": from_n});
     let replayed = posted(&service, "/v1/subscriptions/just/replay", replay);
     let answers = async {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        // The replay has begun by the time these are answered.
+        for _ in 0..20 {
+            service.get("/v1/subscriptions/just").await;
+        }
         receiver.answer(|_| Reply::Status(200));
         answered.notify_one();
     };
