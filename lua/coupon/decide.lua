@@ -1,11 +1,14 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
 
--- Decides a request at the instant `at`, in this order: window of time, user, stock. `stamp` is `at` as text. `held` is
+-- Decides a request at the instant `at`, in this order: closed, window of time, user, stock. `stamp` is `at` as text. `held` is
 -- the user's record, false for none. Returns three values:
 --   the request's record; nil when the user's record cannot be read: then nothing is decided
 --   the request's line in the event
 --   the user's record if it changes: the script issued a unit, or the clock was set back
 local function decide(state, at, stamp, request, user, code, held)
+  if state.status == 'closed' then
+    return closed_request(stamp, user), closed_line(line_head(request, user))
+  end
   if (state.starts and at < state.starts) or (state.ends and at >= state.ends) then
     return not_open_request(stamp, user), not_open_line(line_head(request, user))
   end

@@ -5,12 +5,13 @@
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2 packed (lua/subject/sent.lua), a list of:
 --         number of requests, 1 to 1,000; modes: '' when all ask for a decision now, else a letter for each: n now |
---           l queue | d now, owed by a draw, also in an emergency stop; in a call all are d or none
+--           l queue | d now, owed by a draw, also in an emergency stop; in a call all are d or none. A paused or closed
+--           coupon is not open for a draw: a player does not wait for an operator
 --         request ids, then as many users, then as many codes; a code is used only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
 --         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
---         code: 'ok' | 'suspended' | 'ended' | 'stopped': why requests were not taken
+--         code: 'ok' | 'paused' | 'closed' | 'suspended' | 'ended' | 'stopped': why requests were not taken
 -- Invariants: read, decide, then write. A request that is not taken leaves no trace. A final refusal leaves its record.
 -- One event for all requests that were decided or joined the queue, in their order. The caller must compare the user of
 -- a record with its own.
@@ -26,8 +27,10 @@ local sent = unpack_sent(ARGV[2])
 local count, modes = sent[COUNT], sent[MODES]
 must(#sent == FIRST - 1 + 3 * count or nil, 'JP_ARGUMENT requests')
 local FIRST_USER, FIRST_CODE = FIRST + count, FIRST + 2 * count
-local refusal = state.status ~= 'open' and state.status or nil
-if state.is_stopped and state.status ~= 'ended' and string.sub(modes, 1, 1) ~= 'd' then
+local is_owed = string.sub(modes, 1, 1) == 'd'
+local is_shut = state.status == 'paused' or state.status == 'closed'
+local refusal = state.status ~= 'open' and not (is_shut and is_owed) and state.status or nil
+if state.is_stopped and state.status ~= 'ended' and not is_owed then
   refusal = 'stopped'
 end
 local held = redis.call('HMGET', KEYS[2], unpack(sent, FIRST, FIRST_USER - 1))
@@ -51,7 +54,9 @@ end
 local function take(i, id)
   local user = sent[FIRST_USER + i - 1]
   local text, asked, of_user
-  if line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
+  if is_shut then
+    text, asked = not_open_request(stamp, user), not_open_line(line_head(id, user))
+  elseif line > 0 or (modes ~= '' and string.sub(modes, i, i) == 'l') then
     state.arrivals, line = state.arrivals + 1, line + 1
     local arrival = num(state.arrivals)
     text = queued_request(arrival, '0', '-', stamp, user)

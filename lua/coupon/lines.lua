@@ -6,6 +6,7 @@
 --   request user a first: The user already had the most units per user.
 --   request user o: No unit was left.
 --   request user n: The coupon had not started, or was over.
+--   request user c: The coupon was closed. Only in a `serve` event.
 --   request user q arrival: The request joined the queue. Only in an `issue` event.
 --   request user d attempts: The queue took the request too often without serving it. Only in a `serve` event.
 
@@ -27,6 +28,10 @@ end
 
 local function not_open_line(head)
   return head .. ' n'
+end
+
+local function closed_line(head)
+  return head .. ' c'
 end
 
 local function queued_line(head, arrival)

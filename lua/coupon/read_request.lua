@@ -6,6 +6,7 @@
 --   a at_ms first user: Already issued: the user had reached the limit.
 --   o at_ms user: Out of stock.
 --   n at_ms user: Not open: the coupon had not started, or was over.
+--   c at_ms user: Closed: the coupon was closed while the request was in the queue.
 --   q arrival attempts take at_ms user: In the queue.
 --   d arrival attempts at_ms user: Dead letter: taken too often without being served.
 
@@ -69,6 +70,18 @@ local function read_request(text)
   end
   if kind == 'n' then
     local at_ms, user = string.match(text, '^n (%d+) (%S+)$')
+    if not at_ms then
+      return nil
+    end
+    return {
+      kind = kind,
+      text = text,
+      at_ms = at_ms,
+      user = user,
+    }
+  end
+  if kind == 'c' then
+    local at_ms, user = string.match(text, '^c (%d+) (%S+)$')
     if not at_ms then
       return nil
     end

@@ -24,7 +24,7 @@ if not dead or dead.kind ~= 'd' then
   local code = string.sub(text, 1, 2) == 'q ' and 'same' or 'not-dead'
   return answer(code, mark(state), true, text)
 end
-if state.status ~= 'open' then
+if state.status == 'suspended' or state.status == 'ended' then
   return { state.status, mark(state) }
 end
 redis.call('ZCARD', KEYS[4]) -- checks the keys' types before the first write

@@ -1,4 +1,4 @@
--- Ends a coupon for good, one retention after its end: drops requests, users, queue and dead letters. The state stays,
+-- Ends a coupon for good, one retention after its end or its closing: drops requests, users, queue and dead letters. The state stays,
 -- so nothing else can use the id. The stream stays, because the ledger finds its place in it.
 --
 -- The retention is the longest setting of any caller. It counts from the first call that found this definition over:
@@ -21,9 +21,10 @@ local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
-if state.status ~= 'open' then
+if state.status == 'suspended' or state.status == 'ended' then
   return { state.status == 'ended' and 'same' or state.status, mark(state) }
 end
+local is_closed = state.status == 'closed'
 local at, wanted = now_ms(), must(exact(ARGV[3]), 'JP_ARGUMENT retention')
 local kept = num(state.retention)
 if wanted > state.retention then
@@ -33,7 +34,7 @@ if wanted > state.retention then
 end
 local retention_ms = state.retention * 1000
 local over = redis.call('HMGET', KEYS[1], 'over_version', 'over_age', 'over_looked')
-if not state.ends or at < state.ends then
+if not is_closed and (not state.ends or at < state.ends) then
   if over[1] then
     redis.call('HDEL', KEYS[1], 'over_version', 'over_age', 'over_looked')
   end

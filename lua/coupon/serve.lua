@@ -4,7 +4,8 @@
 -- ARGV  1 known mark  2 token of the consumer  3 lease in ms; 0 gives it back, and takes nothing
 --       4 take id: one for this call and all its repeats  5 how many to take, 0 to 256  6 how many to serve, 0 to 256
 --       7.. ids of the requests to serve, as the last call gave them, then as many codes
--- Reply {'unknown'} | {'behind' | 'restoring' | 'suspended' | 'ended', mark}: nothing was served or taken
+-- Reply {'unknown'} | {'behind' | 'restoring' | 'paused' | 'suspended' | 'ended', mark}: nothing was served or taken. A
+--         paused coupon takes back the tries of the requests to serve, and the lease of their consumer
 --       {'held', mark, ...}  another consumer has the lease
 --       {'ok', mark, the queue, each taken request, what came of the requests to serve} (serve_reply.lua,
 --         answered_reply.lua); a record is still queued (q) if the request was no longer the head of the queue, or its
@@ -21,6 +22,28 @@
 local MAX_TRIES = 3
 local FIRST = 7
 
+-- A pause is no failure of the consumer: the requests that it took wait with the tries that they had before. `take` tells
+-- that they were taken, so a repeat takes nothing back.
+local function give_back(token, count)
+  local records = {}
+  for i = 1, count do
+    local id = ARGV[FIRST + i - 1]
+    local queued = read_request(redis.call('HGET', KEYS[2], id))
+    if queued and queued.kind == 'q' and queued.take ~= '-' then
+      local attempts = num(math.max(tonumber(queued.attempts) - 1, 0))
+      records[#records + 1] = id
+      records[#records + 1] = queued_request(queued.arrival, attempts, '-', queued.at_ms, queued.user)
+    end
+  end
+  if #records > 0 then
+    redis.call('HSET', KEYS[2], unpack(records))
+  end
+  local holder = string.match(redis.call('HGET', KEYS[1], 'consumer') or '', '^(%S+) ')
+  if holder == token then
+    redis.call('HDEL', KEYS[1], 'consumer')
+  end
+end
+
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
@@ -28,7 +51,10 @@ end
 local token, lease, take_id = ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local wish, count = tonumber(ARGV[5]), tonumber(ARGV[6])
 must(#ARGV == FIRST - 1 + 2 * count or nil, 'JP_ARGUMENT requests')
-if state.status ~= 'open' then
+if state.status == 'paused' then
+  give_back(token, count)
+end
+if state.status ~= 'open' and state.status ~= 'closed' then
   return { state.status, mark(state) }
 end
 local at = now_ms()

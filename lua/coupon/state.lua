@@ -18,10 +18,11 @@ local STATE = {
   'arrivals', -- requests that have joined the queue so far
   'retention', -- seconds for which records are kept after the end: the longest setting of any instance
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'status', -- open | suspended | ended; restoring: it has only n and restores. STOPPED may be before it (events.lua)
+  'status', -- open | paused | closed | suspended | ended; restoring: it has only n and restores. STOPPED may be before it
+  -- (events.lua)
 }
 -- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `emergency`
--- (lua/subject/emergency.lua); `consumer` (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
+-- (lua/subject/emergency.lua); `held`, what a suspension interrupts: paused | closed; `consumer` (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
 
 local TEXTS = 2 -- the last fields are texts
 local OPTIONAL = { window = true, starts = true, ends = true }
@@ -53,6 +54,11 @@ local function known_state(key)
   return state
 end
 
+-- What the coupon was before it was suspended; false when it was open.
+local function held_status(key)
+  return redis.call('HGET', key, 'held')
+end
+
 -- What a checkpoint and a view report: the fields of the state as name, value, ..., and the sizes of the other keys.
 local function told(state)
   local out = {}
@@ -65,6 +71,11 @@ local function told(state)
   for i, name in ipairs(counts) do
     out[#out + 1] = name
     out[#out + 1] = num(redis.call(i > 2 and 'ZCARD' or 'HLEN', KEYS[i + 1]))
+  end
+  local held = held_status(KEYS[1])
+  if held then
+    out[#out + 1] = 'held'
+    out[#out + 1] = held
   end
   return out
 end

@@ -1,21 +1,39 @@
--- Suspends a coupon whose books do not agree, or opens it again once they do.
+-- Sets a coupon's status: an operator pauses, resumes or closes it; the service suspends one whose books do not agree, and
+-- gives it its status back once they do.
 --
 -- KEYS  the six of the coupon (state.lua)
--- ARGV  1 known mark  2..5 open | suspended, reason, who, request id (lua/subject/status.lua)
--- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark} | {'ended', mark} over for good
--- Invariants: only the service calls it (design: stop on mismatch). Runs when memory is full.
+-- ARGV  1 known mark  2..5 open | paused | closed | suspended, reason, who, request id (lua/subject/status.lua)
+--       6 '1': Redis was compared with the ledger, and they agree. Then a suspended coupon gets back what it was before
+-- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'ok' | 'same', mark}
+--       {'suspended' | 'closed' | 'ended', mark} that status stays
+-- Invariants: closed and ended are final. A suspension does not open what an operator had paused or closed: the field
+-- `held` keeps that status meanwhile. Runs when memory is full.
 -- Cost: O(1).
+
+local WANTED = { open = true, paused = true, closed = true, suspended = true }
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
 local wish = read_status(2)
-ended = kept_status(state, wish, state.status == 'ended')
+must(WANTED[wish.wanted], 'JP_ARGUMENT status')
+if state.status == 'suspended' and ARGV[6] == '1' then
+  wish.wanted = held_status(KEYS[1]) or 'open'
+elseif ARGV[6] == '1' and state.status ~= 'ended' then
+  wish.wanted = state.status -- it was opened meanwhile
+end
+local is_final = state.status == 'ended' or (state.status == 'closed' and wish.wanted ~= 'suspended')
+ended = kept_status(state, wish, is_final or (state.status == 'suspended' and ARGV[6] ~= '1'))
 if ended then
   return ended
 end
-must_be_open_or_suspended(wish)
+local before = state.status
 append_status(KEYS[6], state, now_ms(), change_status(state, wish, {}))
 redis.call('HSET', KEYS[1], 'n', num(state.n), 'status', status_text(state))
+if state.status == 'suspended' and before ~= 'open' then
+  redis.call('HSET', KEYS[1], 'held', before)
+elseif before == 'suspended' then
+  redis.call('HDEL', KEYS[1], 'held')
+end
 return { 'ok', mark(state) }

@@ -6,7 +6,7 @@
 --       with what is known of it (answered_reply.lua):
 --         {'ok', mark, ...} voided | {'same', mark, ...} it was voided before
 --         {'not-issued', mark, ...} in any other state
---       {'suspended' | 'ended', mark}
+--       {'suspended' | 'ended', mark}: a paused or closed coupon takes units back
 -- Invariants: final for its request. Its sequence and its code are never used again. Runs when memory is full.
 -- Cost: O(issues that count for the user).
 
@@ -26,7 +26,7 @@ end
 if kind ~= 'i ' then
   return answer('not-issued', mark(state), true, text)
 end
-if state.status ~= 'open' then
+if state.status == 'suspended' or state.status == 'ended' then
   return { state.status, mark(state) }
 end
 local issue = must(read_request(text), 'JP_DAMAGED request')

@@ -6,6 +6,7 @@
 --   a at_ms first user: Already issued: the user had reached the limit.
 --   o at_ms user: Out of stock.
 --   n at_ms user: Not open: the coupon had not started, or was over.
+--   c at_ms user: Closed: the coupon was closed while the request was in the queue.
 --   q arrival attempts take at_ms user: In the queue.
 --   d arrival attempts at_ms user: Dead letter: taken too often without being served.
 
@@ -27,6 +28,10 @@ end
 
 local function not_open_request(at_ms, user)
   return 'n ' .. at_ms .. ' ' .. user
+end
+
+local function closed_request(at_ms, user)
+  return 'c ' .. at_ms .. ' ' .. user
 end
 
 local function queued_request(arrival, attempts, take, at_ms, user)

@@ -62,7 +62,7 @@ pub enum DrawAnswer {
     OutOfStock,
     /// The player has reached the limit.
     AlreadyIssued,
-    /// The coupon has not started, is over, or does not exist.
+    /// The coupon has not started, is over, paused or closed, or does not exist.
     NotOpen,
 }
 
@@ -176,7 +176,7 @@ impl Coupons {
             }),
             State::AlreadyIssued { .. } => Ok(DrawAnswer::AlreadyIssued),
             State::OutOfStock { .. } => Ok(DrawAnswer::OutOfStock),
-            State::NotOpen { .. } => Ok(DrawAnswer::NotOpen),
+            State::NotOpen { .. } | State::Closed { .. } => Ok(DrawAnswer::NotOpen),
             State::Queued { .. } => Err(CouponError::Waiting(request.request_id)),
             State::Dead { .. } => Err(CouponError::Dead(request.request_id)),
         }
@@ -317,7 +317,7 @@ pub(super) fn kind_of(state: &State) -> IssueResult {
         State::Issued(_) | State::Voided(..) => IssueResult::Issued,
         State::AlreadyIssued { .. } => IssueResult::AlreadyIssued,
         State::OutOfStock { .. } => IssueResult::OutOfStock,
-        State::NotOpen { .. } => IssueResult::NotOpen,
+        State::NotOpen { .. } | State::Closed { .. } => IssueResult::NotOpen,
         State::Queued { .. } | State::Dead { .. } => IssueResult::Queued,
     }
 }
@@ -358,6 +358,8 @@ pub(super) fn request(request_id: String, answer: Answer) -> Result<Request, Scr
 /// Turns a script's refusal into an error.
 pub(super) fn refused(refusal: Refusal) -> CouponError {
     match refusal {
+        Refusal::Paused => CouponError::Paused,
+        Refusal::Closed => CouponError::Closed,
         Refusal::Suspended => CouponError::Suspended,
         Refusal::Ended => CouponError::Ended,
         Refusal::Emergency => CouponError::Emergency(String::new()),

@@ -16,6 +16,12 @@ pub enum CouponError {
     /// The script did nothing, or its result is unknown.
     #[error(transparent)]
     Script(#[from] ScriptError),
+    /// An operator paused it.
+    #[error("the coupon is paused. Repeat the same id when it was resumed.")]
+    Paused,
+    /// An operator closed it.
+    #[error("the coupon was closed, which is final")]
+    Closed,
     /// Suspended: its books do not agree.
     #[error("the coupon is suspended")]
     Suspended,

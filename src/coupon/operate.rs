@@ -11,8 +11,10 @@ use super::error::CouponError;
 use super::known::{Known, Registry};
 use super::record::State;
 use super::scripts::{
-    self, DeadPage, Define, DefineRefusal, Defined, Redriven, Refusal, Retired, ScriptError, Snapshot, Voided, Wanted,
+    self, DeadPage, Define, DefineRefusal, Defined, Redriven, Refusal, Retired, ScriptError, SetStatus, Snapshot,
+    StatusSet, Voided, Wanted,
 };
+use super::status::Status;
 use crate::operator::Operator;
 use crate::subject::Stamp;
 use crate::subject::engine::{self, Defines, Put};
@@ -35,6 +37,22 @@ impl Coupons {
         let coupon = self.metrics.coupons.coupon(id.as_str());
         coupon.line(snapshot.queued, snapshot.dead);
         Ok(snapshot)
+    }
+
+    /// Pauses, resumes or closes a coupon. A repeat changes nothing.
+    pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), CouponError> {
+        let wish = SetStatus::new(wanted, reason, by);
+        match engine::set_status(&*self.registry, id, &wish).await? {
+            StatusSet::Done(_) => {}
+            StatusSet::Stays(_, Status::Ended) => return Err(CouponError::Retired(id.clone())),
+            StatusSet::Stays(_, Status::Closed) => return Err(CouponError::Closed),
+            StatusSet::Stays(..) => return Err(CouponError::Suspended),
+        }
+        // The queue of a resumed coupon goes on, and that of a closed one is refused.
+        self.bell.ring(id);
+        let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+        info!(coupon_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
+        Ok(())
     }
 
     /// Voids an issued unit, which returns to the stock. A repeat changes nothing.

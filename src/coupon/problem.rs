@@ -15,6 +15,8 @@ impl From<CouponError> for Problem {
         let problem = |status, code, error: &CouponError| Problem::new(status, code, error.to_string());
         match error {
             CouponError::Script(error) => of_script(&error),
+            CouponError::Paused => problem(StatusCode::CONFLICT, "coupon-paused", &error),
+            CouponError::Closed => closed(&error.to_string()),
             CouponError::Suspended => suspended(&error.to_string()),
             CouponError::Emergency(_) => Problem::stopped(error.to_string()),
             CouponError::Ended => not_open(&error.to_string()),
@@ -82,6 +84,11 @@ fn of_script(error: &ScriptError) -> Problem {
 
 fn suspended(detail: &str) -> Problem {
     Problem::new(StatusCode::CONFLICT, "coupon-suspended", detail)
+}
+
+/// 409: an operator closed the coupon.
+pub(crate) fn closed(detail: &str) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "coupon-closed", detail)
 }
 
 /// 403: the coupon is not open at this time.

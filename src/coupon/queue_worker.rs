@@ -154,7 +154,11 @@ impl QueueWorker {
             self.coupons.bell.ring(id);
             return Ok(Looked::Queued);
         }
-        let ends_ms = snapshot.held.get("ends").and_then(|ends| ends.parse().ok());
+        let ends_ms = match snapshot.status {
+            // Its end is in the past.
+            Status::Closed => Some(0),
+            _ => snapshot.held.get("ends").and_then(|ends| ends.parse().ok()),
+        };
         let mut retire_in = None;
         if retire {
             let retired = self.coupons.retire(id, self.settings.retention_s).await?;

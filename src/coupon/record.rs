@@ -39,6 +39,11 @@ jackpot_core::record! {
                 /// Time of the decision.
                 at_ms: i64,
             }
+            /// Closed: the coupon was closed while the request was in the queue.
+            "c" Closed {
+                /// Time of the decision.
+                at_ms: i64,
+            }
             /// In the queue.
             "q" Queued {
                 /// Arrival number in the queue, from 1.
@@ -106,6 +111,7 @@ impl State {
             Self::AlreadyIssued { .. } => "already-issued",
             Self::OutOfStock { .. } => "out-of-stock",
             Self::NotOpen { .. } => "not-open",
+            Self::Closed { .. } => "coupon-closed",
             Self::Queued { .. } => "queued",
             Self::Dead { .. } => "dead",
         }
@@ -145,6 +151,7 @@ mod tests {
             },
             State::OutOfStock { at_ms },
             State::NotOpen { at_ms },
+            State::Closed { at_ms },
             State::Queued {
                 arrival,
                 attempts,

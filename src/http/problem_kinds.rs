@@ -290,6 +290,17 @@ pub(super) const KINDS: &[Kind] = &[
         "No coupon with this id was ever defined.",
     ),
     kind(
+        "coupon-paused",
+        "The coupon is paused",
+        "An operator paused it. New requests are refused and not counted; those in the queue wait. Repeat the same request after it \
+         was resumed.",
+    ),
+    kind(
+        "coupon-closed",
+        "The coupon was closed",
+        "An operator closed it for good. It gives no further units, and requests that were in its queue are refused.",
+    ),
+    kind(
         "coupon-suspended",
         "The coupon is suspended",
         "The service stopped it because Redis and the ledger disagree about it, or because it is being restored. New requests \

@@ -377,6 +377,21 @@ export class Jackpot {
     return this.call("get", "/v1/coupons/{id}/issues/{request_id}", { path });
   }
 
+  /** Takes no new requests; those in the queue wait. */
+  pauseCoupon(couponId: string, reason: string): Promise<Schemas["Coupon"]> {
+    return this.call("post", "/v1/coupons/{id}/pause", { path: { id: couponId }, body: { reason } });
+  }
+
+  /** Takes requests again. */
+  resumeCoupon(couponId: string, reason: string): Promise<Schemas["Coupon"]> {
+    return this.call("post", "/v1/coupons/{id}/resume", { path: { id: couponId }, body: { reason } });
+  }
+
+  /** Ends the coupon for good. */
+  closeCoupon(couponId: string, reason: string): Promise<Schemas["Coupon"]> {
+    return this.call("post", "/v1/coupons/{id}/close", { path: { id: couponId }, body: { reason } });
+  }
+
   /** Takes an issued unit back: it returns to the stock. */
   voidIssue(couponId: string, requestId: string): Promise<Schemas["IssueBody"]> {
     const path = { id: couponId, request_id: requestId };

@@ -191,6 +191,8 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "jackpot-paused": SubjectStopped,
   "jackpot-suspended": SubjectSuspended,
   "jackpot-closed": SubjectStopped,
+  "coupon-paused": SubjectStopped,
+  "coupon-closed": SubjectStopped,
   "coupon-suspended": SubjectSuspended,
   "coupon-retired": SubjectStopped,
   stopped: SubjectStopped,

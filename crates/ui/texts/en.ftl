@@ -216,6 +216,12 @@ coupon-tab-issues = Issues
 coupon-tab-dead-letters = Dead letters
 coupon-tab-bulk = Bulk issue
 status-ended = ended
+coupon-pause-effect = The coupon takes no new request. Those in its queue wait, and repeats are answered. A draw that wins it draws again.
+coupon-resume-effect = The coupon takes requests again, and serves its queue.
+coupon-close-effect = The coupon never gives a unit again. Requests in its queue are refused. Units that were issued stay issued.
+done-coupon-pause = The coupon is paused.
+done-coupon-resume = The coupon is open.
+done-coupon-close = The coupon is closed.
 
 ## Issues of a coupon
 issues-title = Issues of { $name }
@@ -242,6 +248,7 @@ result-voided = voided
 result-already-issued = the user has one
 result-out-of-stock = out of stock
 result-not-open = not open
+result-coupon-closed = the coupon was closed
 result-queued = in the queue
 result-dead = dead letter
 result-refused = refused

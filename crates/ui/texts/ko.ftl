@@ -207,6 +207,12 @@ coupon-tab-issues = 발급 내역
 coupon-tab-dead-letters = 실패한 요청
 coupon-tab-bulk = 일괄 발급
 status-ended = 종료됨
+coupon-pause-effect = 쿠폰이 새 요청을 받지 않습니다. 대기열의 요청은 기다리고, 반복 요청에는 응답합니다. 이 쿠폰에 당첨된 추첨은 다시 추첨합니다.
+coupon-resume-effect = 쿠폰이 다시 요청을 받고 대기열을 처리합니다.
+coupon-close-effect = 쿠폰이 다시는 발급되지 않습니다. 대기열의 요청은 거절됩니다. 이미 발급된 쿠폰은 그대로 남습니다.
+done-coupon-pause = 쿠폰을 일시 중지했습니다.
+done-coupon-resume = 쿠폰이 열렸습니다.
+done-coupon-close = 쿠폰을 종료했습니다.
 
 ## 쿠폰 발급 내역
 issues-title = { $name } 발급 내역
@@ -233,6 +239,7 @@ result-voided = 취소됨
 result-already-issued = 이미 받음
 result-out-of-stock = 소진됨
 result-not-open = 기간이 아님
+result-coupon-closed = 쿠폰이 종료됨
 result-queued = 대기 중
 result-dead = 실패한 요청
 result-refused = 거절됨

@@ -1,7 +1,8 @@
 -- Generated from src/coupon/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
 -- docs::`.
 --
--- Part of a script. Appends the event `status`: The service suspended the coupon, or opened it again.
+-- Part of a script. Appends the event `status`: An operator paused, resumed or closed the coupon, or the service
+-- suspended it or ended that.
 -- `values` has a text for each field:
 --   before: Status before.
 --   after: Status after.

@@ -1,9 +1,10 @@
 //! Coupons: the list, one of them, its definition. [`issues`]: its units. [`dead`]: its dead letters. [`bulk`]: many
-//! units at once.
+//! units at once. [`standing`]: pause, resume and close.
 
 mod bulk;
 mod dead;
 mod issues;
+mod standing;
 
 use actix_web::HttpResponse;
 use actix_web::web::{self, Path, ServiceConfig};
@@ -82,6 +83,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(issues::routes)
         .configure(dead::routes)
         .configure(bulk::routes)
+        .configure(standing::routes)
         .route("/console/coupons/{id}", crate::http::get().to(show));
 }
 
@@ -99,6 +101,15 @@ struct Coupon {
     dead: u64,
     starts_at: Option<String>,
     ends_at: Option<String>,
+}
+
+/// What an operator can do with a coupon of this status.
+fn verbs(status: &str) -> &'static [&'static str] {
+    match status {
+        "open" => &["pause", "close"],
+        "paused" => &["resume", "close"],
+        _ => &[],
+    }
 }
 
 /// The coupon in the API.
@@ -173,9 +184,12 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let coupon: Coupon = desk.parsed(&whole)?;
     let words = desk.words;
     let here = page_path(&coupon.id);
-    let side = desk
-        .may_operate()
-        .then(|| html! { a.button href=(format!("{here}/change")) { (words.t("change")) } });
+    let side = desk.may_operate().then(|| {
+        html! { div.row {
+            a.button href=(format!("{here}/change")) { (words.t("change")) }
+            @for verb in verbs(&coupon.status) { a.button href=(format!("{here}/{verb}")) { (words.t(verb)) } }
+        } }
+    });
     let content = html! {
         p.row { (status(&desk, &coupon.status)) span.id.muted { (coupon.id) } }
         (tabs(&desk, &coupon.id, "numbers"))

@@ -13,7 +13,7 @@ use crate::http::auth::Caller;
 /// A request and its result. A field that its result does not use is left out.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct IssueBody {
-    /// issued, voided, already-issued, out-of-stock, not-open, queued or dead
+    /// issued, voided, already-issued, out-of-stock, not-open, coupon-closed, queued or dead
     #[schema(example = "issued")]
     pub(super) result: &'static str,
     #[schema(example = "r-1")]
@@ -96,7 +96,7 @@ impl IssueBody {
                 issue: request.first.and_then(first).map(Box::new),
                 ..body
             },
-            State::OutOfStock { at_ms } | State::NotOpen { at_ms } => Self {
+            State::OutOfStock { at_ms } | State::NotOpen { at_ms } | State::Closed { at_ms } => Self {
                 decided_at: Some(rfc3339(at_ms)),
                 ..body
             },

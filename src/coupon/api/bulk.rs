@@ -94,7 +94,7 @@ impl LineAnswer {
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "A line for each line", body = BulkLine, content_type = "application/x-ndjson"),
         (status = 404, description = "`coupon-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`coupon-paused`, `coupon-suspended`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "`rate-limited`: the key has its maximum number of uploads in progress; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`too-many-uploads`: this instance works on its maximum; `store-unavailable`; with `Retry-After`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported-media-type`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
@@ -109,6 +109,9 @@ pub(crate) async fn post(
     match api.coupons.snapshot(&id).await?.status {
         // A key that has ended still gets answers for what it issued.
         Status::Open | Status::Ended => {}
+        Status::Paused => return Err(CouponError::Paused.into()),
+        // The same for a closed one.
+        Status::Closed => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
     let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;

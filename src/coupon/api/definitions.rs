@@ -36,12 +36,12 @@ pub(crate) struct Coupon {
     id: Id,
     #[serde(flatten)]
     definition: Document,
-    /// open, suspended, or ended: its records were dropped one retention after its end
+    /// open, paused, closed, suspended, or ended: its records were dropped one retention after its end
     #[schema(example = "open")]
     status: &'static str,
     /// Version of the definition.
     #[schema(example = 3)]
-    version: u64,
+    pub(super) version: u64,
     /// Units issued so far.
     #[schema(example = 42)]
     issued: u64,
@@ -134,6 +134,6 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
     Ok(tagged(coupon.version, coupon))
 }
 
-async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
+pub(super) async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
     Coupon::of(id, &api.coupons.snapshot(id).await?)
 }

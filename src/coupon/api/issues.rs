@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::Api;
 use super::body::{IssueBody, first};
 use crate::coupon::coupons::Request;
-use crate::coupon::problem::{already_issued, not_open, out_of_stock};
+use crate::coupon::problem::{already_issued, closed, not_open, out_of_stock};
 use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
 use crate::http::Web;
@@ -53,7 +53,7 @@ impl Described for IssueWish {}
             `Idempotency-Replayed: true`", body = IssueBody),
         (status = 202, description = "In the queue; `Location` names the request", body = IssueBody),
         (status = 403, description = "`not-open`, `forbidden`, `wrong-subject`; with `Idempotency-Replayed: true` if it was refused before", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
+        (status = 409, description = "`already-issued` (with the first issue as `issue`), `out-of-stock`, `coupon-paused`, `coupon-closed`, `coupon-suspended`; with `Idempotency-Replayed: true` if it was refused before", body = crate::coupon::problem::AlreadyIssued<IssueBody>, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `request-id-reused`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
@@ -123,6 +123,9 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {
             not_open("the coupon is not issued at this time; this is final for the request").into_response()
+        }
+        State::Closed { .. } => {
+            closed("the coupon was closed before the turn of the request; this is final for it").into_response()
         }
         // Nobody works on it until an operator returns it to the queue, so it is not `202 Accepted`.
         State::Dead { .. } => HttpResponse::Ok().json(IssueBody::of(request)),

@@ -17,6 +17,7 @@ mod definitions;
 mod issues;
 mod lines;
 mod pace;
+mod status;
 mod stream;
 
 #[derive(Debug, Clone)]
@@ -39,7 +40,7 @@ impl Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        definitions::put, definitions::list, definitions::get, issues::post, issues::get, issues::delete, stream::get,
+        definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close, issues::post, issues::get, issues::delete, stream::get,
         dead::list, dead::redrive, bulk::post,
     ),
     tags((name = "coupons", description = "Limited stock, first come, first served, once per user"))
@@ -67,6 +68,9 @@ pub fn routes(config: &mut ServiceConfig) {
         )
         .route("/v1/coupons/{id}/bulk-issues", web::post().to(bulk::post))
         .route("/v1/coupons", crate::http::get().to(definitions::list))
+        .route("/v1/coupons/{id}/pause", web::post().to(status::pause))
+        .route("/v1/coupons/{id}/resume", web::post().to(status::resume))
+        .route("/v1/coupons/{id}/close", web::post().to(status::close))
         .route("/v1/coupons/{id}", web::put().to(definitions::put))
         .route("/v1/coupons/{id}", crate::http::get().to(definitions::get))
         .route("/v1/coupons/{id}/dead-letters", crate::http::get().to(dead::list))

@@ -23,6 +23,9 @@ pub struct Books {
     pub history: String,
     /// `None` before it was created.
     pub status: Option<Status>,
+    /// What a suspension interrupts: paused or closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Status>,
     /// Version of the definition.
     pub version: u64,
     /// The definition, JSON as Redis keeps it.
@@ -60,6 +63,14 @@ pub struct Refused {
     pub out_of_stock: u64,
     /// The coupon had not started, or was over.
     pub not_open: u64,
+    /// The coupon was closed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub closed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl Folded for Books {
@@ -94,8 +105,9 @@ impl Books {
             already_issued,
             out_of_stock,
             not_open,
+            closed,
         } = self.refused;
-        self.sequence + already_issued + out_of_stock + not_open + self.queued + self.dead
+        self.sequence + already_issued + out_of_stock + not_open + closed + self.queued + self.dead
     }
 
     /// Applies the next event. After an error the books must not be used.
@@ -155,6 +167,8 @@ impl Books {
                     self.status == Some(change.before),
                     "the status before is another one",
                 )?;
+                self.held =
+                    (change.after == Status::Suspended && change.before != Status::Open).then_some(change.before);
                 self.status = Some(change.after);
                 Ok(())
             }
@@ -171,6 +185,8 @@ impl Books {
                     rebuilt.restores > self.restores,
                     "its restores are not more than before",
                 )?;
+                let was = self.held.or(self.status).filter(|status| *status != Status::Suspended);
+                self.held = was.filter(|was| rebuilt.status == Status::Suspended && *was != Status::Open);
                 (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
                 self.users = users.unwrap_or_default();
                 Ok(())
@@ -223,7 +239,14 @@ impl Books {
             self.queued += 1;
             return Ok(());
         }
-        expect(self.n, self.queued == 0, "it overtakes requests in the queue")?;
+        // A draw does not wait for a coupon that an operator paused or closed.
+        let is_shut =
+            matches!(self.status, Some(Status::Paused | Status::Closed)) && matches!(line.what, What::NotOpen);
+        expect(
+            self.n,
+            self.queued == 0 || is_shut,
+            "it overtakes requests in the queue",
+        )?;
         self.decided(&line.what)
     }
 
@@ -251,6 +274,11 @@ impl Books {
             What::AlreadyIssued { .. } => self.refused.already_issued += 1,
             What::OutOfStock => self.refused.out_of_stock += 1,
             What::NotOpen => self.refused.not_open += 1,
+            What::Closed => {
+                let is_closed = self.status == Some(Status::Closed);
+                expect(self.n, is_closed, "it is refused as closed, and the coupon is not")?;
+                self.refused.closed += 1;
+            }
             What::Queued { .. } | What::Dead { .. } => expect(self.n, false, "it is not decided")?,
         }
         Ok(())

@@ -40,7 +40,7 @@ event_types! {
         /// Requests were decided as they came, or joined the queue.
         "issue" Issue {
             /// One request a line.
-            lines as "block": Vec<Line> = "a `Line` a line, without `d`" parse_asked,
+            lines as "block": Vec<Line> = "a `Line` a line, without `c` and `d`" parse_asked,
             /// How many users got their first record.
             users: Option<u64>,
         },
@@ -84,7 +84,7 @@ event_types! {
             /// From now on.
             retention_s as "retention": u64,
         },
-        /// The service suspended the coupon, or opened it again.
+        /// An operator paused, resumed or closed the coupon, or the service suspended it or ended that.
         "status" Status(StatusChange<Status>),
         /// The coupon obeys the emergency stop, or its end.
         "emergency" Emergency(Obeyed),
@@ -158,6 +158,8 @@ record! {
         "o" OutOfStock
         /// The coupon had not started, or was over.
         "n" NotOpen
+        /// The coupon was closed. Only in a `serve` event.
+        "c" Closed
         /// The request joined the queue. Only in an `issue` event.
         "q" Queued {
             /// Its number in the queue.
@@ -194,7 +196,7 @@ impl Event {
 }
 
 fn parse_asked(block: &str) -> Option<Vec<Line>> {
-    parse_block(block, |what| !matches!(what, What::Dead { .. }))
+    parse_block(block, |what| !matches!(what, What::Dead { .. } | What::Closed))
 }
 
 fn parse_served(block: &str) -> Option<Vec<Line>> {

@@ -55,6 +55,7 @@ impl Waiting {
                         }),
                         What::OutOfStock => Some(State::OutOfStock { at_ms }),
                         What::NotOpen => Some(State::NotOpen { at_ms }),
+                        What::Closed => Some(State::Closed { at_ms }),
                     };
                     if matches!(event.kind, Kind::Serve { .. }) {
                         self.take(event, &line.request)?;

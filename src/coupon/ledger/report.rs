@@ -58,7 +58,13 @@ impl Side {
             ("requests", books.requests().to_string()),
             ("users", books.users.to_string()),
         ];
-        Self(told.map(|(name, value)| (name.to_owned(), value)).into())
+        let held = books.held.map(|held| ("held", held.as_str().to_owned()));
+        Self(
+            told.into_iter()
+                .chain(held)
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     }
 
     fn get(&self, name: &str) -> String {

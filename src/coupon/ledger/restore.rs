@@ -45,7 +45,8 @@ impl Restorer {
         let unknown = || RestoreError::Unknown(COUPON.as_str(), coupon.clone());
         let status = books.status.ok_or_else(unknown)?;
         let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
-        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+        let takes = |status| matches!(status, Status::Open | Status::Paused | Status::Closed);
+        let held = held.map(|redis| (redis.mark, takes(redis.status)));
         let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
         let token = self.begin(keys.all(), held, ledger, replace).await?.token;
         let mut writer = Writer::new(&self.store, &keys, &token);
@@ -60,7 +61,7 @@ impl Restorer {
             return Err(damaged::<Coupons>(coupon, &text).into());
         }
         let status = match (replace, status) {
-            (Replace::Ahead, Status::Open) => Status::Suspended,
+            (Replace::Ahead, Status::Open | Status::Paused | Status::Closed) => Status::Suspended,
             _ => status,
         };
         let mut state = state(coupon, &books, status, writer.finish().await?)?;
@@ -220,6 +221,7 @@ fn state(
         restores: books.restores,
         history: subject::new_history()?,
         status,
+        held: held(books, status),
         version: books.version,
         json: books.definition.clone(),
         definition: definition(coupon, &books.definition)?,
@@ -230,6 +232,12 @@ fn state(
         puts: books.puts.clone(),
         written,
     })
+}
+
+/// What a suspension interrupts: of a restored coupon that was not suspended before, its status.
+fn held(books: &Books, status: Status) -> Option<Status> {
+    let was = books.held.or(books.status).filter(|was| *was != Status::Suspended);
+    was.filter(|was| status == Status::Suspended && *was != Status::Open)
 }
 
 impl writer::Part for Part {

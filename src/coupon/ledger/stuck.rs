@@ -308,9 +308,10 @@ impl Skip<'_> {
                     }
                     !known.issued.contains_key(&issue.sequence) && !evidence.decided.contains(request)
                 }
-                State::AlreadyIssued { .. } | State::OutOfStock { .. } | State::NotOpen { .. } => {
-                    !known.refused.contains(request) && !evidence.decided.contains(request)
-                }
+                State::AlreadyIssued { .. }
+                | State::OutOfStock { .. }
+                | State::NotOpen { .. }
+                | State::Closed { .. } => !known.refused.contains(request) && !evidence.decided.contains(request),
                 State::Queued { .. } => {
                     !matches!(waits, Some(State::Queued { .. })) && !evidence.queued.contains(request)
                 }
@@ -367,7 +368,10 @@ impl Skip<'_> {
         if let Some(history) = &self.evidence.history {
             books.history.clone_from(history);
         }
+        let was = books.held.or(books.status);
         books.status = self.evidence.status.or(books.status);
+        let interrupts = was.filter(|was| matches!(was, Status::Paused | Status::Closed));
+        books.held = interrupts.filter(|_| books.status == Some(Status::Suspended));
         let gone = shown.number("requests") == Some(0) && shown.status() == Some(Status::Ended);
         if gone && books.requests() > 0 && !self.evidence.retired {
             (books.retired, books.queued, books.dead, books.users) = (true, 0, 0, 0);
@@ -378,6 +382,7 @@ impl Skip<'_> {
                 Ok(State::AlreadyIssued { .. }) => books.refused.already_issued += 1,
                 Ok(State::OutOfStock { .. }) => books.refused.out_of_stock += 1,
                 Ok(State::NotOpen { .. }) => books.refused.not_open += 1,
+                Ok(State::Closed { .. }) => books.refused.closed += 1,
                 _ => {}
             }
         }

@@ -65,6 +65,10 @@ pub enum AskReply {
 /// Why a coupon takes no requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
+    /// An operator paused it.
+    Paused,
+    /// An operator closed it.
+    Closed,
     /// Suspended: its books do not agree.
     Suspended,
     /// Retired: its records may be gone.
@@ -77,6 +81,8 @@ impl Refusal {
     /// Parses the code of a reply.
     pub(super) fn of(code: &str) -> Option<Self> {
         match code {
+            "paused" => Some(Self::Paused),
+            "closed" => Some(Self::Closed),
             "suspended" => Some(Self::Suspended),
             "ended" => Some(Self::Ended),
             "stopped" => Some(Self::Emergency),

@@ -62,7 +62,7 @@ pub async fn define(
     .await
 }
 
-/// Suspends a coupon, or opens it again.
+/// Pauses, resumes, closes or suspends a coupon, or ends its suspension.
 pub async fn set_status(
     store: &Store,
     keys: &CouponKeys,
@@ -70,6 +70,7 @@ pub async fn set_status(
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
     let call = wish.args(call(&STATUS, keys, known), wish.wanted.as_str());
+    let call = call.arg(if wish.reconciled { "1" } else { "" });
     operate::set_status(store, &STATUS, call, known, Status::parse).await
 }
 

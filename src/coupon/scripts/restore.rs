@@ -57,6 +57,8 @@ pub struct RestoredState {
     pub restores: u64,
     /// Its status after the restore.
     pub status: Status,
+    /// What its suspension interrupts.
+    pub held: Option<Status>,
     /// The new history.
     pub history: String,
     /// Version of its definition.
@@ -81,9 +83,10 @@ pub struct RestoredState {
 
 impl RestoredState {
     /// The names are those of `STATE` in `lua/coupon/state.lua`.
-    fn fields(&self) -> [(&'static str, String); 16] {
+    fn fields(&self) -> Vec<(&'static str, String)> {
         let definition = &self.definition;
-        [
+        let held = self.held.map(|held| ("held", held.as_str().to_owned()));
+        let fields = [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
             ("status", self.status.as_str().to_owned()),
@@ -100,7 +103,8 @@ impl RestoredState {
             ("arrivals", self.arrivals.to_string()),
             ("retention", self.retention_s.to_string()),
             ("puts", self.puts.clone()),
-        ]
+        ];
+        fields.into_iter().chain(held).collect()
     }
 }
 

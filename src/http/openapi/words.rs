@@ -107,12 +107,13 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
 }
 
 /// The results of a line of a bulk issue. A single issue can't have the last [`OF_BULK_ALONE`].
-const BULK_RESULTS: [&str; 9] = [
+const BULK_RESULTS: [&str; 10] = [
     "issued",
     "voided",
     "already-issued",
     "out-of-stock",
     "not-open",
+    "coupon-closed",
     "queued",
     "dead",
     "refused",
@@ -129,7 +130,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
     };
     Some(match (owner, name) {
         ("Jackpot" | "MeterNow", "status") => &["open", "paused", "suspended", "closed"],
-        ("Coupon", "status") => &["open", "suspended", "ended"],
+        ("Coupon", "status") => &["open", "paused", "closed", "suspended", "ended"],
         ("Room", "status") => &["open", "suspended"],
         ("RoomStatus", "status") => &["open", "collecting", "holding", "suspended"],
         ("TicketBody", "status") => &["admitted", "waiting", "expired", "abandoned", "left"],

@@ -56,6 +56,8 @@ pub const PAGES: &[(&str, &str)] = &[
     ("commands", "/console/commands?jackpot=spring"),
     ("coupons", "/console/coupons"),
     ("coupon", "/console/coupons/coffee"),
+    ("pause-coupon", "/console/coupons/coffee/pause"),
+    ("close-coupon", "/console/coupons/coffee/close"),
     ("new-coupon", "/console/new-coupon"),
     ("change-coupon", "/console/coupons/coffee/change"),
     ("issues", "/console/coupons/coffee/issues"),

@@ -96,6 +96,11 @@ impl CouponFixture {
         asked.answers.into_iter().map(answered).collect()
     }
 
+    /// The answers to requests that are known, where new ones are refused.
+    pub async fn answers_also_refused(&self, requests: &[Ask]) -> Vec<Answer> {
+        self.issue(requests).await.answers.into_iter().map(answered).collect()
+    }
+
     /// Sends one request, to be decided at once.
     pub async fn now(&self, request_id: &str, user: &str) -> Answer {
         self.answers(&[ask(request_id, user)]).await.remove(0)
@@ -150,8 +155,20 @@ impl CouponFixture {
             .1
     }
 
-    pub async fn status(&self, wanted: Status) -> StatusSet {
+    /// As an operator, who ends no suspension.
+    pub async fn operated(&self, wanted: Status) -> StatusSet {
         let wish = SetStatus::new(wanted, "a test".to_owned(), &operator());
+        scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
+            .await
+            .expect("a reply")
+    }
+
+    /// As the service, which compared the coupon with the ledger before it opens it.
+    pub async fn status(&self, wanted: Status) -> StatusSet {
+        let wish = SetStatus {
+            reconciled: wanted == Status::Open,
+            ..SetStatus::new(wanted, "a test".to_owned(), &operator())
+        };
         scripts::set_status(&self.store, &self.keys, Mark::ZERO, &wish)
             .await
             .expect("a reply")

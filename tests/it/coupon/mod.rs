@@ -19,4 +19,5 @@ pub mod records;
 pub mod restore;
 pub mod retire;
 pub mod serve;
+mod status;
 pub mod void;

@@ -296,6 +296,7 @@ impl Both {
                 State::AlreadyIssued { first, .. } => format!("a {first}"),
                 State::OutOfStock { .. } => "o".to_owned(),
                 State::NotOpen { .. } => "n".to_owned(),
+                State::Closed { .. } => "c".to_owned(),
                 State::Queued { arrival, .. } => format!("q {arrival}"),
                 State::Dead { attempts, .. } => format!("d {attempts}"),
             };

@@ -29,6 +29,8 @@ for i, text in ipairs(ARGV) do
     written = out_of_stock_request(r.at_ms, r.user)
   elseif kind == 'n' then
     written = not_open_request(r.at_ms, r.user)
+  elseif kind == 'c' then
+    written = closed_request(r.at_ms, r.user)
   elseif kind == 'q' then
     written = queued_request(r.arrival, r.attempts, r.take, r.at_ms, r.user)
   elseif kind == 'd' then
@@ -66,6 +68,7 @@ fn any_state() -> impl Strategy<Value = State> {
         (ms.clone(), "[!-~]{1,40}").prop_map(|(at_ms, first)| State::AlreadyIssued { at_ms, first }),
         ms.clone().prop_map(|at_ms| State::OutOfStock { at_ms }),
         ms.clone().prop_map(|at_ms| State::NotOpen { at_ms }),
+        ms.clone().prop_map(|at_ms| State::Closed { at_ms }),
         (number.clone(), attempts.clone(), ms.clone()).prop_map(|(arrival, attempts, at_ms)| State::Queued {
             arrival,
             attempts,

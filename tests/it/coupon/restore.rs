@@ -17,6 +17,7 @@ fn state(written: &[(Part, u64)]) -> RestoredState {
         n: 7,
         restores: 2,
         status: Status::Open,
+        held: None,
         history: "0123456789abcdef".to_owned(),
         version: 3,
         json: definition.to_json(),

@@ -14,10 +14,13 @@ from typing import Any, Generic, TypeVar, cast
 
 from . import fairness, receipts
 from .errors import NotFound, VerificationError
+from .generated.api.coupons import close_coupon as _close_coupon
 from .generated.api.coupons import get_coupon as _get_coupon
 from .generated.api.coupons import get_issue as _get_issue
 from .generated.api.coupons import issue_coupon as _issue_coupon
+from .generated.api.coupons import pause_coupon as _pause_coupon
 from .generated.api.coupons import put_coupon as _put_coupon
+from .generated.api.coupons import resume_coupon as _resume_coupon
 from .generated.api.coupons import void_issue as _void_issue
 from .generated.api.entries import get_entry as _get_entry
 from .generated.api.entries import make_entry, make_entry_batch, make_play
@@ -57,6 +60,7 @@ from .generated.models import (
     BatchEntry,
     Coupon,
     CouponDefinition,
+    CouponReason,
     DailyReport,
     DefinitionOfVersion,
     Entry,
@@ -468,6 +472,24 @@ def define_coupon(
 def get_coupon(session: Session, coupon_id: str) -> Steps[Coupon]:
     """A coupon with its counts."""
     return (yield from ask(session, _get_coupon._get_kwargs(coupon_id), Coupon.from_dict))
+
+
+def pause_coupon(session: Session, coupon_id: str, *, reason: str) -> Steps[Coupon]:
+    """Takes no new requests; those in the queue wait."""
+    request = _pause_coupon._get_kwargs(coupon_id, body=CouponReason(reason=reason))
+    return (yield from ask(session, request, Coupon.from_dict))
+
+
+def resume_coupon(session: Session, coupon_id: str, *, reason: str) -> Steps[Coupon]:
+    """Takes requests again."""
+    request = _resume_coupon._get_kwargs(coupon_id, body=CouponReason(reason=reason))
+    return (yield from ask(session, request, Coupon.from_dict))
+
+
+def close_coupon(session: Session, coupon_id: str, *, reason: str) -> Steps[Coupon]:
+    """Ends the coupon for good."""
+    request = _close_coupon._get_kwargs(coupon_id, body=CouponReason(reason=reason))
+    return (yield from ask(session, request, Coupon.from_dict))
 
 
 def issue_coupon(

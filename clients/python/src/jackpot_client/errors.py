@@ -180,7 +180,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "transfer-id-reused",
         "settlement-id-reused",
     ),
-    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-retired", "stopped"),
+    SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-paused", "coupon-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
     CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
     Conflict: (

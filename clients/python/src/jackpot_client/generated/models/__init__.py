@@ -27,6 +27,7 @@ from .coupon_coupon_status_value import CouponCouponStatusValue
 from .coupon_definition import CouponDefinition
 from .coupon_page import CouponPage
 from .coupon_prize import CouponPrize
+from .coupon_reason import CouponReason
 from .coupon_reconciliation import CouponReconciliation
 from .cycle_body import CycleBody
 from .daily_report import DailyReport
@@ -209,6 +210,7 @@ __all__ = (
     "CouponDefinition",
     "CouponPage",
     "CouponPrize",
+    "CouponReason",
     "CouponReconciliation",
     "CycleBody",
     "DailyReport",

@@ -39,8 +39,8 @@ class BulkLine:
         position (int | None | Unset): Place in the queue, from 1: the next request to be served. Example: 3.
         queued_at (datetime.datetime | None | Unset): Time of joining the queue.
         request_id (str | Unset):  Example: r-1.
-        result (BulkLineBulkLineResultValue | Unset): issued, voided, already-issued, out-of-stock, not-open, queued or
-            dead Example: issued.
+        result (BulkLineBulkLineResultValue | Unset): issued, voided, already-issued, out-of-stock, not-open, coupon-
+            closed, queued or dead Example: issued.
         sequence (int | None | Unset): Number of the unit within the coupon, from 1; never used twice. Example: 7.
         user_id (str | Unset):  Example: u-1.
         voided_at (datetime.datetime | None | Unset):

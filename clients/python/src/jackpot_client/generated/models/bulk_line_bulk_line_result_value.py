@@ -2,6 +2,7 @@ from typing import Literal
 
 BulkLineBulkLineResultValue = Literal[
     "already-issued",
+    "coupon-closed",
     "dead",
     "issued",
     "not-open",
@@ -14,6 +15,7 @@ BulkLineBulkLineResultValue = Literal[
 
 BULK_LINE_BULK_LINE_RESULT_VALUE_VALUES: set[BulkLineBulkLineResultValue] = {
     "already-issued",
+    "coupon-closed",
     "dead",
     "issued",
     "not-open",

@@ -28,8 +28,8 @@ class Coupon:
         per_user (int): Most units that count for a user, 1 to 100.
         queued (int): Requests in the queue.
         remaining (int): Units that can still be issued: `stock` − `issued` + `voided`. Example: 60.
-        status (CouponCouponStatusValue): open, suspended, or ended: its records were dropped one retention after its
-            end Example: open.
+        status (CouponCouponStatusValue): open, paused, closed, suspended, or ended: its records were dropped one
+            retention after its end Example: open.
         stock (int): Most units outstanding at once, 0 to 2^53-1. It cannot go below the number of outstanding units.
             Example: 100.
         version (int): Version of the definition. Example: 3.

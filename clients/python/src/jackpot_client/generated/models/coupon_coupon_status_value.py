@@ -1,10 +1,12 @@
 from typing import Literal
 
-CouponCouponStatusValue = Literal["ended", "open", "suspended"]
+CouponCouponStatusValue = Literal["closed", "ended", "open", "paused", "suspended"]
 
 COUPON_COUPON_STATUS_VALUE_VALUES: set[CouponCouponStatusValue] = {
+    "closed",
     "ended",
     "open",
+    "paused",
     "suspended",
 }
 

@@ -22,8 +22,8 @@ class IssueBody:
 
     Attributes:
         request_id (str):  Example: r-1.
-        result (IssueBodyIssueBodyResultValue): issued, voided, already-issued, out-of-stock, not-open, queued or dead
-            Example: issued.
+        result (IssueBodyIssueBodyResultValue): issued, voided, already-issued, out-of-stock, not-open, coupon-closed,
+            queued or dead Example: issued.
         user_id (str):  Example: u-1.
         attempts (int | None | Unset): How often the queue's consumer has taken it.
         code (None | str | Unset): Code of the unit: 18 characters of Crockford's base32, the last two being check

@@ -1,11 +1,19 @@
 from typing import Literal
 
 IssueBodyIssueBodyResultValue = Literal[
-    "already-issued", "dead", "issued", "not-open", "out-of-stock", "queued", "voided"
+    "already-issued",
+    "coupon-closed",
+    "dead",
+    "issued",
+    "not-open",
+    "out-of-stock",
+    "queued",
+    "voided",
 ]
 
 ISSUE_BODY_ISSUE_BODY_RESULT_VALUE_VALUES: set[IssueBodyIssueBodyResultValue] = {
     "already-issued",
+    "coupon-closed",
     "dead",
     "issued",
     "not-open",
