@@ -57,7 +57,7 @@ async fn a_service_that_refuses_the_subscriber_is_named() {
     let (service, _) = embedded(&[]).await;
     let run = MARKET.run_on(&service, "").await;
     assert_eq!(run.code, 0, "{}", run.shown);
-    assert!(run.last().ends_with("not checked: events"), "{}", run.shown);
+    assert!(run.last().ends_with("not checked: events-out"), "{}", run.shown);
     let words = run.shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for named in [
         "no subscriber",
@@ -87,7 +87,12 @@ async fn a_day_that_does_not_add_up_is_violated() {
     let entry = json!({"entry_id": "other", "player_id": "somebody", "stake": 100});
     let path = "/v1/jackpots/network/entries";
     MARKET
-        .violated(&service, "", (path, entry), &["sequence", "contributions", "events"])
+        .violated(
+            &service,
+            "",
+            (path, entry),
+            &["sequence", "contributions", "events-out"],
+        )
         .await;
     for id in ["mini", "network"] {
         let ended = service.get(&format!("/v1/jackpots/{id}")).await;

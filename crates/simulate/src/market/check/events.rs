@@ -154,61 +154,63 @@ mod tests {
 
     #[test]
     fn a_lost_event_or_another_order_is_found() {
-        found("events", "event 3, 0 follows 1, 0", |evidence| {
+        found("events-out", "event 3, 0 follows 1, 0", |evidence| {
             got(evidence, 0).places.remove(1);
         });
-        found("events", "follows", |evidence| got(evidence, 0).places.swap(3, 4));
-        found("events", "event 2, 0 follows 2, 0", |evidence| {
+        found("events-out", "follows", |evidence| got(evidence, 0).places.swap(3, 4));
+        found("events-out", "event 2, 0 follows 2, 0", |evidence| {
             let places = &mut got(evidence, 0).places;
             places.insert(1, places[1]);
         });
-        found("events", "the last one that came is", |evidence| {
+        found("events-out", "the last one that came is", |evidence| {
             got(evidence, 1).places.pop();
         });
-        found("events", "the ledger ends with event", |evidence| {
+        found("events-out", "the ledger ends with event", |evidence| {
             *got(evidence, 1) = crate::subscriber::Subject::default();
         });
     }
 
     #[test]
     fn an_altered_event_is_found() {
-        found("events", "an event has", |evidence| {
+        found("events-out", "an event has", |evidence| {
             got(evidence, 0).entries[7].stake += 1
         });
-        found("events", "an event has", |evidence| {
+        found("events-out", "an event has", |evidence| {
             got(evidence, 0).entries[7].source_id = None;
         });
-        found("events", "an event has None", |evidence| {
+        found("events-out", "an event has None", |evidence| {
             got(evidence, 0).entries.pop();
         });
-        found("events", "nobody played", |evidence| {
+        found("events-out", "nobody played", |evidence| {
             let entries = &mut got(evidence, 0).entries;
             entries.push(entries[0].clone());
         });
-        found("events", "the ledger has Some", |evidence| {
+        found("events-out", "the ledger has Some", |evidence| {
             got(evidence, 1).payouts[0].amount += 1;
         });
-        found("events", "the ledger has None", |evidence| {
+        found("events-out", "the ledger has None", |evidence| {
             got(evidence, 1).payouts[0].payout_id.push('x');
         });
-        found("events", "did not come", |evidence| got(evidence, 1).payouts.clear());
-        found("events", "2 payouts came", |evidence| {
+        found("events-out", "did not come", |evidence| {
+            got(evidence, 1).payouts.clear()
+        });
+        found("events-out", "2 payouts came", |evidence| {
             let payouts = &mut got(evidence, 1).payouts;
             payouts.push(payouts[0].clone());
         });
-        found("events", "rounds were cancelled", |evidence| {
+        found("events-out", "rounds were cancelled", |evidence| {
             got(evidence, 0).reversed.clear()
         });
     }
 
     #[test]
     fn what_nobody_subscribed_to_and_what_is_wrong_is_found() {
-        found("events", "no subject", |evidence| {
+        found("events-out", "no subject", |evidence| {
             if let Delivered::Read(read) = &mut evidence.delivered {
                 read.got.subjects.entry("jackpot:other".to_owned()).or_default();
             }
         });
-        found("events", "odd (1 in all)", |evidence| {
+        found("events-out", "odd (1 in all)", |evidence| {
             if let Delivered::Read(read) = &mut evidence.delivered {
                 read.got.wrong.push("odd".to_owned());
             }

@@ -66,7 +66,7 @@ pub const RULES: [Rule<Evidence>; 11] = [
         judge: stops::nothing_taken,
     },
     Rule {
-        name: "events",
+        name: "events-out",
         demand: "A subscriber gets every event of the ledger, each id once after deduplication, in order, signed, with every entry and payout.",
         judge: events::delivered,
     },
