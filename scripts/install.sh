@@ -162,6 +162,8 @@ case "${1:-}" in
     python_tools brokers
     # What looks at the pages for barriers.
     node_tools tests/pages pages
+    # What compiles the receiver of docs/how-to/receive-events.md.
+    node_tools tests/receivers receivers
     cargo_tool cargo-nextest "$NEXTEST_VERSION"
     ;;
   api)
@@ -187,7 +189,11 @@ case "${1:-}" in
     want setpriv util-linux
     want redis-benchmark redis-tools
     want wrk wrk
+    # The brokers that get events.
+    want nats-server nats-server
+    python_packages
     install_packages
+    python_tools brokers
     ;;
   lint)
     want cc build-essential

@@ -5,6 +5,7 @@
 //!   rest.
 //! - `service`: a process under load, which is the product or one of `peer`: this executable again, with other routes.
 //! - `batches`; `plays`: one call that feeds several jackpots; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
+//! - `events`: what a subscriber costs the players, and deliveries a second to a webhook and to the brokers of the tests.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
 //! - `sample`, `verdict`, `report`, `page`, `plot`: the results.
 
@@ -13,6 +14,7 @@ mod batch;
 mod batches;
 mod collision;
 mod coupons;
+mod events;
 mod growth;
 mod http;
 mod idle;
@@ -35,6 +37,14 @@ mod service;
 mod soak;
 mod verdict;
 mod wrk;
+
+#[path = "../../tests/it/support/brokers.rs"]
+#[expect(dead_code, reason = "the tests use more of them")]
+mod brokers;
+#[path = "../../tests/it/support/wait.rs"]
+mod wait;
+// Where `brokers` looks for them.
+use wait::{eventually, free_port};
 
 use std::path::PathBuf;
 use std::process::ExitCode;

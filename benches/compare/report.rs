@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 36] = [
+pub(crate) const POINTS: [(&str, &str); 46] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -54,6 +54,16 @@ pub(crate) const POINTS: [(&str, &str); 36] = [
     ("issue-counter-512", "(f) key and counter script, 512 connections"),
     ("issue-set-512", "(g) set script, 512 connections"),
     ("issue-for-update", "(h) PostgreSQL SELECT … FOR UPDATE, 32 connections"),
+    ("told-none", "**service**, 64 connections, no subscriber"),
+    ("told-webhook", "**service**, 64 connections, a webhook gets all events"),
+    ("told-hangs", "**service**, 64 connections, a webhook that hangs"),
+    ("told-events", "events of the ledger during these loads"),
+    ("deliver-webhook", "deliveries to a webhook, 1 subject"),
+    ("deliver-nats", "deliveries to NATS, 1 subject"),
+    ("deliver-kafka", "deliveries to Kafka, 1 subject"),
+    ("deliver-webhook-16", "deliveries to a webhook, 16 subjects"),
+    ("deliver-nats-16", "deliveries to NATS, 16 subjects"),
+    ("deliver-kafka-16", "deliveries to Kafka, 16 subjects"),
 ];
 
 /// One point over all rounds.

@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 31] = [
+const LINES: [Wanted; 39] = [
     wanted(
         "100 jackpots, 64 connections ÷ HTTP alone: entries/s",
         ("one-64x100", "http-64"),
@@ -156,6 +156,36 @@ const LINES: [Wanted; 31] = [
         Limit::AtLeast(2.0),
     ),
     wanted(
+        "a webhook gets all events ÷ no subscriber: entries/s",
+        ("told-webhook", "told-none"),
+        Of::PerS,
+        Limit::AtLeast(0.95),
+    ),
+    wanted(
+        "a webhook that hangs ÷ no subscriber: entries/s",
+        ("told-hangs", "told-none"),
+        Of::PerS,
+        Limit::AtLeast(0.95),
+    ),
+    wanted(
+        "deliveries to a webhook ÷ events of a busy jackpot: per second",
+        ("deliver-webhook", "told-events"),
+        Of::PerS,
+        Limit::AtLeast(1.0),
+    ),
+    wanted(
+        "deliveries to NATS ÷ events of a busy jackpot: per second",
+        ("deliver-nats", "told-events"),
+        Of::PerS,
+        Limit::AtLeast(1.0),
+    ),
+    wanted(
+        "deliveries to Kafka ÷ events of a busy jackpot: per second",
+        ("deliver-kafka", "told-events"),
+        Of::PerS,
+        Limit::AtLeast(1.0),
+    ),
+    wanted(
         "single entry, 512 connections ÷ HTTP alone: p99",
         ("one-512", "http-512"),
         Of::P99,
@@ -212,6 +242,24 @@ const LINES: [Wanted; 31] = [
     wanted(
         "four jackpots in one play ÷ one entry, 64 connections: calls/s",
         ("play-4-64", "play-1-64"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "deliveries to NATS ÷ a webhook, 1 subject: per second",
+        ("deliver-nats", "deliver-webhook"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "deliveries to Kafka ÷ a webhook, 1 subject: per second",
+        ("deliver-kafka", "deliver-webhook"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "deliveries to a webhook, 16 subjects ÷ 1 subject: per second",
+        ("deliver-webhook-16", "deliver-webhook"),
         Of::PerS,
         Limit::None,
     ),

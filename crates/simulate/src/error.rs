@@ -64,6 +64,9 @@ pub enum SimulateError {
         /// The last failure.
         last: String,
     },
+    /// The private service does not reach the run's own receiver.
+    #[error("{0}")]
+    Subscriber(String),
     /// An answer that can't be read at all.
     #[error("the answer to {call} can't be read: {detail}")]
     Unreadable {

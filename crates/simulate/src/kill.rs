@@ -1,4 +1,4 @@
-//! `kill -9` of the private service at random moments of the run.
+//! `kill -9` of the private service at random moments of the run, and the end of its subscriber at others.
 
 use std::time::Duration;
 
@@ -10,10 +10,13 @@ use super::Args;
 use super::SimulateError;
 use super::scenario::Course;
 use super::service::PrivateService;
+use super::subscriber::Receiver;
 
 const PROGRESS_POLL: Duration = Duration::from_millis(1);
 /// A kill at a point of the run comes late by this at most, in microseconds, so that it hits any step of a call.
 const JITTER_US: u64 = 20_000;
+/// The subscriber's moments are others than the service's.
+const OF_SUBSCRIBER: u64 = 0x5ab5_c41b_e400_0001;
 
 /// When the service is killed.
 #[derive(Debug)]
@@ -49,13 +52,39 @@ pub async fn kill_and_restart(
     args: &Args,
     service: Option<&mut PrivateService>,
     course: Course<'_>,
-    mut over: watch::Receiver<bool>,
+    over: watch::Receiver<bool>,
 ) -> Result<Vec<u64>, SimulateError> {
-    let mut rng = StdRng::seed_from_u64(args.seed);
-    let mut kills = Vec::new();
     let Some(service) = service else {
-        return Ok(kills);
+        return Ok(Vec::new());
     };
+    let kill = async || service.kill_and_restart(args.kill_redis).await;
+    at_moments(args, args.seed, (course, over), kill).await
+}
+
+/// Ends the subscriber's receiver as often as the service, at moments of its own, and starts it again.
+pub async fn kill_subscriber(
+    args: &Args,
+    receiver: Option<&Receiver>,
+    course: Course<'_>,
+    over: watch::Receiver<bool>,
+) -> Result<(), SimulateError> {
+    let Some(receiver) = receiver else {
+        return Ok(());
+    };
+    let kill = async || receiver.kill_and_restart().await;
+    at_moments(args, args.seed ^ OF_SUBSCRIBER, (course, over), kill).await?;
+    Ok(())
+}
+
+/// Does it at each moment, until they or the run are over. Returns when it did, in microseconds of the run.
+async fn at_moments(
+    args: &Args,
+    seed: u64,
+    (course, mut over): (Course<'_>, watch::Receiver<bool>),
+    mut kill: impl AsyncFnMut() -> Result<(), SimulateError>,
+) -> Result<Vec<u64>, SimulateError> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut kills = Vec::new();
     match Moments::new(args, course.eventful, &mut rng) {
         Moments::Never => {}
         Moments::AtPoints(points) => {
@@ -68,7 +97,7 @@ pub async fn kill_and_restart(
                 }
                 tokio::time::sleep(Duration::from_micros(rng.random_range(0..JITTER_US))).await;
                 kills.push(course.micros());
-                service.kill_and_restart(args.kill_redis).await?;
+                kill().await?;
             }
         }
         Moments::Every { seconds, at_most } => {
@@ -81,7 +110,7 @@ pub async fn kill_and_restart(
                     _ = over.wait_for(|over| *over) => break,
                 }
                 kills.push(course.micros());
-                service.kill_and_restart(args.kill_redis).await?;
+                kill().await?;
             }
         }
     }

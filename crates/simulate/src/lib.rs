@@ -3,7 +3,7 @@
 //! The crate knows the service by its HTTP contract. Two more things come in as [`Product`]: the program to start, and
 //! the keys of a room in Redis. `scenario` has the trait of what can be played, and `run` is the engine that plays it.
 //! `jackpot`, `coupon`, `room` and `market` implement the trait, each with a plan, players, evidence and rules. `compare`
-//! plays the usual ways beside the service. `finding`, `table` and `report` show the result.
+//! plays the usual ways beside the service. `subscriber` gets the events that the service sends out. `finding`, `table` and `report` show the result.
 
 mod args;
 mod ceiling;
@@ -27,6 +27,7 @@ mod room;
 mod run;
 mod scenario;
 mod service;
+mod subscriber;
 mod table;
 mod tls;
 

@@ -137,8 +137,9 @@ async fn play<S: Scenario>(
         say_over.send_replace(true);
         results
     };
-    let killing = kill::kill_and_restart(args, service.as_deref_mut(), players.course(), over);
-    let (results, kills_us) = Box::pin(async { tokio::try_join!(playing, killing) }).await?;
+    let killing = kill::kill_and_restart(args, service.as_deref_mut(), players.course(), over.clone());
+    let ending = kill::kill_subscriber(args, players.receiver(), players.course(), over);
+    let (results, kills_us, ()) = Box::pin(async { tokio::try_join!(playing, killing, ending) }).await?;
     let elapsed_s = players.course().started.elapsed().as_secs_f64();
     let used = cpu(service.as_deref());
 

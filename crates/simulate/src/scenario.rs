@@ -17,6 +17,7 @@ use super::overview::Shown;
 use super::report::plots::Plot;
 use super::run::{Played, Setup};
 use super::service::PrivateService;
+use super::subscriber::Receiver;
 use super::{Args, SimulateError};
 
 /// The plan of a run, before anything is sent. It is serialised as the parameters of the run.
@@ -102,6 +103,11 @@ pub trait Players: Send + Sync + 'static {
 
     /// What the progress bar says beside the count.
     fn message(&self) -> String;
+
+    /// What the service sends its events to. It is killed as often as the service.
+    fn receiver(&self) -> Option<&Receiver> {
+        None
+    }
 
     /// Lets all of them play to the end. The first that can't go on ends it for all.
     fn play(self: &Arc<Self>) -> impl Future<Output = Result<Self::Results, SimulateError>>;

@@ -1,5 +1,6 @@
 //! Events out: subscriptions of the real service, with receivers of the tests.
 
+mod broken;
 mod delivered;
 mod failing;
 mod guarded;

@@ -17,11 +17,13 @@ const MARKET: Scenario = Scenario {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/it/simulate/market.toml"
     ),
-    rules: 10,
+    rules: 11,
     shown: &[
         "<title>Simulation of a market</title>",
         "Pools over time",
         "cycles of network mystery",
+        "events that a subscriber got",
+        "lag after the last play",
         "Definition of the market",
     ],
 };
@@ -44,16 +46,53 @@ fn a_market_day_adds_up_though_service_and_redis_are_killed() {
         (&json!("mini"), &json!("network"))
     );
     assert!(transfer["amount"].as_i64().expect("an amount") > 100);
+    let events = &numbers["events"];
+    assert!(events["delivered"].as_u64() > Some(100), "{events}");
+    assert_eq!(events["subscriber_kills"], 2);
+}
+
+/// A run against a service that sends nothing to this machine says so, in its table, its report and its last line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_that_refuses_the_subscriber_is_named() {
+    let (service, _) = embedded(&[]).await;
+    let run = MARKET.run_on(&service, "").await;
+    assert_eq!(run.code, 0, "{}", run.shown);
+    assert!(run.last().ends_with("not checked: events-out"), "{}", run.shown);
+    let words = run.shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for named in [
+        "no subscriber",
+        "/v1/subscriptions/simulation-s1",
+        "422",
+        "target.webhook.url",
+    ] {
+        assert!(words.contains(named), "{named}: {}", run.shown);
+    }
+    assert!(run.page.contains("was refused with 422"));
+}
+
+/// The receiver of the run is deleted with its jackpots, and one that an earlier run left is not taken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_subscriber_of_a_given_service_is_made_and_deleted() {
+    let (service, _) = embedded(&[("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true")]).await;
+    let run = MARKET.run_on(&service, "").await;
+    assert_eq!((run.code, run.last()), (0, "no violation"), "{}", run.shown);
+    let left = service.get("/v1/subscriptions").await.body;
+    assert_eq!(left["items"], json!([]));
 }
 
 /// Another client plays: the players' answers are not all entries.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_day_that_does_not_add_up_is_violated() {
-    let (service, _) = embedded(&[]).await;
+    let (service, _) = embedded(&[("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true")]).await;
     let entry = json!({"entry_id": "other", "player_id": "somebody", "stake": 100});
     let path = "/v1/jackpots/network/entries";
     MARKET
-        .violated(&service, "", (path, entry), &["sequence", "contributions"])
+        .violated(
+            &service,
+            "",
+            (path, entry),
+            &["sequence", "contributions", "events-out"],
+        )
         .await;
     for id in ["mini", "network"] {
         let ended = service.get(&format!("/v1/jackpots/{id}")).await;

@@ -21,6 +21,25 @@ pub struct Scenario {
     pub shown: &'static [&'static str],
 }
 
+/// A run that ended.
+pub struct Run {
+    pub code: i32,
+    /// What it printed.
+    pub shown: String,
+    /// Its report.
+    pub page: String,
+}
+
+impl Run {
+    /// The verdict.
+    pub fn last(&self) -> &str {
+        self.shown
+            .lines()
+            .rfind(|line| line.contains("no violation") || line.contains("VIOLATED"))
+            .expect("a verdict")
+    }
+}
+
 impl Scenario {
     fn command(&self, directory: &Path, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jackpot"));
@@ -56,6 +75,20 @@ impl Scenario {
             "nothing from outside"
         );
         run["run"]["numbers"].clone()
+    }
+
+    /// Runs it on a service to its end.
+    pub async fn run_on(&self, service: &Service, line: &str) -> Run {
+        let directory = tempfile::tempdir().expect("a directory");
+        let line = format!("--url {} --key {} {line}", service.url(""), service.operator_key());
+        let mut command = self.command(directory.path(), &line);
+        let output = tokio::task::spawn_blocking(move || command.output()).await;
+        let output = output.expect("it is waited for").expect("the program starts");
+        Run {
+            code: output.status.code().expect("an exit code"),
+            shown: output_text(&output),
+            page: fs::read_to_string(directory.path().join("run.html")).unwrap_or_default(),
+        }
     }
 
     /// Runs it on a service until another client makes a call that creates something. Each of these rules must be

@@ -18,9 +18,7 @@ pub use after::{pending, receipts};
 pub use args::{JackpotArgs, OF_JACKPOT};
 pub use cycles::{Cycle, published};
 pub use draw::CycleSeed;
-#[cfg(test)]
-pub use evidence::Receipt;
-pub use evidence::{Pending, Receipts};
+pub use evidence::{Pending, Receipt, Receipts};
 pub use plan::Plan;
 
 use std::sync::Arc;

@@ -1,12 +1,14 @@
-//! What the service shows of the jackpots after a market day.
+//! What the service shows of the jackpots after a market day, and what its subscriber got.
 
 use serde::Deserialize as _;
 
 use super::evidence::{Meter, Seen, Shown};
 use super::plan::Plan;
+use super::players::Day;
 use crate::SimulateError;
 use crate::client::Api;
 use crate::jackpot::{pending, published, receipts};
+use crate::subscriber::{Delivered, Got, Subject};
 
 /// Of each jackpot of the plan.
 pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<Shown>, SimulateError> {
@@ -23,6 +25,33 @@ pub async fn shown(api: &Api, plan: &Plan, seen: &Seen) -> Result<Vec<Shown>, Si
         });
     }
     Ok(all)
+}
+
+/// Waits until the subscriber has the events of everything that the players and the operator saw.
+pub async fn delivered(api: &Api, day: &Day, seen: &Seen) -> Result<Delivered, SimulateError> {
+    let subscriber = match &day.subscriber {
+        Ok(subscriber) => subscriber,
+        Err(why) => return Ok(Delivered::Unknown(why.clone())),
+    };
+    let plan = &day.plan;
+    let head = |index: usize| {
+        let path = format!("/v1/jackpots/{}/ledger/head", plan.jackpots()[index].id());
+        (plan.subject(index), path)
+    };
+    let heads: Vec<_> = (0..plan.jackpots().len()).map(head).collect();
+    let wins = seen.entries.iter().filter(|entry| entry.won.is_some()).count();
+    let expected = (seen.entries.len(), wins, seen.reversals.len());
+    let has_all = |got: &Got| {
+        let sum = |count: fn(&Subject) -> usize| got.subjects.values().map(count).sum::<usize>();
+        let came = (
+            sum(|of| of.entries.len()),
+            sum(|of| of.payouts.len()),
+            sum(|of| of.reversed.len()),
+        );
+        came.0 >= expected.0 && came.1 >= expected.1 && came.2 >= expected.2
+    };
+    let read = subscriber.close(api, &heads, has_all).await?;
+    Ok(Delivered::Read(Box::new(read)))
 }
 
 async fn meters(api: &Api, jackpot_id: &str) -> Result<Vec<Meter>, SimulateError> {

@@ -12,7 +12,8 @@ use crate::jackpot::OF_JACKPOT;
 #[derive(Debug, Clone, Args)]
 pub struct MarketArgs {
     /// Play this file (TOML): several jackpots with sources, must-hit-by, cancelled rounds, transfers, an emergency stop and
-    /// kills. How much is played, and the kills unless given here, stand in it.
+    /// kills. How much is played, and the kills unless given here, stand in it. A
+    /// subscriber of the run gets all events; it is killed as often as the service.
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_JACKPOT, conflicts_with = "crowd", help_heading = "Scenario")]
     pub scenario: Option<PathBuf>,
     /// What the file says, once it was read.

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::plan::Plan;
 use crate::jackpot::{Cycle, Pending, Receipts};
+use crate::subscriber::Delivered;
 
 /// An entry that was taken, as its answer tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,13 +149,20 @@ pub struct Evidence {
     pub seen: Seen,
     /// One per jackpot of the plan.
     pub shown: Vec<Shown>,
+    /// What its subscriber got.
+    pub delivered: Delivered,
 }
 
 impl Evidence {
-    pub fn new(plan: Plan, mut seen: Seen, shown: Vec<Shown>) -> Self {
+    pub fn new(plan: Plan, mut seen: Seen, shown: Vec<Shown>, delivered: Delivered) -> Self {
         seen.entries
             .sort_unstable_by_key(|entry| (entry.jackpot, entry.sequence));
-        Self { plan, seen, shown }
+        Self {
+            plan,
+            seen,
+            shown,
+            delivered,
+        }
     }
 
     pub fn id(&self, jackpot: usize) -> &str {

@@ -32,13 +32,16 @@ use crate::report::plots::Plot;
 use crate::run::{Played, Setup};
 use crate::scenario::Scenario;
 use crate::service::PrivateService;
+use crate::subscriber::Subscriber;
 use crate::{Args, SimulateError};
 
 impl Scenario for Plan {
     const KIND: &'static str = "market";
     const ID_OPTION: &'static str = "another id in the file";
+    /// The subscriber is on this machine.
+    const SETTINGS: &'static [(&'static str, &'static str)] = &[("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "true")];
     const RATE: &'static str = "plays/s";
-    const SHOWN: &'static str = "meters, receipts and published seeds";
+    const SHOWN: &'static str = "meters, receipts, published seeds and the events that it sent";
     const RULES: &'static [Rule<Evidence>] = &check::RULES;
 
     type Players = Day;
@@ -72,23 +75,26 @@ impl Scenario for Plan {
         format!("/v1/jackpots/{}", self.id())
     }
 
-    async fn players(self: &Arc<Self>, setup: &Setup, _: Option<&PrivateService>) -> Result<Day, SimulateError> {
+    async fn players(self: &Arc<Self>, setup: &Setup, private: Option<&PrivateService>) -> Result<Day, SimulateError> {
         for jackpot in &self.jackpots()[1..] {
             let path = format!("/v1/jackpots/{}", jackpot.id());
             setup.api.send(Method::PUT, &path, &jackpot.definition).await?;
         }
-        Ok(Day::new(Arc::clone(self), setup))
+        let subjects: Vec<String> = (0..self.jackpots().len()).map(|index| self.subject(index)).collect();
+        let subscriber = Subscriber::open(&setup.api, (self.seed, &subjects), private.is_some()).await?;
+        Ok(Day::new(Arc::clone(self), setup, subscriber))
     }
 
     async fn evidence(
         self: &Arc<Self>,
         setup: &Setup,
-        _: &Arc<Day>,
+        day: &Arc<Day>,
         seen: Seen,
         _: u32,
     ) -> Result<Evidence, SimulateError> {
+        let delivered = after::delivered(&setup.api, day, &seen).await?;
         let shown = after::shown(&setup.api, self, &seen).await?;
-        Ok(Evidence::new(Self::clone(self), seen, shown))
+        Ok(Evidence::new(Self::clone(self), seen, shown, delivered))
     }
 
     async fn close(&self, api: &Api) -> Result<(), SimulateError> {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use crate::numbers::{Latency, latency, per};
+use crate::subscriber::{Delivered, Read};
 
 /// What a market day counts.
 #[derive(Debug, Clone, Serialize)]
@@ -25,6 +26,37 @@ pub struct Numbers {
     pub transfers: Vec<Moved>,
     pub cycles: Vec<Cycles>,
     pub hits: Vec<HitBy>,
+    /// None without a subscriber.
+    pub events: Option<Events>,
+}
+
+/// What the subscriber got.
+#[derive(Debug, Clone, Serialize)]
+pub struct Events {
+    /// Each once.
+    pub delivered: u64,
+    pub repeats: u64,
+    /// Events per second, from the first play until the last event came.
+    pub per_s: f64,
+    /// Events that were not delivered when the last play was answered.
+    pub lag: u64,
+    pub caught_up_ms: u64,
+    pub subscriber_kills: u32,
+}
+
+impl Events {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds for a rate")]
+    fn of(read: &Read, elapsed_s: f64) -> Self {
+        let delivered = read.got.delivered();
+        Self {
+            delivered,
+            repeats: read.got.repeats,
+            per_s: per(delivered, elapsed_s + read.caught_up_ms as f64 / 1_000.0),
+            lag: read.lag,
+            caught_up_ms: read.caught_up_ms,
+            subscriber_kills: read.kills,
+        }
+    }
 }
 
 /// What a transfer moved, in minor units.
@@ -89,6 +121,10 @@ impl Numbers {
             transfers: transfers(evidence),
             cycles: cycles(evidence),
             hits: hits.collect(),
+            events: match &evidence.delivered {
+                Delivered::Read(read) => Some(Events::of(read, elapsed_s)),
+                Delivered::Unknown(_) => None,
+            },
         }
     }
 }

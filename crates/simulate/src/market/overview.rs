@@ -1,6 +1,6 @@
 //! A market day, as people read it.
 
-use super::numbers::Numbers;
+use super::numbers::{Events, Numbers};
 use super::plan::Plan;
 use crate::numbers::Numbers as AllNumbers;
 use crate::overview::{Shown, latency_rows};
@@ -13,7 +13,7 @@ impl Shown for Plan {
     type Numbers = Numbers;
 
     fn cards(numbers: &Numbers) -> Vec<(String, &'static str)> {
-        vec![
+        let mut cards = vec![
             (grouped_rate(numbers.plays_per_s), "plays per second"),
             (grouped(numbers.entries), "entries of all jackpots"),
             (
@@ -22,7 +22,11 @@ impl Shown for Plan {
             ),
             (grouped(numbers.cancelled), "cancelled rounds"),
             (grouped(numbers.transfers.len() as u64), "transfers of whole jackpots"),
-        ]
+        ];
+        if let Some(events) = &numbers.events {
+            cards.push((grouped(events.delivered), "events that a subscriber got"));
+        }
+        cards
     }
 
     fn rows(&self, all: &AllNumbers<Numbers>) -> Vec<(String, String)> {
@@ -44,6 +48,7 @@ impl Shown for Plan {
             ("stopped".to_owned(), format!("{} ms", grouped(numbers.stopped_ms))),
         ];
         rows.extend(latency_rows("play", &numbers.latency));
+        rows.extend(events(numbers.events.as_ref()));
         rows.extend(numbers.transfers.iter().map(|one| {
             let what = format!("transfer of {}", one.from);
             (what, format!("{} to {}", one.amount, one.to))
@@ -83,4 +88,29 @@ impl Shown for Plan {
             ("rounds cancelled".to_owned(), format!("{} %", file.cancelled_percent)),
         ]
     }
+}
+
+fn events(events: Option<&Events>) -> Vec<(String, String)> {
+    let Some(events) = events else {
+        return vec![("events".to_owned(), "no subscriber; the check says why".to_owned())];
+    };
+    vec![
+        (
+            "events delivered".to_owned(),
+            format!("{}, {}/s", grouped(events.delivered), grouped_rate(events.per_s)),
+        ),
+        ("events repeated".to_owned(), grouped(events.repeats)),
+        (
+            "subscriber killed".to_owned(),
+            grouped(u64::from(events.subscriber_kills)),
+        ),
+        (
+            "lag after the last play".to_owned(),
+            format!(
+                "{} events, caught up after {} ms",
+                grouped(events.lag),
+                grouped(events.caught_up_ms)
+            ),
+        ),
+    ]
 }

@@ -50,6 +50,11 @@ impl Plan {
         &self.file.jackpots
     }
 
+    /// The subject of its events.
+    pub fn subject(&self, jackpot: usize) -> String {
+        format!("jackpot:{}", self.jackpots()[jackpot].id())
+    }
+
     /// Play `number` (from 0). `open` says which jackpots are played now; at least one is.
     pub fn play(&self, number: u64, open: impl Fn(usize) -> bool) -> Play {
         let jackpots = self.jackpots();

@@ -16,6 +16,7 @@ use crate::SimulateError;
 use crate::client::{Answered, Api, Target};
 use crate::run::Setup;
 use crate::scenario::{Course, Players};
+use crate::subscriber::{Receiver, Subscriber};
 
 /// Codes of refusals after which an entry is not sent again: nothing was taken.
 const REFUSALS: [&str; 2] = ["jackpot-paused", "jackpot-closed"];
@@ -32,6 +33,8 @@ pub struct Day {
     done: AtomicU64,
     hits: AtomicU64,
     started: Instant,
+    /// Who gets the events; or why there is nobody.
+    pub subscriber: Result<Subscriber, String>,
 }
 
 /// One item of a play's answer.
@@ -43,7 +46,7 @@ struct Item {
 }
 
 impl Day {
-    pub fn new(plan: Arc<Plan>, setup: &Setup) -> Self {
+    pub fn new(plan: Arc<Plan>, setup: &Setup, subscriber: Result<Subscriber, String>) -> Self {
         Self {
             open: plan.jackpots().iter().map(|_| AtomicBool::new(true)).collect(),
             target: setup.target.clone(),
@@ -53,6 +56,7 @@ impl Day {
             done: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             started: Instant::now(),
+            subscriber,
         }
     }
 
@@ -89,6 +93,10 @@ impl Players for Day {
 
     fn message(&self) -> String {
         format!("{} hits", self.hits.load(Ordering::Relaxed))
+    }
+
+    fn receiver(&self) -> Option<&Receiver> {
+        self.subscriber.as_ref().ok().map(|subscriber| &subscriber.receiver)
     }
 
     async fn play(self: &Arc<Self>) -> Result<Seen, SimulateError> {

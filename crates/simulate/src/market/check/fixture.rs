@@ -12,6 +12,7 @@ use crate::market::evidence::{
 use crate::market::file::File;
 use crate::market::file::tests::DAY;
 use crate::market::plan::{MILLION, Plan};
+use crate::subscriber::{Delivered, Paid, Read, Subject, Taken};
 
 /// `mini` takes 30 entries, of which the first is cancelled, and gives all to `network`. `network` takes 20, and one of
 /// them hits.
@@ -32,7 +33,55 @@ pub fn day() -> Evidence {
         to: 1,
         parts: given,
     });
-    Evidence::new(plan, seen, vec![mini, network])
+    let delivered = delivered(&plan, &seen);
+    Evidence::new(plan, seen, vec![mini, network], delivered)
+}
+
+/// What a subscriber gets of it: each entry is an event, which also has its payout, and each reversal is one.
+fn delivered(plan: &Plan, seen: &Seen) -> Delivered {
+    let mut read = Read::default();
+    for jackpot in 0..plan.jackpots().len() {
+        let mut of = Subject::default();
+        let mut n = 0;
+        for entry in seen.entries.iter().filter(|entry| entry.jackpot == jackpot) {
+            n += 1;
+            of.places.push((n, 0));
+            of.entries.push(Taken {
+                sequence: entry.sequence,
+                entry_id: entry.id.clone(),
+                stake: entry.stake,
+                source_id: entry.source.clone(),
+            });
+            if let Some(won) = &entry.won {
+                of.places.push((n, 1));
+                of.payouts.push(Paid {
+                    payout_id: won.payout_id.clone(),
+                    entry_id: entry.id.clone(),
+                    tier: won.tier.clone(),
+                    amount: won.amount,
+                    claim_order: won.claim_order,
+                    event_id: String::new(),
+                });
+            }
+        }
+        for reversal in seen.reversals.iter().filter(|reversal| reversal.jackpot == jackpot) {
+            n += 1;
+            of.places.push((n, 0));
+            of.reversed.push(reversal.entry_id.clone());
+        }
+        read.heads.insert(plan.subject(jackpot), n);
+        read.got.subjects.insert(plan.subject(jackpot), of);
+    }
+    Delivered::Read(Box::new(read))
+}
+
+/// What the subscriber got of a jackpot.
+pub fn got(evidence: &mut Evidence, jackpot: usize) -> &mut Subject {
+    let subject = evidence.plan.subject(jackpot);
+    match &mut evidence.delivered {
+        Delivered::Read(read) => read.got.subjects.get_mut(&subject).expect("a subject"),
+        Delivered::Unknown(why) => panic!("{why}"),
+    }
 }
 
 const SEED: &str = "0707070707070707070707070707070707070707070707070707070707070707";

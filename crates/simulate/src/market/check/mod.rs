@@ -2,6 +2,7 @@
 
 mod answers;
 mod cycles;
+mod events;
 #[cfg(test)]
 mod fixture;
 mod ledger;
@@ -13,7 +14,7 @@ use super::evidence::Evidence;
 use crate::finding::Rule;
 
 /// In the order in which a reader understands them best.
-pub const RULES: [Rule<Evidence>; 10] = [
+pub const RULES: [Rule<Evidence>; 11] = [
     Rule {
         name: "answers",
         demand: "Every play is answered as the contract words it, and a repeat as at first.",
@@ -63,5 +64,10 @@ pub const RULES: [Rule<Evidence>; 10] = [
         name: "emergency-stop",
         demand: "From the answer of a stop to the start no entry is taken.",
         judge: stops::nothing_taken,
+    },
+    Rule {
+        name: "events-out",
+        demand: "A subscriber gets every event of the ledger, each id once after deduplication, in order, signed, with every entry and payout.",
+        judge: events::delivered,
     },
 ];
