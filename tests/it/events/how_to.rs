@@ -60,8 +60,12 @@ impl Language {
     }
 }
 
-/// Checks the types of a program and compiles it.
+/// Checks the types of a program and compiles it, unless that was done.
 fn compiled(file: &Path) -> PathBuf {
+    let made = file.with_extension("mjs");
+    if made.exists() {
+        return made;
+    }
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/receivers/node_modules");
     let output = Command::new("node")
         .arg(tools.join("typescript/bin/tsc"))
@@ -81,7 +85,7 @@ fn compiled(file: &Path) -> PathBuf {
         .expect("apt-get install nodejs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "run scripts/install.sh test; tsc: {said}");
-    file.with_extension("mjs")
+    made
 }
 
 async fn in_database(file: &Path) -> BTreeMap<String, String> {

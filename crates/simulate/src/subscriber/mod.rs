@@ -143,7 +143,7 @@ impl Subscriber {
         let shown = self.delivered(api, &numbers).await?;
         self.delete(api).await?;
         Ok(Read {
-            got: self.receiver.got().clone(),
+            got: std::mem::take(&mut *self.receiver.got()),
             heads: numbers,
             lag,
             caught_up_ms,

@@ -46,7 +46,8 @@ pub fn delivered(evidence: &Evidence) -> Judged {
 fn dense(of: &Subject, read: &Read, name: &str) -> Result<(), String> {
     let mut last = (0, 0);
     for place in &of.places {
-        if *place != (last.0, last.1 + 1) && *place != (last.0 + 1, 0) {
+        let goes_on = last.0 > 0 && *place == (last.0, last.1 + 1);
+        if !goes_on && *place != (last.0 + 1, 0) {
             return Err(format!("event {}, {} follows {}, {}", place.0, place.1, last.0, last.1));
         }
         last = *place;
