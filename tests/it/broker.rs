@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jackpot::broker::{Broker, Message};
 use jackpot::settings::{BrokerKind, Tls};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 use crate::support::brokers::{Kept, TestKafka, TestNats, plain};
+use crate::support::certificates::Certificates;
 use crate::support::eventually;
 
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -105,31 +105,8 @@ async fn users_tokens_and_certificates_are_checked() {
 
 #[tokio::test]
 async fn tls_checks_the_certificate_of_the_server() {
-    let files = tempfile::tempdir().expect("a directory");
-    let issuer_key = KeyPair::generate().expect("a key");
-    let issuer = CertifiedIssuer::self_signed(
-        {
-            let mut params = CertificateParams::new([]).expect("parameters");
-            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-            // A certificate whose subject is its issuer would count as signed by itself.
-            params
-                .distinguished_name
-                .push(DnType::CommonName, "an authority of tests");
-            params
-        },
-        issuer_key,
-    )
-    .expect("an issuer");
-    let key = KeyPair::generate().expect("a key");
-    let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("parameters");
-    let certificate = params.signed_by(&key, &issuer).expect("a certificate");
-    let write = |name: &str, text: &str| {
-        let path = files.path().join(name);
-        std::fs::write(&path, text).expect("a file");
-        path.to_str().expect("UTF-8").to_owned()
-    };
-    let (ca, cert) = (write("ca.pem", &issuer.pem()), write("cert.pem", &certificate.pem()));
-    let key = write("key.pem", &key.serialize_pem());
+    let files = Certificates::new();
+    let (cert, key) = (files.path("cert.pem"), files.path("key.pem"));
     let nats = TestNats::start(&["--tls", "--tlscert", &cert, "--tlskey", &key]).await;
     let mut settings = plain(BrokerKind::Nats, nats.server());
     settings.tls = Tls::On;
@@ -138,7 +115,7 @@ async fn tls_checks_the_certificate_of_the_server() {
         .await;
     let error = unknown.stopped.expect("an unknown issuer").to_string();
     assert!(!error.contains("no stream found"), "{error}");
-    settings.ca_file = ca;
+    settings.ca_file = files.path("ca.pem");
     let known = Broker::new(settings.clone())
         .send("nowhere", &messages("k", 0..1))
         .await;

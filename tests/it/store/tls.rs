@@ -1,77 +1,41 @@
 //! TLS: the store accepts a server whose certificate our authority signed, and no other.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::process::Command;
 
 use jackpot::settings::RedisMode;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 use tempfile::TempDir;
 
 use crate::store::support::{SAFE, Server, call, eventually, free_port, get, open, put, refusal, settings};
+use crate::support::certificates::Certificates;
 
-fn authority() -> CertifiedIssuer<'static, KeyPair> {
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    // A name of its own: a certificate whose subject is its issuer counts as signed by itself.
-    params
-        .distinguished_name
-        .push(DnType::CommonName, "an authority of tests");
-    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
-}
-
-/// Files of our authority, of another one, and of a server of 127.0.0.1 that ours signed.
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Self {
-        let files = Self(TempDir::new().unwrap());
-        let ours = authority();
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec![String::from("127.0.0.1")])
-            .unwrap()
-            .signed_by(&key, &ours)
-            .unwrap();
-        fs::write(files.path("ca.pem"), ours.pem()).unwrap();
-        fs::write(files.path("other.pem"), authority().pem()).unwrap();
-        fs::write(files.path("cert.pem"), certificate.pem()).unwrap();
-        fs::write(files.path("key.pem"), key.serialize_pem()).unwrap();
-        files
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    /// A server that speaks TLS alone.
-    fn server(&self, extra: &[&str]) -> Server {
-        let port = free_port();
-        let (port_text, ca, cert, key) = (
-            port.to_string(),
-            self.path("ca.pem"),
-            self.path("cert.pem"),
-            self.path("key.pem"),
-        );
-        let mut args = vec!["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
-        args.extend([
-            "--tls-ca-cert-file",
-            &ca,
-            "--tls-cert-file",
-            &cert,
-            "--tls-key-file",
-            &key,
-        ]);
-        args.extend(SAFE);
-        args.extend(extra);
-        Server::start_with(port, TempDir::new().unwrap(), &args).ready()
-    }
+/// A server that speaks TLS alone.
+fn server(files: &Certificates, extra: &[&str]) -> Server {
+    let port = free_port();
+    let (port_text, ca, cert, key) = (
+        port.to_string(),
+        files.path("ca.pem"),
+        files.path("cert.pem"),
+        files.path("key.pem"),
+    );
+    let mut args = vec!["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
+    args.extend([
+        "--tls-ca-cert-file",
+        &ca,
+        "--tls-cert-file",
+        &cert,
+        "--tls-key-file",
+        &key,
+    ]);
+    args.extend(SAFE);
+    args.extend(extra);
+    Server::start_with(port, TempDir::new().unwrap(), &args).ready()
 }
 
 #[tokio::test]
 async fn a_server_is_trusted_by_our_authority_alone() {
-    let files = Files::new();
-    let server = files.server(&[]);
+    let files = Certificates::new();
+    let server = server(&files, &[]);
     let mut settings = settings(RedisMode::Standalone, &[format!("rediss://127.0.0.1:{}", server.port)]);
     settings.tls_ca_file = files.path("ca.pem");
     let (store, _data) = open(&settings).await;
@@ -87,9 +51,9 @@ async fn a_server_is_trusted_by_our_authority_alone() {
 
 #[tokio::test]
 async fn heavy_every_node_of_a_cluster_is_reached_by_tls() {
-    let files = Files::new();
+    let files = Certificates::new();
     let nodes: Vec<Server> = (0..3)
-        .map(|_| files.server(&["--cluster-enabled", "yes", "--tls-cluster", "yes"]))
+        .map(|_| server(&files, &["--cluster-enabled", "yes", "--tls-cluster", "yes"]))
         .collect();
     let addresses: Vec<String> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
     let ca = files.path("ca.pem");

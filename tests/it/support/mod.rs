@@ -5,6 +5,7 @@
 
 pub mod brokers;
 pub mod browser;
+pub mod certificates;
 pub mod cluster;
 pub mod fixture;
 pub mod given;
