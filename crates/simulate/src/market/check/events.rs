@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn an_altered_event_is_found() {
         found("events-out", "an event has", |evidence| {
-            got(evidence, 0).entries[7].stake += 1
+            got(evidence, 0).entries[7].stake += 1;
         });
         found("events-out", "an event has", |evidence| {
             got(evidence, 0).entries[7].source_id = None;
@@ -193,14 +193,14 @@ mod tests {
             got(evidence, 1).payouts[0].payout_id.push('x');
         });
         found("events-out", "did not come", |evidence| {
-            got(evidence, 1).payouts.clear()
+            got(evidence, 1).payouts.clear();
         });
         found("events-out", "2 payouts came", |evidence| {
             let payouts = &mut got(evidence, 1).payouts;
             payouts.push(payouts[0].clone());
         });
         found("events-out", "rounds were cancelled", |evidence| {
-            got(evidence, 0).reversed.clear()
+            got(evidence, 0).reversed.clear();
         });
     }
 
