@@ -249,7 +249,8 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
             reason: "a test".to_owned(),
             who: "tester".to_owned(),
             request_id: "r".to_owned(),
-            reconciled: false,
+            // A suspension ends when the books agree.
+            reconciled: status == CouponStatus::Open,
         };
         async move {
             coupon_scripts::set_status(&store, &keys, Mark::ZERO, &wish)
