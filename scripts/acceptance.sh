@@ -3,9 +3,11 @@
 # written in Python. ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/postgres.sh"
 
 # The groups of checks for what this version of the service has.
 GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness rules payouts events)
+GROUPS_ON_POSTGRES=(ledger payouts events)
 directory=${ACCEPTANCE_DIR:-../shared/acceptance}
 
 if [[ ! -x $directory/run ]]; then
@@ -16,6 +18,13 @@ fi
 scripts/install.sh test
 cargo build --release --locked
 "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
+
+# Runs the groups that read most of the ledger again, on PostgreSQL.
+trap stop_postgres EXIT
+start_postgres
+export POSTGRES_FRONT_BINARY="$PWD/target/release/jackpot" POSTGRES_FRONT_URL="postgres://postgres@127.0.0.1:$postgres_port"
+"$directory/run" --binary scripts/postgres-front.sh "${GROUPS_ON_POSTGRES[@]}"
+stop_postgres
 
 # Runs the group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
 TLS_FRONT_DIR=$(mktemp -d)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A private PostgreSQL for a benchmark. Source it after lib.sh, do not run it. start_postgres sets `postgres_socket` to the
+# A private PostgreSQL for a benchmark or the black-box checks. Source it after lib.sh, do not run it. start_postgres sets `postgres_socket` to the
 # directory of its socket and `postgres_port` to its port. stop_postgres ends it and removes its files.
 
 POSTGRES_START_DEADLINE_S=60

@@ -42,7 +42,7 @@ const MAX_AGE_S: u32 = 1;
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a reading waits for the ledger to have the cycles that Redis has, many times what a commit takes. After it,
 /// the open ones are shown as Redis has them.
-const LEDGER_WAIT: Duration = Duration::from_millis(500);
+const LEDGER_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
