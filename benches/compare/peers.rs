@@ -79,7 +79,7 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
         for (point, measured) in coupons::round(plan, number).await {
             results.done(number, point, measured);
         }
-        for (point, measured) in events::round(plan, number).await {
+        for (point, measured) in Box::pin(events::round(plan, number)).await {
             results.done(number, point, measured);
         }
     }
