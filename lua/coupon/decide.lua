@@ -1,7 +1,7 @@
 -- Shared by issue.lua and serve.lua: the decision on one request, in memory.
 
--- Decides a request at the instant `at`, in this order: closed, window of time, user, stock. `stamp` is `at` as text. `held` is
--- the user's record, false for none. Returns three values:
+-- Decides a request at the instant `at`, in this order: closed, window of time, user, stock. `stamp` is `at` as text.
+-- `held` is the user's record, false for none. Returns three values:
 --   the request's record; nil when the user's record cannot be read: then nothing is decided
 --   the request's line in the event
 --   the user's record if it changes: the script issued a unit, or the clock was set back

@@ -7,7 +7,8 @@
 --         number of requests, 1 to 1,000; modes: '' when all ask for a decision now, else a letter for each: n now |
 --           l queue | d now, owed by a draw, also in an emergency stop; in a call all are d or none. A paused or closed
 --           coupon is not open for a draw: a player does not wait for an operator
---         request ids, then as many users, then as many codes; a code is used only if a unit is issued
+--         request ids, then as many users with their metadata (asker.lua), then as many codes; a code is used
+--         only if a unit is issued
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {code, mark, what came of the requests} (answered_reply.lua); the record is '' for a request that was not
 --         taken, and "? ..." when the user's record, which follows, cannot be read: nothing was decided
@@ -43,16 +44,20 @@ local joined, queued = {}, 0 -- for ZADD
 local written, written_users = {}, {} -- by id
 
 local at, stamp, line, held_users
+local plain_users = {} -- without their metadata
 -- Reads clock, queue and users once there is a request to decide.
 local function prepare()
   at, line = now_ms(), redis.call('ZCARD', KEYS[4])
   stamp = num(at)
-  held_users = redis.call('HMGET', KEYS[3], unpack(sent, FIRST_USER, FIRST_CODE - 1))
+  for i = 1, count do
+    plain_users[i] = user_of(sent[FIRST_USER + i - 1])
+  end
+  held_users = redis.call('HMGET', KEYS[3], unpack(plain_users, 1, count))
 end
 
 -- Decides a new request, or puts it into the queue. Returns its record, or '? ' and its user's unreadable record.
 local function take(i, id)
-  local user = sent[FIRST_USER + i - 1]
+  local user, plain = sent[FIRST_USER + i - 1], plain_users[i]
   local text, asked, of_user
   if is_shut then
     text, asked = not_open_request(stamp, user), not_open_line(line_head(id, user))
@@ -64,15 +69,15 @@ local function take(i, id)
     joined[2 * queued + 1], joined[2 * queued + 2] = arrival, id
     queued = queued + 1
   else
-    local of_before = written_users[user] or held_users[i]
+    local of_before = written_users[plain] or held_users[i]
     text, asked, of_user = decide(state, at, stamp, id, user, sent[FIRST_CODE + i - 1], of_before)
     if not text then
       return '? ' .. of_before
     end
     if of_user then
       new_users = new_users + (of_before and 0 or 1)
-      written_users[user] = of_user
-      users[2 * issued + 1], users[2 * issued + 2] = user, of_user
+      written_users[plain] = of_user
+      users[2 * issued + 1], users[2 * issued + 2] = plain, of_user
       issued = issued + 1
     end
   end

@@ -3,6 +3,7 @@
 -- A request, in the hash `requests` by its id. Times are in ms of Redis' clock.
 --   i sequence at_ms code user: A unit was issued.
 --   v sequence at_ms code voided_ms user: Issued, and voided.
+--   r sequence at_ms code redeemed_ms redemption reference user: Issued, and used by its user.
 --   a at_ms first user: Already issued: the user had reached the limit.
 --   o at_ms user: Out of stock.
 --   n at_ms user: Not open: the coupon had not started, or was over.
@@ -40,6 +41,24 @@ local function read_request(text)
       at_ms = at_ms,
       code = code,
       voided_ms = voided_ms,
+      user = user,
+    }
+  end
+  if kind == 'r' then
+    local sequence, at_ms, code, redeemed_ms, redemption, reference, user =
+      string.match(text, '^r (%d+) (%d+) (%S+) (%d+) (%S+) (%S+) (%S+)$')
+    if not sequence then
+      return nil
+    end
+    return {
+      kind = kind,
+      text = text,
+      sequence = sequence,
+      at_ms = at_ms,
+      code = code,
+      redeemed_ms = redeemed_ms,
+      redemption = redemption,
+      reference = reference,
       user = user,
     }
   end

@@ -1,5 +1,5 @@
--- Ends a coupon for good, one retention after its end or its closing: drops requests, users, queue and dead letters. The state stays,
--- so nothing else can use the id. The stream stays, because the ledger finds its place in it.
+-- Ends a coupon for good, one retention after its end or its closing: drops requests, users, queue and dead letters.
+-- The state stays, so nothing else can use the id. The stream stays, because the ledger finds its place in it.
 --
 -- The retention is the longest setting of any caller. It counts from the first call that found this definition over:
 -- each call adds the time since the last call, from 0 to 60 s (`over_version`, `over_age`, `over_looked`). So an end

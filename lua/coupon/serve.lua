@@ -22,8 +22,8 @@
 local MAX_TRIES = 3
 local FIRST = 7
 
--- A pause is no failure of the consumer: the requests that it took wait with the tries that they had before. `take` tells
--- that they were taken, so a repeat takes nothing back.
+-- A pause is no failure of the consumer: the requests that it took wait with the tries that they had before. `take`
+-- says that they were taken, so a repeat takes nothing back.
 local function give_back(token, count)
   local records = {}
   for i = 1, count do
@@ -109,7 +109,8 @@ local function excuse(id, queued)
 end
 
 local function serve(i, id, queued)
-  local held_user = written_users[queued.user] or redis.call('HGET', KEYS[3], queued.user)
+  local user = user_of(queued.user)
+  local held_user = written_users[user] or redis.call('HGET', KEYS[3], user)
   local text, served, of_user = decide(state, at, stamp, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
   if not text then
     stuck = true
@@ -117,8 +118,8 @@ local function serve(i, id, queued)
   end
   if of_user then
     new_users = new_users + (held_user and 0 or 1)
-    written_users[queued.user] = of_user
-    users[#users + 1] = queued.user
+    written_users[user] = of_user
+    users[#users + 1] = user
     users[#users + 1] = of_user
   end
   write_record(id, text)

@@ -18,11 +18,12 @@ local STATE = {
   'arrivals', -- requests that have joined the queue so far
   'retention', -- seconds for which records are kept after the end: the longest setting of any instance
   'history', -- 16 hexadecimal digits, made at creation and at every restore
-  'status', -- open | paused | closed | suspended | ended; restoring: it has only n and restores. STOPPED may be before it
-  -- (events.lua)
+  'status', -- open | paused | closed | suspended | ended; restoring: it has only n and restores. STOPPED may
+  -- be before it (events.lua)
 }
 -- The hash also has: `json`, the definition as operators read it; `puts` (lua/subject/puts.lua); `emergency`
--- (lua/subject/emergency.lua); `held`, what a suspension interrupts: paused | closed; `consumer` (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
+-- (lua/subject/emergency.lua); `held`, what a suspension interrupts: paused | closed; `redeemed`, how many units were
+-- redeemed, absent for none; `consumer` (serve.lua); `over_version`, `over_age`, `over_looked` (retire.lua).
 
 local TEXTS = 2 -- the last fields are texts
 local OPTIONAL = { window = true, starts = true, ends = true }
@@ -59,6 +60,11 @@ local function held_status(key)
   return redis.call('HGET', key, 'held')
 end
 
+-- How many units were redeemed.
+local function redeemed_count(key)
+  return must(exact(redis.call('HGET', key, 'redeemed') or '0'), 'JP_DAMAGED state')
+end
+
 -- What a checkpoint and a view report: the fields of the state as name, value, ..., and the sizes of the other keys.
 local function told(state)
   local out = {}
@@ -76,6 +82,11 @@ local function told(state)
   if held then
     out[#out + 1] = 'held'
     out[#out + 1] = held
+  end
+  local redeemed = redeemed_count(KEYS[1])
+  if redeemed > 0 then
+    out[#out + 1] = 'redeemed'
+    out[#out + 1] = num(redeemed)
   end
   return out
 end

@@ -1,5 +1,5 @@
--- Sets a coupon's status: an operator pauses, resumes or closes it; the service suspends one whose books do not agree, and
--- gives it its status back once they do.
+-- Sets a coupon's status: an operator pauses, resumes or closes it; the service suspends one whose books do not agree,
+-- and gives it its status back once they do.
 --
 -- KEYS  the six of the coupon (state.lua)
 -- ARGV  1 known mark  2..5 open | paused | closed | suspended, reason, who, request id (lua/subject/status.lua)

@@ -5,6 +5,7 @@
 -- Reply {'unknown'} | {'behind' | 'restoring', mark} | {'missing', mark} no such request
 --       with what is known of it (answered_reply.lua):
 --         {'ok', mark, ...} voided | {'same', mark, ...} it was voided before
+--         {'redeemed', mark, ...} its user has used it
 --         {'not-issued', mark, ...} in any other state
 --       {'suspended' | 'ended', mark}: a paused or closed coupon takes units back
 -- Invariants: final for its request. Its sequence and its code are never used again. Runs when memory is full.
@@ -23,6 +24,9 @@ local kind = string.sub(text, 1, 2)
 if kind == 'v ' then
   return answer('same', mark(state), true, text)
 end
+if kind == 'r ' then
+  return answer('redeemed', mark(state), true, text)
+end
 if kind ~= 'i ' then
   return answer('not-issued', mark(state), true, text)
 end
@@ -32,7 +36,8 @@ end
 local issue = must(read_request(text), 'JP_DAMAGED request')
 
 -- The user's record without this issue. The issue may have left the window before.
-local held, kept = redis.call('HGET', KEYS[3], issue.user) or '', {}
+local user = user_of(issue.user)
+local held, kept = redis.call('HGET', KEYS[3], user) or '', {}
 must(count_issues(held, -1, MAX), 'JP_DAMAGED user')
 for request, counted_at in string.gmatch(held, USER_ISSUE) do
   if request ~= id then
@@ -45,7 +50,7 @@ local voided = voided_request(issue.sequence, issue.at_ms, issue.code, num(at), 
 state.voided = state.voided + 1
 append_void(KEYS[6], state, at, {
   request = id,
-  user = issue.user,
+  user = user,
   seq = issue.sequence,
   users = held ~= '' and #kept == 0 and '-1' or '0',
   who = ARGV[3],
@@ -53,9 +58,9 @@ append_void(KEYS[6], state, at, {
 })
 redis.call('HSET', KEYS[2], id, voided)
 if #kept > 0 then
-  redis.call('HSET', KEYS[3], issue.user, table.concat(kept))
+  redis.call('HSET', KEYS[3], user, table.concat(kept))
 else
-  redis.call('HDEL', KEYS[3], issue.user)
+  redis.call('HDEL', KEYS[3], user)
 end
 write_counts(KEYS[1], state)
 return answer('ok', mark(state), false, voided)

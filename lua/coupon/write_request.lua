@@ -3,6 +3,7 @@
 -- A request, in the hash `requests` by its id. Times are in ms of Redis' clock.
 --   i sequence at_ms code user: A unit was issued.
 --   v sequence at_ms code voided_ms user: Issued, and voided.
+--   r sequence at_ms code redeemed_ms redemption reference user: Issued, and used by its user.
 --   a at_ms first user: Already issued: the user had reached the limit.
 --   o at_ms user: Out of stock.
 --   n at_ms user: Not open: the coupon had not started, or was over.
@@ -16,6 +17,23 @@ end
 
 local function voided_request(sequence, at_ms, code, voided_ms, user)
   return 'v ' .. sequence .. ' ' .. at_ms .. ' ' .. code .. ' ' .. voided_ms .. ' ' .. user
+end
+
+local function redeemed_request(sequence, at_ms, code, redeemed_ms, redemption, reference, user)
+  return 'r '
+    .. sequence
+    .. ' '
+    .. at_ms
+    .. ' '
+    .. code
+    .. ' '
+    .. redeemed_ms
+    .. ' '
+    .. redemption
+    .. ' '
+    .. reference
+    .. ' '
+    .. user
 end
 
 local function already_issued_request(at_ms, first, user)

@@ -6,6 +6,7 @@ use super::asking::Cause;
 use super::code::Code;
 use super::coupons::{Coupons, Request, answered, of_user};
 use super::error::CouponError;
+use super::metadata::Asker;
 use super::scripts::{Ask, Mode};
 use crate::combiner::MAX_BATCH;
 
@@ -25,7 +26,7 @@ impl Coupons {
     pub async fn issue_all(
         &self,
         id: &Id,
-        wishes: &[(Id, Id)],
+        wishes: &[(Id, Asker)],
     ) -> Result<Vec<Result<Request, CouponError>>, CouponError> {
         assert!(
             (1..=MAX_BULK).contains(&wishes.len()),
@@ -36,7 +37,7 @@ impl Coupons {
         if let Some(refusal) = self.busy(&known) {
             return Err(refusal);
         }
-        let ask = |(request_id, user): &(Id, Id)| {
+        let ask = |(request_id, user): &(Id, Asker)| {
             Ok::<_, CouponError>(Ask {
                 request_id: request_id.as_str().to_owned(),
                 user: user.clone(),

@@ -16,6 +16,7 @@ use super::code::Code;
 use super::error::CouponError;
 use super::kept;
 use super::known::{Known, Registry};
+use super::metadata::Asker;
 use super::record::{Record, State};
 use super::scripts::{self, Answer, Ask, AskReply, Looked, Mode, Refusal, ScriptError};
 use super::turns::Turns;
@@ -76,7 +77,7 @@ pub struct Coupons {
     turns: Arc<Turns>,
     pub(super) settings: settings::Coupons,
     max_backlog_events: u64,
-    ledger: Option<Sql>,
+    pub(super) ledger: Option<Sql>,
 }
 
 impl std::fmt::Debug for Coupons {
@@ -141,7 +142,7 @@ impl Coupons {
 
     /// Decides a request. Puts it into the queue with [`Mode::Line`], or if others are in the queue. Safe to repeat:
     /// the same id gives the same answer.
-    pub async fn issue(&self, id: &Id, request_id: &Id, user: &Id, mode: Mode) -> Result<Request, CouponError> {
+    pub async fn issue(&self, id: &Id, request_id: &Id, user: &Asker, mode: Mode) -> Result<Request, CouponError> {
         self.counted(id, self.ask(id, request_id.as_str(), user, mode, Cause::New).await)
     }
 
@@ -161,7 +162,9 @@ impl Coupons {
     /// A coupon that does not exist, or was retired, is [`DrawAnswer::NotOpen`]. There is no place for a record of that
     /// answer; the jackpot's record of the attempt makes it final. A coupon that Redis has lost is an error.
     pub async fn issue_for_draw(&self, id: &Id, request_id: &str, user: &Id) -> Result<DrawAnswer, CouponError> {
-        let asked = self.ask(id, request_id, user, Mode::Now, Cause::Owed).await;
+        // Coupons that entries win have no metadata.
+        let user = Asker::from(user.clone());
+        let asked = self.ask(id, request_id, &user, Mode::Now, Cause::Owed).await;
         let request = match self.counted(id, asked) {
             Err(CouponError::Script(ScriptError::Unknown) | CouponError::Ended) => return Ok(DrawAnswer::NotOpen),
             other => other?,
@@ -170,7 +173,7 @@ impl Coupons {
         let request = self.turn_within(id, request, limit).await?;
         match request.record.state {
             // A unit that was voided since was still issued: the outcome of an entry does not change.
-            State::Issued(issue) | State::Voided(issue, _) => Ok(DrawAnswer::Issued {
+            State::Issued(issue) | State::Voided(issue, _) | State::Redeemed(issue, _) => Ok(DrawAnswer::Issued {
                 sequence: issue.sequence,
                 code: issue.code,
             }),
@@ -220,7 +223,7 @@ impl Coupons {
         &self,
         id: &Id,
         request_id: &str,
-        user: &Id,
+        user: &Asker,
         mode: Mode,
         cause: Cause,
     ) -> Result<Request, CouponError> {
@@ -314,7 +317,7 @@ impl Coupons {
 /// The label of a request in the metrics.
 pub(super) fn kind_of(state: &State) -> IssueResult {
     match state {
-        State::Issued(_) | State::Voided(..) => IssueResult::Issued,
+        State::Issued(_) | State::Voided(..) | State::Redeemed(..) => IssueResult::Issued,
         State::AlreadyIssued { .. } => IssueResult::AlreadyIssued,
         State::OutOfStock { .. } => IssueResult::OutOfStock,
         State::NotOpen { .. } | State::Closed { .. } => IssueResult::NotOpen,
@@ -322,8 +325,8 @@ pub(super) fn kind_of(state: &State) -> IssueResult {
     }
 }
 
-/// Hides a request of another user.
-pub(super) fn of_user(request: Request, user: &Id) -> Result<Request, CouponError> {
+/// Hides a request of another user, or with other metadata.
+pub(super) fn of_user(request: Request, user: &Asker) -> Result<Request, CouponError> {
     if request.record.user == *user {
         Ok(request)
     } else {

@@ -39,16 +39,25 @@ pub enum CouponError {
     /// There is no such request, or its record was dropped.
     #[error("no request '{0}' is remembered")]
     RequestNotFound(String),
-    /// Another user has used this request id.
-    #[error("request id '{0}' was used before for another user")]
+    /// Another user has used this request id, or the same with other metadata.
+    #[error("request id '{0}' was used before for another user or with other metadata")]
     RequestIdReused(String),
-    /// There is no issued unit to void.
-    #[error("request '{request_id}' is {state}: nothing was issued")]
+    /// There is no issued unit to void or redeem.
+    #[error("request '{request_id}' is {state}: it has no unit")]
     NotIssued {
         request_id: String,
         /// Its state, as answers name it.
         state: &'static str,
     },
+    /// Its user has used the unit.
+    #[error("the unit of request '{0}' was redeemed, which is final")]
+    Redeemed(String),
+    /// This redemption has redeemed the unit, with another reference.
+    #[error("redemption id '{0}' redeemed this unit with another reference")]
+    RedemptionIdReused(String),
+    /// The coupon was retired, and the ledger lacks its last events.
+    #[error("the ledger does not have the last events of coupon '{0}' yet")]
+    LedgerBehind(Id),
     /// It joined the queue, and its turn did not come in time. It stays there.
     #[error("request '{0}' is in the queue, and its turn did not come in time")]
     Waiting(String),

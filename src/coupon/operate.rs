@@ -67,10 +67,14 @@ impl Coupons {
                 request_id: request_id.to_owned(),
                 state: answer.record.map_err(ScriptError::from)?.state.as_str(),
             }),
+            Voided::Redeemed => Err(CouponError::Redeemed(request_id.to_owned())),
             Voided::Missing => Err(CouponError::RequestNotFound(request_id.to_owned())),
             // With a ledger, a repeat of a void is answered for ever.
             Voided::Stopped(Refusal::Ended) => match self.kept(id, request_id).await? {
                 Some(request) if matches!(request.record.state, State::Voided(..)) => Ok(request),
+                Some(request) if matches!(request.record.state, State::Redeemed(..)) => {
+                    Err(CouponError::Redeemed(request.request_id))
+                }
                 _ => Err(CouponError::Retired(id.clone())),
             },
             Voided::Stopped(refusal) => Err(refused(refusal)),

@@ -24,6 +24,14 @@ impl From<CouponError> for Problem {
             CouponError::RequestNotFound(_) => problem(StatusCode::NOT_FOUND, "issue-not-found", &error),
             CouponError::RequestIdReused(_) => problem(StatusCode::UNPROCESSABLE_ENTITY, "request-id-reused", &error),
             CouponError::NotIssued { .. } => problem(StatusCode::CONFLICT, "not-issued", &error),
+            CouponError::Redeemed(_) => problem(StatusCode::CONFLICT, "redeemed", &error),
+            CouponError::RedemptionIdReused(_) => {
+                problem(StatusCode::UNPROCESSABLE_ENTITY, "redemption-id-reused", &error)
+            }
+            CouponError::LedgerBehind(_) => {
+                tracing::warn!(%error, "redemption refused");
+                Problem::store_unavailable("the ledger does not have the coupon's last events yet; repeat the same id")
+            }
             CouponError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
             }

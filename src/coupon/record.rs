@@ -4,6 +4,8 @@ use jackpot_core::ids::Id;
 use jackpot_core::wire::Field;
 
 use super::code::Code;
+use super::metadata::Asker;
+use super::redemption::Reference;
 
 jackpot_core::record! {
     /// A request, in the hash `requests` by its id. Times are in ms of Redis' clock.
@@ -21,6 +23,13 @@ jackpot_core::record! {
                 issue: Issue,
                 /// When it was voided.
                 voided_ms: i64,
+            )
+            /// Issued, and used by its user.
+            "r" Redeemed(
+                /// The unit.
+                issue: Issue,
+                /// How it was used.
+                redemption: Redemption,
             )
             /// Already issued: the user had reached the limit.
             "a" AlreadyIssued {
@@ -65,8 +74,8 @@ jackpot_core::record! {
                 at_ms: i64,
             }
         },
-        /// The user of the request.
-        pub user: Id,
+        /// The user of the request, and its metadata.
+        pub user: Asker,
     }
 }
 
@@ -80,6 +89,19 @@ jackpot_core::words! {
         pub at_ms: i64,
         /// Its code.
         pub code: Code,
+    }
+}
+
+jackpot_core::words! {
+    /// The use of a unit.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    pub struct Redemption {
+        /// When, ms of Redis' clock.
+        pub redeemed_ms: i64,
+        /// The caller's id of it.
+        pub redemption: Id,
+        /// The caller's text about it.
+        pub reference: Reference,
     }
 }
 
@@ -102,11 +124,20 @@ impl Field for Take {
 }
 
 impl State {
+    /// The unit of a request that got one, whatever came of it.
+    #[must_use]
+    pub fn unit(&self) -> Option<Issue> {
+        match self {
+            Self::Issued(issue) | Self::Voided(issue, _) | Self::Redeemed(issue, _) => Some(*issue),
+            _ => None,
+        }
+    }
+
     /// Its name in answers.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Issued(_) => "issued",
+            Self::Issued(_) | Self::Redeemed(..) => "issued",
             Self::Voided(..) => "voided",
             Self::AlreadyIssued { .. } => "already-issued",
             Self::OutOfStock { .. } => "out-of-stock",
@@ -145,6 +176,14 @@ mod tests {
         for state in [
             State::Issued(issue),
             State::Voided(issue, 1_763_700_000_001),
+            State::Redeemed(
+                issue,
+                Redemption {
+                    redeemed_ms: 1_763_700_000_001,
+                    redemption: Id::parse("till-7.1").expect("an id"),
+                    reference: Reference::parse("Bon 7: 2 × Kaffee").expect("a reference"),
+                },
+            ),
             State::AlreadyIssued {
                 at_ms,
                 first: "draw:spring:batch:7".to_owned(),
@@ -164,7 +203,7 @@ mod tests {
                 at_ms,
             },
         ] {
-            let user = Id::parse("u-1").expect("an id");
+            let user = Asker::from(Id::parse("u-1").expect("an id"));
             let record = Record { user, state };
             assert_eq!(Record::parse(&record.to_string()), Ok(record));
         }

@@ -329,8 +329,8 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "request-id-reused",
-        "The request id was used for another user",
-        "A request with this id was made for another user. It is unchanged; choose a new id.",
+        "The request id was used for another user or with other metadata",
+        "A request with this id was made for another user, or with other `metadata`. It is unchanged; choose a new id.",
     ),
     kind(
         "issue-not-found",
@@ -340,7 +340,19 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "not-issued",
         "Nothing was issued",
-        "The request was refused or waits in the queue: there is nothing to void.",
+        "The request was refused, waits in the queue, or its unit was voided: there is nothing to void or redeem.",
+    ),
+    kind(
+        "redeemed",
+        "The unit was redeemed",
+        "Its user has used it, which is final: another redemption id does not redeem it again, and it is not voided. `GET` of the \
+         request shows the redemption.",
+    ),
+    kind(
+        "redemption-id-reused",
+        "The redemption id has another reference",
+        "This redemption id has redeemed the unit, with another reference. Nothing was done. Repeat a redemption with what it \
+         had at first.",
     ),
     kind(
         "payout-not-found",

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 15] = [
+pub const TABLES: [Added; 17] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -30,6 +30,8 @@ pub const TABLES: [Added; 15] = [
     SETTLEMENT_IDS,
     SUBSCRIPTIONS,
     SUBSCRIPTION_STREAMS,
+    COUPON_REDEMPTIONS,
+    COUPON_METADATA,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -339,6 +341,43 @@ pub const SETTLEMENT_IDS: Added = Added {
         // settled or failed; the reference or reason
         ("attempt", true),
         ("attempt_text", true),
+    ],
+    is_copied: true,
+};
+
+/// Units that their users have used (`coupon::redemption`). Beside `coupon_issues`, so that an earlier program finds the
+/// columns that it knows.
+pub const COUPON_REDEMPTIONS: Added = Added {
+    name: "coupon_redemptions",
+    create: "CREATE TABLE coupon_redemptions (coupon_id TEXT NOT NULL, sequence BIGINT NOT NULL, n BIGINT NOT NULL, \
+             at_ms BIGINT NOT NULL, redemption_id TEXT NOT NULL, reference TEXT NOT NULL, PRIMARY KEY (coupon_id, sequence)); \
+             CREATE INDEX coupon_redemptions_by_event ON coupon_redemptions (coupon_id, n)",
+    columns: &[
+        ("coupon_id", true),
+        // number of the issue
+        ("sequence", false),
+        // event that redeemed it
+        ("n", false),
+        // when, ms
+        ("at_ms", false),
+        // the caller's id of the redemption, and text about it
+        ("redemption_id", true),
+        ("reference", true),
+    ],
+    is_copied: true,
+};
+
+/// The metadata of the requests that got a unit (`coupon::metadata`); rows only where there is some.
+pub const COUPON_METADATA: Added = Added {
+    name: "coupon_metadata",
+    create: "CREATE TABLE coupon_metadata (coupon_id TEXT NOT NULL, sequence BIGINT NOT NULL, json TEXT NOT NULL, \
+             PRIMARY KEY (coupon_id, sequence))",
+    columns: &[
+        ("coupon_id", true),
+        // number of the issue
+        ("sequence", false),
+        // texts by name, without spaces
+        ("json", true),
     ],
     is_copied: true,
 };

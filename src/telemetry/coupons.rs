@@ -55,6 +55,29 @@ impl IssueResult {
     }
 }
 
+/// The result of a request to redeem a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedeemResult {
+    /// A unit was redeemed.
+    Redeemed,
+    /// A repeated answer.
+    Replayed,
+    /// Refused: redeemed before, voided, never issued, or the store does not answer.
+    Refused,
+}
+
+impl RedeemResult {
+    const ALL: [Self; 3] = [Self::Redeemed, Self::Replayed, Self::Refused];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Redeemed => "redeemed",
+            Self::Replayed => "replayed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CouponLabel {
     coupon: String,
@@ -69,6 +92,7 @@ struct IssueLabels {
 /// The counters of one coupon, looked up once and then without a lock.
 pub struct OneCoupon {
     issues: [Counter; IssueResult::ALL.len()],
+    redemptions: [Counter; RedeemResult::ALL.len()],
     line: Gauge,
     dead: Gauge,
 }
@@ -77,6 +101,11 @@ impl OneCoupon {
     /// Counts requests with this result.
     pub fn issues(&self, result: IssueResult, count: u64) {
         self.issues[result as usize].inc_by(count);
+    }
+
+    /// Counts a redemption with this result.
+    pub fn redemption(&self, result: RedeemResult) {
+        self.redemptions[result as usize].inc();
     }
 
     /// Sets the queued requests and dead letters that this instance last saw.
@@ -90,6 +119,7 @@ impl OneCoupon {
 pub struct CouponMetrics {
     coupons: RwLock<HashMap<String, Arc<OneCoupon>>>,
     issues: Family<IssueLabels, Counter>,
+    redemptions: Family<IssueLabels, Counter>,
     line: Family<CouponLabel, Gauge>,
     dead: Family<CouponLabel, Gauge>,
     combined: Histogram,
@@ -100,6 +130,7 @@ impl Default for CouponMetrics {
         Self {
             coupons: RwLock::default(),
             issues: Family::default(),
+            redemptions: Family::default(),
             line: Family::default(),
             dead: Family::default(),
             combined: Histogram::new(REQUESTS),
@@ -110,6 +141,11 @@ impl Default for CouponMetrics {
 impl CouponMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("coupon_requests", "Requests for coupons by result", self.issues.clone());
+        registry.register(
+            "coupon_redemptions",
+            "Requests to redeem a unit by result",
+            self.redemptions.clone(),
+        );
         registry.register("coupon_line", "Requests in the queue of a coupon", self.line.clone());
         registry.register("coupon_dead_letters", "Dead letters of a coupon", self.dead.clone());
         registry.register(
@@ -148,7 +184,14 @@ impl CouponMetrics {
                 result: result.as_str(),
             })
         };
+        let redemptions = |result: RedeemResult| {
+            self.redemptions.get_or_create_owned(&IssueLabels {
+                coupon: id.to_owned(),
+                result: result.as_str(),
+            })
+        };
         OneCoupon {
+            redemptions: RedeemResult::ALL.map(redemptions),
             issues: IssueResult::ALL.map(issues),
             line: self.line.get_or_create_owned(&label),
             dead: self.dead.get_or_create_owned(&label),
@@ -163,6 +206,9 @@ mod tests {
     #[test]
     fn each_result_has_its_own_counter() {
         for (at, result) in IssueResult::ALL.into_iter().enumerate() {
+            assert_eq!(result as usize, at, "{}", result.as_str());
+        }
+        for (at, result) in RedeemResult::ALL.into_iter().enumerate() {
             assert_eq!(result as usize, at, "{}", result.as_str());
         }
     }

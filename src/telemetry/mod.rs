@@ -15,7 +15,7 @@ mod subscriptions;
 pub mod trace;
 
 pub use connections::ConnectionMetrics;
-pub use coupons::{CouponMetrics, IssueResult, OneCoupon};
+pub use coupons::{CouponMetrics, IssueResult, OneCoupon, RedeemResult};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};

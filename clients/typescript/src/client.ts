@@ -392,6 +392,19 @@ export class Jackpot {
     return this.call("post", "/v1/coupons/{id}/close", { path: { id: couponId }, body: { reason } });
   }
 
+  /**
+   * Redeems an issued unit: its user has used it, once. Send the same `redemption_id` and `reference` again when an answer
+   * was lost.
+   */
+  redeemIssue(
+    couponId: string,
+    requestId: string,
+    redemption: Schemas["RedeemWish"],
+  ): Promise<Schemas["IssueBody"]> {
+    const path = { id: couponId, request_id: requestId };
+    return this.call("post", "/v1/coupons/{id}/issues/{request_id}/redeem", { path, body: redemption });
+  }
+
   /** Takes an issued unit back: it returns to the stock. */
   voidIssue(couponId: string, requestId: string): Promise<Schemas["IssueBody"]> {
     const path = { id: couponId, request_id: requestId };

@@ -119,7 +119,7 @@ export class SubjectStopped extends ProblemError {}
  * It may not have looked whether an earlier try was taken. Send the same id again once it is open.
  */
 export class SubjectSuspended extends ProblemError {}
-/** A coupon's refusal, final for its request: `already-issued`, `out-of-stock`, `not-open`, `not-issued`. */
+/** A coupon's refusal, final for its request: `already-issued`, `out-of-stock`, `not-open`, `not-issued`, `redeemed`. */
 export class CouponRefused extends ProblemError {}
 /** The state does not allow it, or is no longer the one that the caller has read. */
 export class Conflict extends ProblemError {}
@@ -174,6 +174,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "request-id-reused": IdReused,
   "transfer-id-reused": IdReused,
   "settlement-id-reused": IdReused,
+  "redemption-id-reused": IdReused,
   "entry-has-prize": Conflict,
   "entry-pending": Conflict,
   "entry-reversed": Conflict,
@@ -201,6 +202,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "out-of-stock": CouponRefused,
   "not-open": CouponRefused,
   "not-issued": CouponRefused,
+  redeemed: CouponRefused,
   "precondition-failed": Conflict,
   "not-admitted": Conflict,
   "room-not-open": Conflict,

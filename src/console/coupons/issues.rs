@@ -1,5 +1,7 @@
 //! The units of a coupon: in their order, one by its request, the way back to the stock, and all of them as a file.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
@@ -39,6 +41,15 @@ struct Row {
     code: Option<String>,
     issued_at: String,
     voided_at: Option<String>,
+    redeemed: Option<Redeemed>,
+}
+
+/// The use of a unit.
+#[derive(Debug, Deserialize)]
+struct Redeemed {
+    redemption_id: String,
+    reference: String,
+    at: String,
 }
 
 /// A request by its id.
@@ -47,10 +58,12 @@ pub(super) struct Issue {
     pub(super) result: String,
     pub(super) request_id: String,
     pub(super) user_id: Option<String>,
+    metadata: Option<BTreeMap<String, String>>,
     sequence: Option<u64>,
     code: Option<String>,
     issued_at: Option<String>,
     voided_at: Option<String>,
+    redeemed: Option<Redeemed>,
     decided_at: Option<String>,
     issue: Option<Box<Issue>>,
     position: Option<u64>,
@@ -134,7 +147,7 @@ fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
         &html! { table {
             thead { tr {
                 th.number scope="col" { (words.t("issue-sequence")) }
-                @for column in ["request", "user", "code", "issued-at", "voided-at"] {
+                @for column in ["request", "user", "code", "issued-at", "voided-at", "redeemed-at"] {
                     th scope="col" { (words.t(&format!("issue-{column}"))) }
                 }
             } }
@@ -145,6 +158,7 @@ fn table(desk: &Desk, id: &str, rows: &[Row]) -> Markup {
                 td { span.id { (row.code.as_deref().unwrap_or("—")) } }
                 td { (time(&row.issued_at)) }
                 td { @if let Some(at) = &row.voided_at { (time(at)) } @else { "—" } }
+                td { @if let Some(used) = &row.redeemed { (time(&used.at)) } @else { "—" } }
             } } }
         } },
     )
@@ -158,7 +172,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
     let redrive = with_query(&format!("{}/redrive", page_path(id)), &[("only", request_id)]);
     let side = desk.may_operate().then(|| {
         html! {
-            @if issue.result == "issued" { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
+            @if issue.result == "issued" && issue.redeemed.is_none() { a.button.danger href=(format!("{here}/void")) { (words.t("void")) } }
             @if issue.result == "dead" { a.button href=(redrive) { (words.t("redrive")) } }
         }
     });
@@ -193,10 +207,19 @@ fn facts(desk: &Desk, id: &str, issue: &Issue) -> Markup {
     html! { dl.facts {
         dt { (words.t("issue-result")) } dd { span class=(class) { (words.t(&format!("result-{}", issue.result))) } }
         @if let Some(user) = &issue.user_id { dt { (words.t("issue-user")) } dd { span.id { (user) } } }
+        @if let Some(metadata) = &issue.metadata {
+            dt { (words.t("issue-metadata")) }
+            dd { @for (name, text) in metadata { div { span.muted { (name) } " " (text) } } }
+        }
         (number("issue-sequence", issue.sequence))
         @if let Some(code) = &issue.code { dt { (words.t("issue-code")) } dd { span.id { (code) } } }
         (at("issue-issued-at", issue.issued_at.as_ref()))
         (at("issue-voided-at", issue.voided_at.as_ref()))
+        @if let Some(used) = &issue.redeemed {
+            (at("issue-redeemed-at", Some(&used.at)))
+            dt { (words.t("issue-redemption")) } dd { span.id { (used.redemption_id) } }
+            dt { (words.t("issue-reference")) } dd { (used.reference) }
+        }
         (at("issue-decided-at", issue.decided_at.as_ref()))
         (number("issue-position", issue.position))
         (at("issue-queued-at", issue.queued_at.as_ref()))

@@ -7,7 +7,9 @@ use utoipa::ToSchema;
 
 use crate::coupon::code::Code;
 use crate::coupon::coupons::Request;
+use crate::coupon::metadata::Metadata;
 use crate::coupon::record::{Issue, Record, State};
+use crate::coupon::redemption::Redeemed;
 use crate::http::auth::Caller;
 
 /// A request and its result. A field that its result does not use is left out.
@@ -20,6 +22,10 @@ pub(crate) struct IssueBody {
     pub(super) request_id: String,
     #[schema(value_type = String, example = "u-1")]
     pub(super) user_id: Option<Id>,
+    /// As the request brought it; left out without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    metadata: Option<Metadata>,
     /// Number of the unit within the coupon, from 1; never used twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 7)]
@@ -34,6 +40,9 @@ pub(crate) struct IssueBody {
     issued_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     voided_at: Option<String>,
+    /// How its user has used the unit; left out while it is not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redeemed: Option<Redeemed>,
     /// Time of the refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
@@ -82,13 +91,18 @@ impl IssueBody {
         let body = Self {
             result: state.as_str(),
             request_id: request.request_id,
-            user_id: Some(user),
+            user_id: Some(user.user),
+            metadata: user.metadata,
             ..Self::default()
         };
         match state {
             State::Issued(issue) => body.with(issue),
             State::Voided(issue, at_ms) => Self {
                 voided_at: Some(rfc3339(at_ms)),
+                ..body.with(issue)
+            },
+            State::Redeemed(issue, redemption) => Self {
+                redeemed: Some(Redeemed::from(&redemption)),
                 ..body.with(issue)
             },
             State::AlreadyIssued { at_ms, .. } => Self {
@@ -125,15 +139,14 @@ impl IssueBody {
 }
 
 /// The first issue of a user who has reached the limit, as it was made. A refusal says the same for ever, even if that
-/// issue is voided later.
+/// issue is voided or redeemed later.
 pub(super) fn first((request_id, record): (String, Record)) -> Option<IssueBody> {
-    let (State::Issued(issue) | State::Voided(issue, _)) = record.state else {
-        return None;
-    };
+    let issue = record.state.unit()?;
     let body = IssueBody {
         result: "issued",
         request_id,
-        user_id: Some(record.user),
+        user_id: Some(record.user.user),
+        metadata: record.user.metadata,
         ..IssueBody::default()
     };
     Some(body.with(issue))

@@ -78,7 +78,7 @@ impl LineAnswer {
     }
 }
 
-/// Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in order, while the
+/// Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line as its answer, in order, while the
 /// list is read.
 ///
 /// The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
@@ -277,7 +277,7 @@ impl Upload {
     async fn answer(&self, wishes: Vec<Wish>) -> Result<(), Over> {
         let asked = wishes.iter().filter_map(|(_, wish)| wish.as_ref().ok());
         let asked = asked
-            .map(|wish| (wish.request_id.clone(), wish.user_id.clone()))
+            .map(|wish| (wish.request_id.clone(), wish.asker()))
             .collect::<Vec<_>>();
         let decided = if asked.is_empty() {
             Ok(Vec::new())

@@ -9,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Api;
 use super::body::IssueBody;
+use crate::coupon::metadata::Metadata;
 use crate::coupon::record::{Record, State};
 use crate::coupon::scripts::DeadLetter;
 use crate::http::auth::{self, operator};
@@ -27,6 +28,9 @@ pub(crate) struct DeadBody {
     /// Null, like all fields below, if its record can't be read.
     #[schema(value_type = Option<String>, example = "u-1")]
     user_id: Option<Id>,
+    /// Null also for a request without any.
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    metadata: Option<Metadata>,
     /// Its arrival number in the queue, which decides its place after a redrive.
     #[schema(example = 12)]
     arrival: Option<u64>,
@@ -41,6 +45,7 @@ impl DeadBody {
         let unreadable = Self {
             request_id: letter.request_id,
             user_id: None,
+            metadata: None,
             arrival: None,
             attempts: None,
             queued_at: None,
@@ -55,7 +60,8 @@ impl DeadBody {
                         at_ms,
                     },
             }) => Self {
-                user_id: Some(user),
+                user_id: Some(user.user),
+                metadata: user.metadata,
                 arrival: Some(arrival),
                 attempts: Some(attempts),
                 queued_at: Some(rfc3339(at_ms)),

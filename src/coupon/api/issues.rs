@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use super::Api;
 use super::body::{IssueBody, first};
 use crate::coupon::coupons::Request;
+use crate::coupon::metadata::{Asker, Metadata};
 use crate::coupon::problem::{already_issued, closed, not_open, out_of_stock};
 use crate::coupon::record::State;
 use crate::coupon::scripts::Mode;
@@ -36,6 +37,19 @@ pub(crate) struct IssueWish {
     pub(super) request_id: Id,
     #[schema(value_type = String, example = "u-1")]
     pub(super) user_id: Id,
+    /// Texts that the client keeps with the request, by names that it chooses: 1 to 16 of them, together at most 1,024 bytes
+    /// as JSON without spaces, no control characters. A repeat must bring the same.
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    pub(super) metadata: Option<Metadata>,
+}
+
+impl IssueWish {
+    pub(super) fn asker(&self) -> Asker {
+        Asker {
+            user: self.user_id.clone(),
+            metadata: self.metadata.clone(),
+        }
+    }
 }
 
 impl Described for IssueWish {}
@@ -66,7 +80,7 @@ pub(crate) async fn post(
     request::issue(id.shared(), wish.request_id.shared());
     let coupons = &api.coupons;
     let mode = if prefers_async(&head) { Mode::Line } else { Mode::Now };
-    let mut request = coupons.issue(&id, &wish.request_id, &wish.user_id, mode).await?;
+    let mut request = coupons.issue(&id, &wish.request_id, &wish.asker(), mode).await?;
     if mode == Mode::Now && request.is_in_line() {
         request = tokio::select! {
             decided = coupons.its_turn(&id, request.clone()) => decided?,
@@ -99,7 +113,7 @@ pub(crate) async fn get(
     params(("id" = String, Path), ("request_id" = String, Path)),
     responses((status = 200, description = "Voided", body = IssueBody),
         (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`not-issued`, `coupon-suspended`, `coupon-retired`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 409, description = "`not-issued`, `redeemed`, `coupon-suspended`, `coupon-retired`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn delete(
     auth::Operate(caller): auth::Operate,
     PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
@@ -117,8 +131,10 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
     let replayed = request.replayed;
     let mut answer = match &request.record.state {
         State::Issued(_) if !replayed => HttpResponse::Created().json(IssueBody::of(request)),
-        // Repeats the first answer, even for a unit that was voided since. GET shows the void.
-        State::Issued(_) | State::Voided(..) => HttpResponse::Ok().json(first((request.request_id, request.record))),
+        // Repeats the first answer, even for a unit that was voided or redeemed since. GET shows that.
+        State::Issued(_) | State::Voided(..) | State::Redeemed(..) => {
+            HttpResponse::Ok().json(first((request.request_id, request.record)))
+        }
         State::AlreadyIssued { .. } => already_issued(&request.first.and_then(first)),
         State::OutOfStock { .. } => out_of_stock().into_response(),
         State::NotOpen { .. } => {
@@ -134,12 +150,17 @@ fn answer(id: &Id, request: Request) -> HttpResponse {
             .json(IssueBody::of(request)),
     };
     if replayed {
-        let (name, value) = REPLAYED;
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
-            answer.headers_mut().insert(name, value);
-        }
+        mark_replayed(&mut answer);
     }
     answer
+}
+
+/// Marks a repeated answer.
+pub(super) fn mark_replayed(answer: &mut HttpResponse) {
+    let (name, value) = REPLAYED;
+    if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+        answer.headers_mut().insert(name, value);
+    }
 }
 
 /// RFC 7240, 2: preferences are separated by commas, in one header or several, and may have parameters.

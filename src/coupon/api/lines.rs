@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use crate::http::listener::state::{Asked, ConnectionState};
 use crate::http::problem::{FieldError, Problem};
 
-/// Longest line, in bytes. The longest form has 160; the rest is for spaces.
-const MAX_LINE: usize = 1_024;
+/// Longest line, in bytes. The longest form has 1,200; the rest is for spaces and escapes.
+const MAX_LINE: usize = 4_096;
 
 /// What a client may send before any of it is read, in bytes.
 const AHEAD_BYTES: u64 = 64 * 1024;

@@ -17,6 +17,7 @@ mod definitions;
 mod issues;
 mod lines;
 mod pace;
+mod redeem;
 mod status;
 mod stream;
 
@@ -40,7 +41,7 @@ impl Api {
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close, issues::post, issues::get, issues::delete, stream::get,
+        definitions::put, definitions::list, definitions::get, status::pause, status::resume, status::close, issues::post, issues::get, issues::delete, redeem::post, stream::get,
         dead::list, dead::redrive, bulk::post,
     ),
     tags((name = "coupons", description = "Limited stock, first come, first served, once per user"))
@@ -65,6 +66,10 @@ pub fn routes(config: &mut ServiceConfig) {
         .route(
             "/v1/coupons/{id}/issues/{request_id}/stream",
             web::get().to(stream::get),
+        )
+        .route(
+            "/v1/coupons/{id}/issues/{request_id}/redeem",
+            web::post().to(redeem::post),
         )
         .route("/v1/coupons/{id}/bulk-issues", web::post().to(bulk::post))
         .route("/v1/coupons", crate::http::get().to(definitions::list))

@@ -8,12 +8,13 @@ use utoipa::{IntoParams, OpenApi};
 
 use super::issues::{IssueFilters, IssueRow};
 use crate::coupon::ledger::compared::CouponReconciliation;
+use crate::coupon::metadata::Metadata;
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
-use crate::ledger::api::csv::{Record, or_empty};
+use crate::ledger::api::csv::{Record, harmless, or_empty};
 use crate::ledger::api::page::{Limit, PageBody, Paging};
 use crate::ledger::queries::LedgerError;
 use crate::subject::kinds::COUPON;
@@ -77,7 +78,18 @@ pub(crate) async fn list(
 }
 
 impl Record for IssueRow {
-    const HEADER: &'static [&'static str] = &["sequence", "request_id", "user_id", "code", "issued_at", "voided_at"];
+    const HEADER: &'static [&'static str] = &[
+        "sequence",
+        "request_id",
+        "user_id",
+        "code",
+        "issued_at",
+        "voided_at",
+        "redeemed_at",
+        "redemption_id",
+        "reference",
+        "metadata",
+    ];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -87,6 +99,13 @@ impl Record for IssueRow {
             or_empty(self.code.as_ref()),
             self.issued_at.clone(),
             or_empty(self.voided_at.as_ref()),
+            or_empty(self.redeemed.as_ref().map(|used| &used.at)),
+            or_empty(self.redeemed.as_ref().map(|used| &used.redemption_id)),
+            self.redeemed
+                .as_ref()
+                .map(|used| harmless(&used.reference))
+                .unwrap_or_default(),
+            or_empty(self.metadata.as_ref().map(Metadata::json)),
         ]
     }
 }

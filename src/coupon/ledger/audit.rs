@@ -25,6 +25,7 @@ pub fn action(coupon: &Id, event: &Event, fields: &EventFields, (before, after):
         Kind::Restore { rebuilt, .. } => Done::restore(rebuilt.from_n, after.n, after.restores),
         Kind::Issue { .. }
         | Kind::Serve { .. }
+        | Kind::Redeem { .. }
         | Kind::Checkpoint(_)
         | Kind::Retention { .. }
         | Kind::Retire { .. } => {

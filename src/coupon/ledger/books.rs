@@ -36,6 +36,9 @@ pub struct Books {
     pub sequence: u64,
     /// Issues that were taken back.
     pub voided: u64,
+    /// Issues whose users have used them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redeemed: u64,
     /// Requests that ever joined the queue.
     pub arrivals: u64,
     /// Requests in the queue.
@@ -130,7 +133,11 @@ impl Books {
         )?;
         let begins = self.status.is_none() || matches!(event.kind, Kind::Restore { .. });
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
-        let moves = !matches!(event.kind, Kind::Status(_) | Kind::Checkpoint(_) | Kind::Restore { .. });
+        // A unit can be used after its records were dropped: the ledger has it.
+        let moves = !matches!(
+            event.kind,
+            Kind::Status(_) | Kind::Checkpoint(_) | Kind::Restore { .. } | Kind::Redeem { .. }
+        );
         expect(self.n, !(moves && self.retired), "it was retired before")?;
         match &event.kind {
             Kind::Define(define) => self.define(define),
@@ -156,9 +163,19 @@ impl Books {
                     (1..=self.sequence).contains(sequence),
                     "what is voided was not issued",
                 )?;
-                expect(self.n, self.out() > 0, "more is voided than was issued")?;
+                expect(self.n, self.out() > self.redeemed, "more is voided than can be")?;
                 self.voided += 1;
                 self.users = self.users.saturating_sub(u64::from(last_of_user.0));
+                Ok(())
+            }
+            Kind::Redeem { sequence, .. } => {
+                expect(
+                    self.n,
+                    (1..=self.sequence).contains(sequence),
+                    "what is redeemed was not issued",
+                )?;
+                expect(self.n, self.redeemed < self.out(), "more is redeemed than is out")?;
+                self.redeemed += 1;
                 Ok(())
             }
             Kind::Status(change) => {

@@ -6,6 +6,7 @@ use jackpot_core::ids::Id;
 use serde::{Deserialize, Serialize};
 
 use super::books::Books;
+use crate::coupon::record::Redemption;
 
 /// What is carried on from a coupon's event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,19 @@ pub struct CarriedCoupon {
     pub records: BTreeMap<String, String>,
     /// Issues that it voided, by sequence: request and user.
     pub voided: BTreeMap<u64, (String, Id)>,
+    /// Issues that it redeemed, by sequence.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub redeemed: BTreeMap<u64, CarriedUse>,
     /// The definition that it put, JSON by version.
     pub definitions: Vec<(u64, String)>,
+}
+
+/// The use of a unit that is carried on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedUse {
+    /// The request that got the unit.
+    pub request: String,
+    pub user: Id,
+    /// As its record in Redis has it.
+    pub redemption: Redemption,
 }

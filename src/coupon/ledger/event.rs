@@ -11,13 +11,15 @@ use jackpot_core::wire::FieldShape;
 use super::carried::CarriedCoupon;
 use crate::coupon::code::Code;
 use crate::coupon::definition::Definition;
+use crate::coupon::metadata::Asker;
+use crate::coupon::redemption::Reference;
 use crate::coupon::status::Status;
 use crate::ledger::declared::EventPart;
 use crate::ledger::events::{By, Envelope, Fields, Mode, Obeyed, Put, Rebuilt, StatusChange, Unreadable, parse_held};
 use crate::ledger::skipped::Skipped;
 use crate::{event_fields, event_part, event_types};
 
-event_part!(Status);
+event_part!(Status, Reference);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +77,23 @@ event_types! {
         }
         unread {
             /// Who took it back.
+            by: By,
+        },
+        /// An issued unit was used by its user.
+        "redeem" Redeem {
+            /// Id of the request.
+            request: String,
+            /// Its user.
+            user: Id,
+            /// Number of the issue.
+            sequence as "seq": u64,
+            /// The caller's id of the redemption.
+            redemption: Id,
+            /// The caller's text about it.
+            reference: Reference,
+        }
+        unread {
+            /// Who redeemed it.
             by: By,
         },
         /// An instance with a longer setting raised how long records are kept after the end.
@@ -137,8 +156,8 @@ record! {
     pub struct Line as "line" {
         /// Its id.
         pub request: String,
-        /// Its user.
-        pub user: Id,
+        /// Its user, and its metadata.
+        pub user: Asker,
     }
     /// The result for a request.
     pub what: pub enum What {

@@ -7,6 +7,9 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
+use super::details::{self, metadata, redeemed};
+use crate::coupon::metadata::Metadata;
+use crate::coupon::redemption::Redeemed;
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::{Key, LedgerError, Listing, Queries, Value};
 
@@ -31,6 +34,11 @@ pub struct IssueRow {
     /// When it was taken back, RFC 3339; null: it was not.
     #[schema(example = json!(null))]
     pub voided_at: Option<String>,
+    /// How its user has used it; null: not yet.
+    pub redeemed: Option<Redeemed>,
+    /// As its request brought it; null: none.
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    pub metadata: Option<Metadata>,
 }
 
 /// The filters of a list of issues.
@@ -58,7 +66,12 @@ impl IssueFilters {
     pub fn scan(&self) -> Scan {
         Scan {
             table: "coupon_issues".to_owned(),
-            select: "sequence, request_id, user_id, code, issued_at_ms, voided_at_ms",
+            select: concat!(
+                "sequence, request_id, user_id, code, issued_at_ms, voided_at_ms, ",
+                redeemed!(),
+                ", ",
+                metadata!()
+            ),
             index: &["coupon_id", "sequence"],
             fixed: vec![("coupon_id", (&self.coupon_id).into())],
             key: KEY,
@@ -95,12 +108,15 @@ impl Queries {
 
 fn read(row: &AnyRow) -> Result<IssueRow, LedgerError> {
     let voided_ms: i64 = row.try_get("voided_at_ms")?;
+    let asker = details::asker(row)?;
     Ok(IssueRow {
         sequence: row.try_get("sequence")?,
         request_id: row.try_get("request_id")?,
-        user_id: row.try_get("user_id")?,
+        user_id: asker.user.to_string(),
+        metadata: asker.metadata,
         code: Some(row.try_get("code")?),
         issued_at: rfc3339(row.try_get("issued_at_ms")?),
         voided_at: (voided_ms > 0).then(|| rfc3339(voided_ms)),
+        redeemed: details::read(row)?.as_ref().map(Redeemed::from),
     })
 }

@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
-
 use super::event::{Event, Kind, What};
+use crate::coupon::metadata::Asker;
 use crate::coupon::record::{Record, State, Take};
 use crate::ledger::events::FoldError;
 
@@ -86,7 +85,7 @@ impl Waiting {
                         State::Queued { .. } | State::Dead { .. } => {
                             self.open.insert(request.clone(), record);
                         }
-                        State::Issued(_) | State::Voided(..) => {}
+                        State::Issued(_) | State::Voided(..) | State::Redeemed(..) => {}
                         _ => refused.push((request.clone(), record)),
                     }
                 }
@@ -96,7 +95,7 @@ impl Waiting {
         Ok(refused)
     }
 
-    fn keep(&mut self, request: &str, user: &Id, state: State) {
+    fn keep(&mut self, request: &str, user: &Asker, state: State) {
         let user = user.clone();
         self.open.insert(request.to_owned(), Record { user, state });
     }

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod books;
 pub mod carried;
 pub mod compared;
+pub mod details;
 pub mod event;
 mod forgotten;
 pub mod issues;

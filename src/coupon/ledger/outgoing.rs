@@ -5,8 +5,12 @@ use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::Row;
 
+use super::details::{self, metadata};
 use super::event::{Event, Kind, Line, What};
 use super::projector::Coupons;
+use crate::coupon::metadata::Metadata;
+use crate::coupon::record::Redemption;
+use crate::coupon::redemption::Redeemed;
 use crate::coupon::status::Status;
 use crate::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
 use crate::sql::Sql;
@@ -14,10 +18,11 @@ use crate::subject::kinds::COUPON;
 
 const ISSUED: &str = "coupon.issued";
 const VOIDED: &str = "coupon.voided";
+const REDEEMED: &str = "coupon.redeemed";
 const DEAD: &str = "coupon.dead";
 
 impl Tells for Coupons {
-    const TYPES: &'static [&'static str] = &[ISSUED, VOIDED, DEAD, SUSPENDED];
+    const TYPES: &'static [&'static str] = &[ISSUED, VOIDED, REDEEMED, DEAD, SUSPENDED];
 
     async fn tell(sql: &Sql, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
         let mut told = Vec::with_capacity(rows.len());
@@ -37,6 +42,20 @@ impl Tells for Coupons {
                     sequence,
                     ..
                 } => teller.add(VOIDED, || voided(request, user, *sequence, event.at_ms)),
+                Kind::Redeem {
+                    request,
+                    user,
+                    sequence,
+                    redemption,
+                    reference,
+                } => teller.add(REDEEMED, || {
+                    let used = Redemption {
+                        redeemed_ms: event.at_ms,
+                        redemption: redemption.clone(),
+                        reference: reference.clone(),
+                    };
+                    redeemed(request, user, *sequence, &used)
+                }),
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
                 Kind::Skipped(skipped) => {
                     for issue in issues_of(sql, id, row.n).await? {
@@ -44,6 +63,11 @@ impl Tells for Coupons {
                     }
                     for (sequence, (request, user)) in &skipped.carried.voided {
                         teller.add(VOIDED, || voided(request, user, *sequence, event.at_ms));
+                    }
+                    for (sequence, used) in &skipped.carried.redeemed {
+                        teller.add(REDEEMED, || {
+                            redeemed(&used.request, &used.user, *sequence, &used.redemption)
+                        });
                     }
                     teller.step(&fields);
                 }
@@ -58,38 +82,54 @@ impl Tells for Coupons {
 fn decided(teller: &mut Teller<'_>, line: &Line, at_ms: i64) {
     match &line.what {
         What::Issued { sequence, code } => teller.add(ISSUED, || {
-            json!({"result": "issued", "request_id": line.request, "user_id": line.user, "sequence": sequence,
-                "code": code.to_string(), "issued_at": rfc3339(at_ms)})
+            let told = json!({"result": "issued", "request_id": line.request, "user_id": line.user.user,
+                "sequence": sequence, "code": code.to_string(), "issued_at": rfc3339(at_ms)});
+            with_metadata(told, line.user.metadata.as_ref())
         }),
-        What::Dead { attempts } => teller.add(
-            DEAD,
-            || json!({"request_id": line.request, "user_id": line.user, "attempts": attempts, "at": rfc3339(at_ms)}),
-        ),
+        What::Dead { attempts } => teller.add(DEAD, || {
+            let told = json!({"request_id": line.request, "user_id": line.user.user, "attempts": attempts,
+                "at": rfc3339(at_ms)});
+            with_metadata(told, line.user.metadata.as_ref())
+        }),
         _ => {}
     }
+}
+
+fn with_metadata(mut told: Value, metadata: Option<&Metadata>) -> Value {
+    if let Some(metadata) = metadata {
+        told["metadata"] = json!(metadata);
+    }
+    told
 }
 
 fn voided(request: &str, user: &Id, sequence: u64, at_ms: i64) -> Value {
     json!({"request_id": request, "user_id": user, "sequence": sequence, "voided_at": rfc3339(at_ms)})
 }
 
+fn redeemed(request: &str, user: &Id, sequence: u64, redemption: &Redemption) -> Value {
+    json!({"request_id": request, "user_id": user, "sequence": sequence, "redeemed": Redeemed::from(redemption)})
+}
+
 /// The units that a skipped event issued. Their numbers are between those of the events around it.
 async fn issues_of(sql: &Sql, id: &Id, n: u64) -> Result<Vec<Value>, TellError> {
-    let text = "SELECT request_id, user_id, sequence, code, issued_at_ms FROM coupon_issues WHERE coupon_id = $1 \
-                AND sequence > COALESCE((SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2 - 1), 0) \
-                AND sequence <= (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2) \
-                AND n = $2 ORDER BY sequence";
+    let text = concat!(
+        "SELECT request_id, user_id, sequence, code, issued_at_ms, ",
+        metadata!(),
+        " FROM coupon_issues WHERE coupon_id = $1 \
+          AND sequence > COALESCE((SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2 - 1), 0) \
+          AND sequence <= (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2) \
+          AND n = $2 ORDER BY sequence"
+    );
     let select = sqlx::query(text)
         .bind(id.as_str())
         .bind(i64::try_from(n).unwrap_or(i64::MAX));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
     let issue = |row: &sqlx::any::AnyRow| {
-        let (request, user): (String, String) = (row.try_get("request_id")?, row.try_get("user_id")?);
+        let (request, asker): (String, _) = (row.try_get("request_id")?, details::asker(row)?);
         let (sequence, code): (i64, String) = (row.try_get("sequence")?, row.try_get("code")?);
-        Ok(
-            json!({"result": "issued", "request_id": request, "user_id": user, "sequence": sequence, "code": code,
-            "issued_at": rfc3339(row.try_get("issued_at_ms")?)}),
-        )
+        let told = json!({"result": "issued", "request_id": request, "user_id": asker.user, "sequence": sequence,
+            "code": code, "issued_at": rfc3339(row.try_get("issued_at_ms")?)});
+        Ok(with_metadata(told, asker.metadata.as_ref()))
     };
     rows.iter().map(issue).collect()
 }

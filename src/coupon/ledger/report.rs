@@ -59,9 +59,11 @@ impl Side {
             ("users", books.users.to_string()),
         ];
         let held = books.held.map(|held| ("held", held.as_str().to_owned()));
+        let redeemed = (books.redeemed > 0).then(|| ("redeemed", books.redeemed.to_string()));
         Self(
             told.into_iter()
                 .chain(held)
+                .chain(redeemed)
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
         )
@@ -102,16 +104,34 @@ pub fn compare(redis: &Side, ledger: &Books) -> Report {
     Report::of_state(state)
 }
 
-/// Adds how many issues the ledger's rows hold at the event of the report, and how many of them are voided. Adds the
+/// How many rows of each kind the ledger has at an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    pub issued: u64,
+    /// How many of them are voided.
+    pub voided: u64,
+    /// How many of them are redeemed.
+    pub redeemed: u64,
+}
+
+/// Adds how many issues the ledger's rows hold at the event of the report, and how many of them are voided and redeemed. Adds the
 /// identity that joins both sides: Redis' stock = Redis' remaining + issued rows - voided rows.
 #[must_use]
-pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
+pub fn with_rows(found: Report, rows: Rows) -> Report {
+    let Rows {
+        issued,
+        voided,
+        redeemed,
+    } = rows;
     let mut state = found.state;
     let redis = |name: &str| {
         let row = state.iter().find(|row| row.name == name);
         row.map(|row| row.redis.clone()).unwrap_or_default()
     };
     let (stock, remaining) = (redis("stock"), redis("remaining"));
+    // A coupon without redemptions has no such number in Redis.
+    let used = Some(redis("redeemed")).filter(|used| !used.is_empty() || redeemed > 0);
+    let used = used.map(|used| StateRow::of("redeemed rows", &used, &redeemed));
     let rows = [
         StateRow::of("issued rows", &redis("issued"), &issued),
         StateRow::of("voided rows", &redis("voided"), &voided),
@@ -121,6 +141,7 @@ pub fn with_rows(found: Report, issued: u64, voided: u64) -> Report {
         .map(|left| (left + i128::from(issued) - i128::from(voided)).to_string());
     let identity = StateRow::of("stock = remaining + issued - voided", &stock, &sum.unwrap_or_default());
     state.extend(rows);
+    state.extend(used);
     state.push(identity);
     Report::of_state(state)
 }
@@ -139,6 +160,7 @@ mod tests {
             definition: definition.to_json(),
             sequence: 7,
             voided: 1,
+            redeemed: 2,
             arrivals: 3,
             queued: 2,
             dead: 1,
@@ -154,12 +176,25 @@ mod tests {
         let (redis, books) = both();
         let found = compare(&redis, &books);
         assert!(found.clean, "{found:?}");
-        assert!(with_rows(found.clone(), 7, 1).clean);
-        for (issued, voided) in [(6, 1), (8, 1), (7, 0), (7, 2), (8, 2)] {
-            let report = with_rows(found.clone(), issued, voided);
-            assert!(!report.clean, "{issued} issued, {voided} voided");
+        let rows = |issued, voided, redeemed| Rows {
+            issued,
+            voided,
+            redeemed,
+        };
+        assert!(with_rows(found.clone(), rows(7, 1, 2)).clean);
+        for (issued, voided, redeemed) in [
+            (6, 1, 2),
+            (8, 1, 2),
+            (7, 0, 2),
+            (7, 2, 2),
+            (8, 2, 2),
+            (7, 1, 0),
+            (7, 1, 3),
+        ] {
+            let report = with_rows(found.clone(), rows(issued, voided, redeemed));
+            assert!(!report.clean, "{issued} issued, {voided} voided, {redeemed} redeemed");
         }
-        let faults = with_rows(found, 6, 1).faults();
+        let faults = with_rows(found, rows(6, 1, 2)).faults();
         assert_eq!(
             faults,
             [
@@ -172,7 +207,7 @@ mod tests {
     #[test]
     fn each_number_that_differs_is_found() {
         let (Side(names), _) = both();
-        assert_eq!(names.len(), 16, "{names:?}");
+        assert_eq!(names.len(), 17, "{names:?}");
         for name in names.keys() {
             let (Side(mut redis), books) = both();
             redis.insert(name.clone(), "8".to_owned());

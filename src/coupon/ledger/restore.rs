@@ -8,6 +8,7 @@ use jackpot_core::mark::Mark;
 use sqlx::{Row, query};
 
 use super::books::Books;
+use super::details::{self, metadata, redeemed};
 use super::event::Event;
 use super::line::Waiting;
 use super::projector::Coupons;
@@ -82,8 +83,13 @@ impl Restorer {
     ) -> Result<(), RestoreError> {
         let mut after = 0;
         loop {
-            let text = "SELECT sequence, request_id, user_id, code, issued_at_ms, voided_at_ms FROM coupon_issues \
-                        WHERE coupon_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4";
+            let text = concat!(
+                "SELECT sequence, request_id, user_id, code, issued_at_ms, voided_at_ms, ",
+                redeemed!(),
+                ", ",
+                metadata!(),
+                " FROM coupon_issues WHERE coupon_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4"
+            );
             let page = query(text).bind(coupon.as_str()).bind(after);
             let page = page.bind(signed(books.sequence)).bind(PAGE);
             let rows = self.sql.reading(page.fetch_all(self.sql.reader())).await?;
@@ -100,10 +106,11 @@ impl Restorer {
                 };
                 let voided_ms = row.try_get("voided_at_ms")?;
                 let record = Record {
-                    user: Id::parse(row.try_get("user_id")?).map_err(|_| unreadable("the user"))?,
-                    state: match voided_ms {
-                        0 => State::Issued(issue),
-                        voided_ms => State::Voided(issue, voided_ms),
+                    user: details::asker(row)?,
+                    state: match (voided_ms, details::read(row)?) {
+                        (0, None) => State::Issued(issue),
+                        (0, Some(redemption)) => State::Redeemed(issue, redemption),
+                        (voided_ms, _) => State::Voided(issue, voided_ms),
                     },
                 };
                 writer
@@ -227,6 +234,7 @@ fn state(
         definition: definition(coupon, &books.definition)?,
         sequence: books.sequence,
         voided: books.voided,
+        redeemed: books.redeemed,
         arrivals: books.arrivals,
         retention_s: books.retention_s,
         puts: books.puts.clone(),

@@ -13,11 +13,12 @@ use jackpot_core::text::printable;
 use sqlx::{Row, query};
 
 use super::books::Books;
-use super::carried::CarriedCoupon;
+use super::carried::{CarriedCoupon, CarriedUse};
 use super::event::{Event, Kind, Line, What};
 use super::line::Waiting;
 use super::projector::Coupons;
 use crate::coupon::definition::Definition;
+use crate::coupon::metadata::Asker;
 use crate::coupon::record::{Record, State, Take};
 use crate::coupon::status::Status;
 use crate::ledger::Ledger;
@@ -96,6 +97,8 @@ impl Skips for Coupons {
 struct InLedger {
     /// Whether each issue is voided, by its sequence.
     issued: BTreeMap<u64, bool>,
+    /// Issues that are redeemed, by sequence.
+    redeemed: BTreeSet<u64>,
     refused: BTreeSet<String>,
     waiting: Waiting,
 }
@@ -108,6 +111,10 @@ impl InLedger {
         for row in sql.reading(issues.fetch_all(sql.reader())).await? {
             let (sequence, voided): (i64, i64) = (row.try_get("sequence")?, row.try_get("voided_n")?);
             known.issued.insert(sequence.unsigned_abs(), voided > 0);
+        }
+        let used = query("SELECT sequence FROM coupon_redemptions WHERE coupon_id = $1").bind(id.as_str());
+        for row in sql.reading(used.fetch_all(sql.reader())).await? {
+            known.redeemed.insert(row.try_get::<i64, _>("sequence")?.unsigned_abs());
         }
         let mut after = 0_i64;
         loop {
@@ -145,14 +152,15 @@ struct Evidence {
     version: Option<u64>,
     /// Stock and JSON of the next definition.
     next_definition: Option<(u64, String)>,
-    /// Requests that these events decided, queued, gave up or voided.
+    /// Requests that these events decided, queued, gave up, voided or redeemed.
     decided: BTreeSet<String>,
     queued: BTreeSet<String>,
     dead: BTreeSet<String>,
     voided: BTreeSet<String>,
+    redeemed: BTreeSet<String>,
     /// Requests that leave the queue or the dead letters after the stuck event without having joined after it. The
     /// value is the user, if an event names one.
-    leave: BTreeMap<String, Option<Id>>,
+    leave: BTreeMap<String, Option<Asker>>,
     retired: bool,
     checkpoint: Option<(Shown, Moved)>,
     history: Option<String>,
@@ -178,6 +186,7 @@ impl Shown {
 struct Moved {
     issued: i128,
     voided: i128,
+    redeemed: i128,
     arrivals: i128,
     queued: i128,
     dead: i128,
@@ -239,6 +248,10 @@ impl Evidence {
                 self.moved.voided += 1;
                 self.voided.insert(request);
             }
+            Kind::Redeem { request, .. } => {
+                self.moved.redeemed += 1;
+                self.redeemed.insert(request);
+            }
             Kind::Status(change) => _ = self.status.get_or_insert(change.before),
             Kind::Retire { .. } => self.retired = true,
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
@@ -255,7 +268,7 @@ impl Evidence {
         }
     }
 
-    fn leaves(&mut self, request: &str, user: Option<Id>) {
+    fn leaves(&mut self, request: &str, user: Option<Asker>) {
         if !self.queued.contains(request) && !self.dead.contains(request) {
             let known = self.leave.entry(request.to_owned()).or_default();
             *known = known.take().or(user);
@@ -300,10 +313,23 @@ impl Skip<'_> {
         for (request, record) in &self.held.records {
             let waits = known.waiting.open.get(request).map(|record| &record.state);
             let new = match &record.state {
-                State::Issued(issue) | State::Voided(issue, _) => {
+                State::Issued(issue) | State::Voided(issue, _) | State::Redeemed(issue, _) => {
+                    if let State::Redeemed(_, redemption) = &record.state
+                        && !evidence.redeemed.contains(request)
+                        && !known.redeemed.contains(&issue.sequence)
+                    {
+                        let (request, user) = (request.clone(), record.user.user.clone());
+                        let redemption = redemption.clone();
+                        let one = CarriedUse {
+                            request,
+                            user,
+                            redemption,
+                        };
+                        carried.redeemed.insert(issue.sequence, one);
+                    }
                     let voided = matches!(record.state, State::Voided(..)) && !evidence.voided.contains(request);
                     if voided && known.issued.get(&issue.sequence) != Some(&true) {
-                        let who = (request.clone(), record.user.clone());
+                        let who = (request.clone(), record.user.user.clone());
                         carried.voided.insert(issue.sequence, who);
                     }
                     !known.issued.contains_key(&issue.sequence) && !evidence.decided.contains(request)
@@ -342,6 +368,9 @@ impl Skip<'_> {
         carried.voided.retain(|sequence, (request, _)| {
             known.issued.contains_key(sequence) || carried.records.contains_key(request)
         });
+        carried.redeemed.retain(|sequence, used| {
+            known.issued.contains_key(sequence) || carried.records.contains_key(&used.request)
+        });
         carried
     }
 
@@ -360,6 +389,11 @@ impl Skip<'_> {
         let by_id = self.raw.and_then(|raw| sequence(&raw.stream_id));
         books.sequence = by_id.map_or_else(|| less("seq", moved.issued), Ok)?;
         books.voided = less("voided", moved.voided)?;
+        // A checkpoint of a coupon without redemptions has no such number.
+        books.redeemed = match shown.number("redeemed") {
+            None if moved.redeemed == 0 => 0,
+            _ => less("redeemed", moved.redeemed)?,
+        };
         books.arrivals = less("arrivals", moved.arrivals)?;
         books.queued = less("queued", moved.queued)?;
         books.dead = less("dead", moved.dead)?;
@@ -437,7 +471,7 @@ impl Skip<'_> {
             .filter_map(|(request, text)| match Record::parse(text).ok()? {
                 Record {
                     user,
-                    state: State::Issued(issue) | State::Voided(issue, _),
+                    state: State::Issued(issue) | State::Voided(issue, _) | State::Redeemed(issue, _),
                 } => Some(format!(
                     "issued: unit {} to {user}, request '{}'",
                     issue.sequence,
@@ -448,6 +482,12 @@ impl Skip<'_> {
         lines.extend(issued.take(MAX_LISTED));
         lines.extend(carried.voided.iter().map(|(sequence, (request, _))| {
             format!("voided: unit {sequence}, request '{}'", printable(request, MAX_SHOWN))
+        }));
+        lines.extend(carried.redeemed.iter().map(|(sequence, used)| {
+            format!(
+                "redeemed: unit {sequence}, request '{}'",
+                printable(&used.request, MAX_SHOWN)
+            )
         }));
         let books = &carried.books;
         lines.push(format!(

@@ -1,8 +1,9 @@
 //! `lua/coupon/issue.lua`.
 
-use jackpot_core::ids::Id;
+use jackpot_core::wire::Field;
 
 use crate::coupon::code::Code;
+use crate::coupon::metadata::Asker;
 use crate::store::keys::CouponKeys;
 use crate::store::{Call, Script, Store};
 use crate::subject::{List, Marked};
@@ -21,8 +22,8 @@ const USUAL_BYTES: usize = 96;
 pub struct Ask {
     /// Its id: a client's, or derived (`draw:{jackpot}:{entry}`).
     pub request_id: String,
-    /// The user.
-    pub user: Id,
+    /// The user, and the metadata of the request.
+    pub user: Asker,
     /// Code of the unit, used if the script issues one.
     pub code: Code,
     pub mode: Mode,
@@ -138,7 +139,7 @@ fn asking(script: &'static Script, is_owed: bool, keys: &CouponKeys, known: Mark
         list.text(&ask.request_id);
     }
     for ask in requests {
-        list.text(ask.user.as_str());
+        list.text(&ask.user.text());
     }
     for ask in requests {
         list.text(&ask.code.to_string());

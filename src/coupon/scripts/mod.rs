@@ -14,6 +14,7 @@ mod answers;
 mod issue;
 mod operate;
 mod read;
+mod redeem;
 mod redrive;
 mod restore;
 mod retire;
@@ -24,6 +25,7 @@ pub use answers::Answer;
 pub use issue::{Ask, AskReply, Asked, MAX_REQUESTS, Mode, Refusal, issue, issue_here, issue_owed};
 pub use operate::{Define, DefineRefusal, Defined, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{DeadLetter, DeadPage, Looked, MAX_DEAD, Snapshot, dead_letters, lookup, snapshot};
+pub use redeem::{FromLedger, Redeem, Redeemed, redeem};
 pub use redrive::{Redriven, redrive};
 pub use restore::{Part, RestoredState, restore_end};
 pub use retire::{Retired, retire};
@@ -54,6 +56,7 @@ static ISSUE: LazyLock<Script> = script!(
     "write_request",
     "answered_reply",
     "user_issue",
+    "asker",
     "record",
     "lines",
     "decide",
@@ -69,6 +72,7 @@ static ISSUE_OWED: LazyLock<Script> = script!(
     "write_request",
     "answered_reply",
     "user_issue",
+    "asker",
     "record",
     "lines",
     "decide",
@@ -84,6 +88,7 @@ static SERVE: LazyLock<Script> = script!(
     "write_request",
     "answered_reply",
     "user_issue",
+    "asker",
     "record",
     "lines",
     "decide",
@@ -99,9 +104,23 @@ static VOID: LazyLock<Script> = script!(
     "write_request",
     "answered_reply",
     "user_issue",
+    "asker",
     "record",
     "event/void",
     "void"
+);
+static REDEEM: LazyLock<Script> = script!(
+    "coupon_redeem",
+    "",
+    "state",
+    "read_request",
+    "write_request",
+    "answered_reply",
+    "user_issue",
+    "asker",
+    "record",
+    "event/redeem",
+    "redeem"
 );
 static REDRIVE: LazyLock<Script> = script!(
     "coupon_redrive",
@@ -173,7 +192,7 @@ static RESTORE_END: LazyLock<Script> = script!(
 /// The declared replies.
 #[must_use]
 pub fn declared() -> [Declared; 6] {
-    let answering = "`coupon_issue`, `coupon_serve`, `coupon_void`, `coupon_redrive`, `coupon_lookup`";
+    let answering = "`coupon_issue`, `coupon_serve`, `coupon_void`, `coupon_redeem`, `coupon_redrive`, `coupon_lookup`";
     [
         Declared::new(
             "lua/coupon/answered_reply.lua",

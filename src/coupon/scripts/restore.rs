@@ -71,6 +71,8 @@ pub struct RestoredState {
     pub sequence: u64,
     /// How many of them were voided.
     pub voided: u64,
+    /// How many were redeemed.
+    pub redeemed: u64,
     /// Requests that have joined the queue so far.
     pub arrivals: u64,
     /// Seconds for which records are kept after the end.
@@ -86,6 +88,7 @@ impl RestoredState {
     fn fields(&self) -> Vec<(&'static str, String)> {
         let definition = &self.definition;
         let held = self.held.map(|held| ("held", held.as_str().to_owned()));
+        let redeemed = (self.redeemed > 0).then(|| ("redeemed", self.redeemed.to_string()));
         let fields = [
             ("n", self.n.to_string()),
             ("restores", self.restores.to_string()),
@@ -104,7 +107,7 @@ impl RestoredState {
             ("retention", self.retention_s.to_string()),
             ("puts", self.puts.clone()),
         ];
-        fields.into_iter().chain(held).collect()
+        fields.into_iter().chain(held).chain(redeemed).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! `lua/coupon/serve.lua`.
 
-use jackpot_core::ids::Id;
-
 use crate::coupon::code::Code;
+use crate::coupon::metadata::Asker;
 use crate::reply;
 use crate::store::Store;
 use crate::store::keys::CouponKeys;
@@ -71,8 +70,8 @@ reply! {
     pub struct Taken {
         /// Id of the request.
         pub request_id: String,
-        /// Its user.
-        pub user: Id,
+        /// Its user, and its metadata.
+        pub user: Asker,
         /// How often it was taken, including this time.
         pub attempts: u32,
     }

@@ -10,6 +10,8 @@ use super::{Mark, Refusal, ScriptError, VOID, call, run};
 pub enum Voided {
     /// It is voided. `fresh`: this call did it.
     Done(Answer),
+    /// Its user has used it.
+    Redeemed,
     /// The request has no issued unit. This is its record.
     NotIssued(Answer),
     /// There is no such request.
@@ -32,6 +34,7 @@ pub async fn void(
     let answer = || answers::read_one(&reply);
     let voided = match reply.code() {
         "ok" | "same" => Voided::Done(answer()?),
+        "redeemed" => Voided::Redeemed,
         "not-issued" => Voided::NotIssued(answer()?),
         "missing" => Voided::Missing,
         code => Voided::Stopped(Refusal::of(code).ok_or_else(|| reply.unexpected())?),

@@ -96,7 +96,7 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
             ),
             "reason",
         )
-        | (Within::Schema("SettleBody"), "reference") => PLAIN,
+        | (Within::Schema("SettleBody" | "RedeemWish" | "Redeemed"), "reference") => PLAIN,
         (Within::Schema(_), "at" | "held_until" | "since") => return Some(("format", "date-time")),
         (Within::Schema(_), time) if time.ends_with("_at") => return Some(("format", "date-time")),
         // Any other text of a definition is for people.
@@ -202,8 +202,8 @@ pub(super) fn is_request_union(schema: &str) -> bool {
 /// The roles whose keys may call an operation; `operate` allows all of them but `approve`.
 pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
     match operation {
-        "make_entry" | "make_play" | "make_entry_batch" | "issue_coupon" | "join_room" | "get_ticket"
-        | "stream_ticket" | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
+        "make_entry" | "make_play" | "make_entry_batch" | "issue_coupon" | "redeem_issue" | "join_room"
+        | "get_ticket" | "stream_ticket" | "renew_ticket" | "leave_room" | "create_join_token" => &["play"],
         "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
         "reverse_entry" => &["play", "operate"],
         "approve_payout" | "approve_limit" => &["approve"],
@@ -265,7 +265,7 @@ pub(super) fn links(operation: &str, status: &str) -> Vec<(&'static str, Value)>
             .map(|next| (next, to(next, "ticket", "ticket")))
             .into(),
         ("make_entry", "200" | "201") => vec![("get_entry", to("get_entry", "entry_id", "entry_id"))],
-        ("issue_coupon", "200" | "201" | "202") => ["get_issue", "void_issue"]
+        ("issue_coupon", "200" | "201" | "202") => ["get_issue", "redeem_issue", "void_issue"]
             .map(|next| (next, to(next, "request_id", "request_id")))
             .into(),
         _ => Vec::new(),

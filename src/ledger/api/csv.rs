@@ -27,7 +27,7 @@ pub fn lines<R: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator
 }
 
 /// Free text that no spreadsheet runs as a formula.
-fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {

@@ -15,7 +15,10 @@ use crate::fault::support::PATIENCE;
 
 impl Instance {
     async fn ask(&self, request: &str, user: &str) -> Result<(State, bool), CouponError> {
-        let asked = self.coupons.issue(&self.id, &id(request), &id(user), Mode::Now).await?;
+        let asked = self
+            .coupons
+            .issue(&self.id, &id(request), &id(user).into(), Mode::Now)
+            .await?;
         Ok((asked.record.state, asked.replayed))
     }
 }
@@ -94,7 +97,10 @@ async fn a_ledger_far_behind_refuses_new_requests_and_nothing_that_was_begun() {
         matches!(other_user, Err(CouponError::RequestIdReused(_))),
         "{other_user:?}"
     );
-    let list = instance.coupons.issue_all(&instance.id, &[(id("b1"), id("u4"))]).await;
+    let list = instance
+        .coupons
+        .issue_all(&instance.id, &[(id("b1"), id("u4").into())])
+        .await;
     assert!(matches!(list, Err(CouponError::Backlog { .. })), "{list:?}");
     let owed = instance
         .coupons
@@ -113,10 +119,15 @@ async fn hundreds_that_wait_for_their_turn_are_all_told() {
     let wishes = (0..REQUESTS).map(|i| id(&format!("r{i}"))).collect::<Vec<_>>();
     let (coupons, prize) = (&instance.coupons, &instance.id);
     coupons
-        .issue(prize, &id("first"), &id("first"), Mode::Line)
+        .issue(prize, &id("first"), &id("first").into(), Mode::Line)
         .await
         .expect("in the queue");
-    let joined = join_all(wishes.iter().map(|wish| coupons.issue(prize, wish, wish, Mode::Now))).await;
+    let joined = join_all(
+        wishes
+            .iter()
+            .map(async |wish| coupons.issue(prize, wish, &wish.clone().into(), Mode::Now).await),
+    )
+    .await;
     let waiting = join_all(joined.into_iter().map(|request| {
         let request = request.expect("in the queue");
         coupons.turn_within(prize, request, PATIENCE)

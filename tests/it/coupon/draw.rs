@@ -79,7 +79,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
     hold(&instance.redis, "prize").await;
     let (coupons, prize) = (&instance.coupons, &instance.id);
     coupons
-        .issue(prize, &id("q1"), &id("u1"), Mode::Line)
+        .issue(prize, &id("q1"), &id("u1").into(), Mode::Line)
         .await
         .expect("in the queue");
     let waiting = instance.draw("e1", "p1").await;

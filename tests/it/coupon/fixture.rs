@@ -1,11 +1,14 @@
 //! What the fixture has for a coupon: the wrappers of its scripts.
 
+use std::collections::BTreeMap;
+
 use jackpot::coupon::code::Code;
 use jackpot::coupon::definition::Definition;
 use jackpot::coupon::record::{Issue, Record, State};
+use jackpot::coupon::redemption::Reference;
 use jackpot::coupon::scripts::{
-    self, Answer, Ask, AskReply, Asked, Define, Defined, Looked, Mode, Redriven, ScriptError, Serve, Served, SetStatus,
-    Snapshot, StatusSet, Taken, Voided, Wanted,
+    self, Answer, Ask, AskReply, Asked, Define, Defined, FromLedger, Looked, Mode, Redeem, Redeemed, Redriven,
+    ScriptError, Serve, Served, SetStatus, Snapshot, StatusSet, Taken, Voided, Wanted,
 };
 use jackpot::coupon::status::Status;
 use jackpot::store::Store;
@@ -147,6 +150,30 @@ impl CouponFixture {
             .1
     }
 
+    pub async fn redeem(&self, request_id: &str, redemption_id: &str, reference: &str) -> Redeemed {
+        let wish = redemption(request_id, redemption_id, reference);
+        scripts::redeem(&self.store, &self.keys, Mark::ZERO, &wish, None)
+            .await
+            .expect("a reply")
+            .1
+    }
+
+    /// With the record that the ledger had at event `n`.
+    pub async fn redeem_kept(&self, request_id: &str, redemption_id: &str, (n, record): (u64, &Record)) -> Redeemed {
+        let wish = redemption(request_id, redemption_id, "x");
+        let record = record.clone();
+        scripts::redeem(
+            &self.store,
+            &self.keys,
+            Mark::ZERO,
+            &wish,
+            Some(&FromLedger { n, record }),
+        )
+        .await
+        .expect("a reply")
+        .1
+    }
+
     pub async fn redrive(&self, request_id: &str) -> Redriven {
         let by = ("tester", "r");
         scripts::redrive(&self.store, &self.keys, Mark::ZERO, request_id, by)
@@ -216,11 +243,22 @@ pub fn definition(change: &Value) -> Definition {
     Definition::check(serde_json::from_value(document).expect("a document")).expect("valid")
 }
 
+/// A redemption by a till.
+pub fn redemption(request_id: &str, redemption_id: &str, reference: &str) -> Redeem {
+    Redeem {
+        request_id: request_id.to_owned(),
+        redemption: user_id(redemption_id),
+        reference: Reference::parse(reference).expect("a reference"),
+        who: "till".to_owned(),
+        by_request: "r".to_owned(),
+    }
+}
+
 /// A request to be decided at once.
 pub fn ask(request_id: &str, user: &str) -> Ask {
     Ask {
         request_id: request_id.to_owned(),
-        user: user_id(user),
+        user: user_id(user).into(),
         code: code(),
         mode: Mode::Now,
     }
@@ -232,6 +270,16 @@ pub fn ask_queue(request_id: &str, user: &str) -> Ask {
         mode: Mode::Line,
         ..ask(request_id, user)
     }
+}
+
+/// The same request with these texts.
+pub fn with_metadata(mut asked: Ask, texts: &[(&str, &str)]) -> Ask {
+    let texts = texts
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let texts: BTreeMap<_, _> = texts.collect();
+    asked.user.metadata = Some(texts.try_into().expect("metadata"));
+    asked
 }
 
 pub fn user_id(user: &str) -> Id {
@@ -267,7 +315,7 @@ pub fn state_of<'a>(answer: &'a Answer, user: &str) -> &'a State {
 
 pub fn issue_of(answer: &Answer) -> Issue {
     match &record(answer).state {
-        State::Issued(issue) | State::Voided(issue, _) => *issue,
+        State::Issued(issue) | State::Voided(issue, _) | State::Redeemed(issue, _) => *issue,
         other => panic!("{other:?}"),
     }
 }

@@ -9,10 +9,16 @@ const MAX_TRIES: u32 = 3;
 pub enum Outcome {
     Issued(u64),
     Voided(u64),
+    /// Number of the unit, and the redemption.
+    Redeemed(u64, String),
     Already(String),
     OutOfStock,
     NotOpen,
-    Queued { arrival: u64, tries: u32, take: String },
+    Queued {
+        arrival: u64,
+        tries: u32,
+        take: String,
+    },
     Dead(u64),
 }
 
@@ -30,6 +36,7 @@ pub struct Model {
     pub rules: Rules,
     pub issued: u64,
     pub voided: u64,
+    pub redeemed: u64,
     pub arrivals: u64,
     /// User and outcome by request id.
     pub requests: BTreeMap<String, (String, Outcome)>,
@@ -46,6 +53,7 @@ impl Model {
             rules,
             issued: 0,
             voided: 0,
+            redeemed: 0,
             arrivals: 0,
             requests: BTreeMap::new(),
             users: BTreeMap::new(),
@@ -164,6 +172,19 @@ impl Model {
                 self.users.remove(&user);
             }
             self.set(id, &user, Outcome::Voided(sequence));
+        }
+    }
+
+    /// Redeems a unit; the answer is whether it is redeemed by this redemption.
+    pub fn redeem(&mut self, id: &str, redemption: &str) -> bool {
+        match self.requests.get(id).cloned() {
+            Some((user, Outcome::Issued(sequence))) => {
+                self.redeemed += 1;
+                self.set(id, &user, Outcome::Redeemed(sequence, redemption.to_owned()));
+                true
+            }
+            Some((_, Outcome::Redeemed(_, before))) => before == redemption,
+            _ => false,
         }
     }
 

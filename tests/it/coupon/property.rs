@@ -1,11 +1,11 @@
-//! Random requests, steps of two consumers that die at any point, voids, redrives and definitions. After each call the
+//! Random requests, steps of two consumers that die at any point, voids, redemptions, redrives and definitions. After each call the
 //! raw keys match the model, the promises hold, and the events agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jackpot::coupon::record::{Record, State};
-use jackpot::coupon::scripts::{Ask, Defined, Mode, Served};
+use jackpot::coupon::scripts::{Ask, Defined, Mode, Redeemed, Served};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
@@ -28,11 +28,14 @@ enum Op {
     LeaseEnds,
     /// An issued request, if there is one, by its place among the issued ones.
     Void(usize),
+    /// An issued or redeemed request, in the same way, and the redemption.
+    Redeem(usize, u8),
     /// A dead letter, in the same way.
     Redrive(usize),
     /// A request in any state.
     VoidAny(u8),
     RedriveAny(u8),
+    RedeemAny(u8, u8),
     Define {
         stock: u64,
         per_user: usize,
@@ -59,9 +62,11 @@ fn op() -> impl Strategy<Value = Op> {
         8 => serve.prop_map(|(consumer, next, forget, repeat)| Op::Serve { consumer, next, forget, repeat }),
         3 => Just(Op::LeaseEnds),
         2 => any::<usize>().prop_map(Op::Void),
+        3 => (any::<usize>(), 0..3_u8).prop_map(|(place, redemption)| Op::Redeem(place, redemption)),
         4 => any::<usize>().prop_map(Op::Redrive),
         1 => (0..REQUESTS).prop_map(Op::VoidAny),
         1 => (0..REQUESTS).prop_map(Op::RedriveAny),
+        1 => (0..REQUESTS, 0..3_u8).prop_map(|(request, redemption)| Op::RedeemAny(request, redemption)),
         2 => rules.prop_map(|(stock, per_user, window, open)| Op::Define { stock, per_user, window, open }),
         1 => Just(Op::Age),
     ]
@@ -125,6 +130,12 @@ impl Both {
                 let dead = self.those(|outcome| matches!(outcome, Outcome::Dead(_)));
                 self.redrive(dead.get(place % dead.len().max(1)).cloned()).await;
             }
+            Op::Redeem(place, redemption) => {
+                let out = self.those(|outcome| matches!(outcome, Outcome::Issued(_) | Outcome::Redeemed(..)));
+                self.redeem(out.get(place % out.len().max(1)).cloned(), *redemption)
+                    .await;
+            }
+            Op::RedeemAny(request, redemption) => self.redeem(Some(id(*request)), *redemption).await,
             Op::VoidAny(request) => self.void(Some(id(*request))).await,
             Op::RedriveAny(request) => self.redrive(Some(id(*request))).await,
             Op::Define {
@@ -206,6 +217,15 @@ impl Both {
         }
     }
 
+    async fn redeem(&mut self, request: Option<String>, redemption: u8) {
+        if let Some(request) = request {
+            let redemption = format!("till-{redemption}");
+            let redeemed = self.fixture.redeem(&request, &redemption, "a receipt").await;
+            let done = self.model.redeem(&request, &redemption);
+            assert_eq!(done, matches!(redeemed, Redeemed::Done(_)), "{redeemed:?}");
+        }
+    }
+
     async fn redrive(&mut self, request: Option<String>) {
         if let Some(request) = request {
             self.fixture.redrive(&request).await;
@@ -242,6 +262,8 @@ impl Both {
         ] {
             assert_eq!(state[field], expected.to_string(), "{field}");
         }
+        let redeemed = state.get("redeemed").map_or("0", String::as_str);
+        assert_eq!(redeemed, model.redeemed.to_string());
         self.promises();
     }
 
@@ -249,12 +271,12 @@ impl Both {
     fn promises(&self) {
         let outcomes = || self.model.requests.values().map(|(_, outcome)| outcome);
         let out = outcomes()
-            .filter(|outcome| matches!(outcome, Outcome::Issued(_)))
+            .filter(|outcome| matches!(outcome, Outcome::Issued(_) | Outcome::Redeemed(..)))
             .count() as u64;
         assert_eq!(out, self.model.issued - self.model.voided);
         assert!(out <= self.model.rules.stock);
         let sequences = outcomes().filter_map(|outcome| match outcome {
-            Outcome::Issued(sequence) | Outcome::Voided(sequence) => Some(*sequence),
+            Outcome::Issued(sequence) | Outcome::Voided(sequence) | Outcome::Redeemed(sequence, _) => Some(*sequence),
             _ => None,
         });
         let sequences = sequences.collect::<BTreeSet<_>>();
@@ -280,6 +302,11 @@ impl Both {
                     assert_eq!(Some(&told.0), user);
                     told.1.replace_range(..1, "v");
                 }
+                "redeem" => {
+                    let told = told.get_mut(request.expect("a request")).expect("issued");
+                    assert_eq!((Some(&told.0), &told.1[..2]), (user, "i "));
+                    told.1.replace_range(..1, "r");
+                }
                 "redrive" => {
                     let arrival = &fields["arrival"];
                     told.get_mut(request.expect("a request")).expect("dead").1 = format!("q {arrival}");
@@ -293,6 +320,7 @@ impl Both {
             let what = match state {
                 State::Issued(issue) => format!("i {} {}", issue.sequence, issue.code),
                 State::Voided(issue, _) => format!("v {} {}", issue.sequence, issue.code),
+                State::Redeemed(issue, _) => format!("r {} {}", issue.sequence, issue.code),
                 State::AlreadyIssued { first, .. } => format!("a {first}"),
                 State::OutOfStock { .. } => "o".to_owned(),
                 State::NotOpen { .. } => "n".to_owned(),
@@ -323,6 +351,7 @@ fn outcome(text: &str) -> (String, Outcome) {
     let outcome = match parts[0] {
         "i" => Outcome::Issued(number(1)),
         "v" => Outcome::Voided(number(1)),
+        "r" => Outcome::Redeemed(number(1), parts[5].to_owned()),
         "a" => Outcome::Already(parts[2].to_owned()),
         "o" => Outcome::OutOfStock,
         "n" => Outcome::NotOpen,

@@ -1,7 +1,9 @@
 //! Rust and Lua read and write the same records of requests.
 
 use jackpot::coupon::code::Code;
-use jackpot::coupon::record::{Issue, Record, State, Take};
+use jackpot::coupon::metadata::{Asker, Metadata};
+use jackpot::coupon::record::{Issue, Record, Redemption, State, Take};
+use jackpot::coupon::redemption::Reference;
 use jackpot_core::ids::Id;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -23,6 +25,8 @@ for i, text in ipairs(ARGV) do
     written = issued_request(r.sequence, r.at_ms, r.code, r.user)
   elseif kind == 'v' then
     written = voided_request(r.sequence, r.at_ms, r.code, r.voided_ms, r.user)
+  elseif kind == 'r' then
+    written = redeemed_request(r.sequence, r.at_ms, r.code, r.redeemed_ms, r.redemption, r.reference, r.user)
   elseif kind == 'a' then
     written = already_issued_request(r.at_ms, r.first, r.user)
   elseif kind == 'o' then
@@ -64,7 +68,18 @@ fn any_state() -> impl Strategy<Value = State> {
     let attempts = 0..=9_u32;
     prop_oneof![
         issue.clone().prop_map(State::Issued),
-        (issue, ms.clone()).prop_map(|(issue, at_ms)| State::Voided(issue, at_ms)),
+        (issue.clone(), ms.clone()).prop_map(|(issue, at_ms)| State::Voided(issue, at_ms)),
+        (issue, ms.clone(), "[A-Za-z0-9._-]{1,9}", "[ -~가-힣]{1,40}").prop_filter_map(
+            "an id",
+            |(issue, redeemed_ms, redemption, reference)| {
+                let used = Redemption {
+                    redeemed_ms,
+                    redemption: Id::parse(&redemption).ok()?,
+                    reference: Reference::parse(&reference)?,
+                };
+                Some(State::Redeemed(issue, used))
+            },
+        ),
         (ms.clone(), "[!-~]{1,40}").prop_map(|(at_ms, first)| State::AlreadyIssued { at_ms, first }),
         ms.clone().prop_map(|at_ms| State::OutOfStock { at_ms }),
         ms.clone().prop_map(|at_ms| State::NotOpen { at_ms }),
@@ -85,11 +100,15 @@ fn any_state() -> impl Strategy<Value = State> {
 
 #[tokio::test]
 async fn what_one_side_writes_the_other_reads() {
-    let any_record = (any_state(), "[a-zA-Z0-9][a-zA-Z0-9_.-]{0,30}");
+    let texts = prop::collection::btree_map("[a-z가-힣/ ]{1,9}", "[ -~가-힣]{0,9}", 0..4);
+    let any_record = (any_state(), "[a-zA-Z0-9][a-zA-Z0-9_.-]{0,30}", texts);
     let mut runner = TestRunner::deterministic();
     let records: Vec<_> = std::iter::repeat_with(|| {
-        let (state, user) = any_record.new_tree(&mut runner).expect("a record").current();
-        let user = Id::parse(&user).expect("an id");
+        let (state, user, texts) = any_record.new_tree(&mut runner).expect("a record").current();
+        let user = Asker {
+            user: Id::parse(&user).expect("an id"),
+            metadata: Metadata::try_from(texts).ok(),
+        };
         Record { user, state }
     })
     .take(RECORDS)

@@ -24,6 +24,7 @@ fn state(written: &[(Part, u64)]) -> RestoredState {
         definition,
         sequence: 1,
         voided: 0,
+        redeemed: 0,
         arrivals: 2,
         retention_s: 7_200,
         puts: "abc created 1;".to_owned(),

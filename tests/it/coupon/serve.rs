@@ -13,7 +13,7 @@ use crate::coupon::fixture::{
 fn taken(request_id: &str, user: &str, attempts: u32) -> Taken {
     Taken {
         request_id: request_id.to_owned(),
-        user: user_id(user),
+        user: user_id(user).into(),
         attempts,
     }
 }

@@ -41,6 +41,8 @@ async fn story(service: &Service) {
     }
     let voided = service.call(Method::DELETE, "/v1/coupons/gift/issues/r1", None).await;
     assert!(voided.status.is_success(), "{}", voided.text);
+    let till = json!({"redemption_id": "till-1", "reference": "receipt 7"});
+    posted(service, "/v1/coupons/gift/issues/r0/redeem", till).await;
     let room = json!({"capacity": 5, "session_s": 60, "waiting_timeout_s": 60});
     made(service, "/v1/rooms/lobby", room).await;
 }
@@ -71,7 +73,7 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
     let receiver = Receiver::start().await;
     subscribe(&service, "all", &receiver.url(), &["*"], &["*"]).await;
     receiver.until("payout.created", 603).await;
-    receiver.until("coupon.voided", 1).await;
+    receiver.until("coupon.redeemed", 1).await;
     let ended = shown(&service, "all", "all is delivered", |shown| {
         let streams = shown["streams"].as_array().cloned().unwrap_or_default();
         streams.len() == 3 && streams.iter().all(|stream| stream["lag"] == 0)
@@ -106,6 +108,14 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
         (of_coupon["coupon.issued"].len(), of_coupon["coupon.voided"].len()),
         (2, 1)
     );
+    let [redeemed] = &of_coupon["coupon.redeemed"][..] else {
+        panic!("{of_coupon:?}");
+    };
+    let shown = service.get("/v1/coupons/gift/issues/r0").await.body;
+    let data = &redeemed.json()["data"];
+    for field in ["request_id", "user_id", "sequence", "redeemed"] {
+        assert_eq!(data[field], shown[field], "{field}");
+    }
     dense(&by_subject["room:lobby"]);
     repeated(&service, &receiver, &by_subject["jackpot:all"]).await;
     let verified = exported(&service, "all");

@@ -20,6 +20,7 @@ from .generated.api.coupons import get_issue as _get_issue
 from .generated.api.coupons import issue_coupon as _issue_coupon
 from .generated.api.coupons import pause_coupon as _pause_coupon
 from .generated.api.coupons import put_coupon as _put_coupon
+from .generated.api.coupons import redeem_issue as _redeem_issue
 from .generated.api.coupons import resume_coupon as _resume_coupon
 from .generated.api.coupons import void_issue as _void_issue
 from .generated.api.entries import get_entry as _get_entry
@@ -70,6 +71,7 @@ from .generated.models import (
     Head,
     IssueBody,
     IssueWish,
+    IssueWishMetadataType0,
     Jackpot,
     JackpotDefinition,
     JoinToken,
@@ -81,6 +83,7 @@ from .generated.models import (
     PlayAnswer,
     PlayBody,
     ReasonBody,
+    RedeemWish,
     Reversal,
     ReversalBody,
     Room,
@@ -493,13 +496,21 @@ def close_coupon(session: Session, coupon_id: str, *, reason: str) -> Steps[Coup
 
 
 def issue_coupon(
-    session: Session, coupon_id: str, *, user_id: str, request_id: str | None = None, queue: bool = False
+    session: Session,
+    coupon_id: str,
+    *,
+    user_id: str,
+    request_id: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    queue: bool = False,
 ) -> Steps[IssueBody]:
     """Asks for a unit. A refusal (`CouponRefused`) is final for its request.
 
-    With `queue` the request takes its place in the strictly ordered queue; `get_issue` says what became of it.
+    With `queue` the request takes its place in the strictly ordered queue; `get_issue` says what became of it. The
+    service keeps the texts of `metadata` with the request; a repeat must bring the same.
     """
-    body = IssueWish(request_id=_id(request_id), user_id=user_id)
+    texts = IssueWishMetadataType0.from_dict(dict(metadata)) if metadata else UNSET
+    body = IssueWish(request_id=_id(request_id), user_id=user_id, metadata=texts)
     request = _issue_coupon._get_kwargs(coupon_id, body=body, prefer="respond-async" if queue else UNSET)
     return (yield from ask(session, request, IssueBody.from_dict))
 
@@ -507,6 +518,18 @@ def issue_coupon(
 def get_issue(session: Session, coupon_id: str, request_id: str) -> Steps[IssueBody]:
     """A request and its result."""
     return (yield from ask(session, _get_issue._get_kwargs(coupon_id, request_id), IssueBody.from_dict))
+
+
+def redeem_issue(
+    session: Session, coupon_id: str, request_id: str, *, redemption_id: str, reference: str
+) -> Steps[IssueBody]:
+    """Redeems an issued unit: its user has used it, once.
+
+    Send the same `redemption_id` and `reference` again when an answer was lost.
+    """
+    wish = RedeemWish(redemption_id=redemption_id, reference=reference)
+    request = _redeem_issue._get_kwargs(coupon_id, request_id, body=wish)
+    return (yield from ask(session, request, IssueBody.from_dict))
 
 
 def void_issue(session: Session, coupon_id: str, request_id: str) -> Steps[IssueBody]:

@@ -114,7 +114,8 @@ class SubjectSuspended(ProblemError):
 
 
 class CouponRefused(ProblemError):
-    """A coupon's refusal, final for its request: `already-issued`, `out-of-stock`, `not-open`, `not-issued`."""
+    """A coupon's refusal, final for its request: `already-issued`, `out-of-stock`, `not-open`, `not-issued`,
+    `redeemed`."""
 
 
 class Conflict(ProblemError):
@@ -179,10 +180,11 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "request-id-reused",
         "transfer-id-reused",
         "settlement-id-reused",
+        "redemption-id-reused",
     ),
     SubjectStopped: ("jackpot-paused", "jackpot-closed", "coupon-paused", "coupon-closed", "coupon-retired", "stopped"),
     SubjectSuspended: ("jackpot-suspended", "coupon-suspended", "room-suspended"),
-    CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued"),
+    CouponRefused: ("already-issued", "out-of-stock", "not-open", "not-issued", "redeemed"),
     Conflict: (
         "precondition-failed",
         "not-admitted",

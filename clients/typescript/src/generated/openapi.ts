@@ -253,7 +253,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in order, while the
+         * Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line as its answer, in order, while the
          *     list is read.
          * @description The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
          *     others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
@@ -394,6 +394,29 @@ export interface paths {
          *     Role of the key: `operate`.
          */
         delete: operations["void_issue"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coupons/{id}/issues/{request_id}/redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeems an issued unit: its user has used it, once. Safe to repeat with the same id and reference.
+         * @description Final: a redeemed unit is not voided. It still counts for its user and for the stock. A unit is also redeemed while its
+         *     coupon is paused, closed or held by the emergency stop, and after its records were dropped.
+         *
+         *     Role of the key: `play`.
+         */
+        post: operations["redeem_issue"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1941,6 +1964,10 @@ export interface components {
              * @example 1
              */
             line: number;
+            /** @description As the request brought it; left out without any. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: int64
              * @description Place in the queue, from 1: the next request to be served.
@@ -1952,6 +1979,7 @@ export interface components {
              * @description Time of joining the queue.
              */
             queued_at?: string | null;
+            redeemed?: components["schemas"]["Redeemed"] | null;
             /** @example r-1 */
             request_id?: string;
             /**
@@ -2443,6 +2471,10 @@ export interface components {
              * @example 3
              */
             attempts?: number | null;
+            /** @description Null also for a request without any. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: date-time
              * @description Time of joining the queue, RFC 3339.
@@ -2936,6 +2968,10 @@ export interface components {
              * @description RFC 3339, like all times here.
              */
             issued_at?: string | null;
+            /** @description As the request brought it; left out without any. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: int64
              * @description Place in the queue, from 1: the next request to be served.
@@ -2947,6 +2983,7 @@ export interface components {
              * @description Time of joining the queue.
              */
             queued_at?: string | null;
+            redeemed?: components["schemas"]["Redeemed"] | null;
             /** @example r-1 */
             request_id: string;
             /**
@@ -2980,6 +3017,11 @@ export interface components {
              * @example 2026-11-21T06:00:00.123Z
              */
             issued_at: string;
+            /** @description As its request brought it; null: none. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            redeemed?: components["schemas"]["Redeemed"] | null;
             /**
              * @description The request that got it.
              * @example r-8812
@@ -3005,6 +3047,13 @@ export interface components {
         };
         /** @description One unit for one user. */
         IssueWish: {
+            /**
+             * @description Texts that the client keeps with the request, by names that it chooses: 1 to 16 of them, together at most 1,024 bytes
+             *     as JSON without spaces, no control characters. A repeat must bring the same.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Chosen by the client. The same id is the same request while the coupon's records are kept.
              * @example r-1
@@ -4051,7 +4100,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -4135,6 +4184,38 @@ export interface components {
             coupons: components["schemas"]["CouponReconciliation"][];
             items: components["schemas"]["Reconciliation"][];
             rooms: components["schemas"]["RoomReconciliation"][];
+        };
+        /** @description The use of a unit. */
+        RedeemWish: {
+            /**
+             * @description Chosen by the client. The same id is the same redemption of this unit.
+             * @example till-7-0001
+             */
+            redemption_id: string;
+            /**
+             * @description Such as the number of a receipt: 1 to 200 characters, no control characters.
+             * @example receipt 8812
+             */
+            reference: string;
+        };
+        /** @description The use of a unit, as answers, lists and events show it. */
+        Redeemed: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-21T06:00:00.123Z
+             */
+            at: string;
+            /**
+             * @description The caller's id of the redemption.
+             * @example till-7-0001
+             */
+            redemption_id: string;
+            /**
+             * @description The caller's text about it.
+             * @example receipt 8812
+             */
+            reference: string;
         };
         /** @description How many jackpots, coupons and rooms this instance refuses. What an operator paused or closed is not refused. */
         Refused: {
@@ -7486,7 +7567,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-issued`, `coupon-suspended`, `coupon-retired` */
+            /** @description `not-issued`, `redeemed`, `coupon-suspended`, `coupon-retired` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7497,6 +7578,188 @@ export interface operations {
                 };
             };
             /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeem_issue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example coffee
+                 */
+                id: string;
+                /**
+                 * @description As it was sent, or as named in the answer to the entry that drew it.
+                 * @example r-1
+                 */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemWish"];
+            };
+        };
+        responses: {
+            /** @description Redeemed before by this redemption, with `Idempotency-Replayed: true` */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueBody"];
+                };
+            };
+            /** @description Redeemed */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueBody"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `coupon-not-found`, `issue-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `redeemed`: by another redemption; `not-issued`, `coupon-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `redemption-id-reused` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

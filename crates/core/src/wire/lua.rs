@@ -262,11 +262,16 @@ fn read_kind(lua: &mut String, kind: &KindShape) {
     let patterns = kind.fields.iter().map(|field| field.pattern).collect::<Vec<_>>();
     let patterns = patterns.join(") (");
     let letter = kind.letter;
+    let left = format!("    local {} =", names.join(", "));
+    let right = format!("string.match(text, '^{letter} ({patterns})$')");
+    let between = if left.len() + 1 + right.len() <= WIDTH {
+        " "
+    } else {
+        "\n      "
+    };
     let _ = write!(
         lua,
-        "  if kind == '{letter}' then\n    local {} = string.match(text, '^{letter} ({patterns})$')\n    if not {} then\n      \
-         return nil\n    end\n    return {{\n",
-        names.join(", "),
+        "  if kind == '{letter}' then\n{left}{between}{right}\n    if not {} then\n      return nil\n    end\n    return {{\n",
         names[0]
     );
     for field in ["kind", "text"].into_iter().chain(names) {

@@ -8,7 +8,8 @@ use crate::coupon::ledger::audit;
 use crate::coupon::ledger::carried::CarriedCoupon;
 use crate::coupon::ledger::event::{Event, Kind, Line, What};
 use crate::coupon::ledger::report::{Side, compare};
-use crate::coupon::record::{Record, State};
+use crate::coupon::metadata::Asker;
+use crate::coupon::record::{Record, Redemption};
 use crate::ledger::projector::batch::{self, Raw, Stop};
 
 type Batch = batch::Batch<Coupons>;
@@ -21,7 +22,8 @@ pub struct IssueRow {
     pub sequence: u64,
     /// Id of the request.
     pub request: String,
-    pub user: Id,
+    /// And the metadata of the request.
+    pub user: Asker,
     pub code: Code,
     /// When it was issued, ms.
     pub at_ms: i64,
@@ -43,6 +45,19 @@ pub struct VoidRow {
     pub n: u64,
 }
 
+/// A unit that its user has used.
+#[derive(Debug)]
+pub struct RedemptionRow {
+    /// Number of the issue.
+    pub sequence: u64,
+    /// Id of the request.
+    pub request: String,
+    pub user: Id,
+    pub redemption: Redemption,
+    /// Event that redeemed it.
+    pub n: u64,
+}
+
 /// What a batch of a coupon's events writes, beside the rows of all kinds.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -50,6 +65,8 @@ pub struct Rows {
     pub issues: Vec<IssueRow>,
     /// Units that were taken back, issued in this batch or earlier.
     pub voids: Vec<VoidRow>,
+    /// Units that were used, issued in this batch or earlier.
+    pub redemptions: Vec<RedemptionRow>,
 }
 
 impl Batch {
@@ -59,7 +76,7 @@ impl Batch {
         let (n, at_ms) = (event.n, event.at_ms);
         let operated = !matches!(
             event.kind,
-            Kind::Issue { .. } | Kind::Serve { .. } | Kind::Checkpoint(_)
+            Kind::Issue { .. } | Kind::Serve { .. } | Kind::Redeem { .. } | Kind::Checkpoint(_)
         );
         let before = operated.then(|| self.books.clone());
         self.books.apply(&event)?;
@@ -85,6 +102,23 @@ impl Batch {
                 at_ms,
                 n,
             }),
+            Kind::Redeem {
+                request,
+                user,
+                sequence,
+                redemption,
+                reference,
+            } => self.rows.redemptions.push(RedemptionRow {
+                sequence,
+                request,
+                user,
+                redemption: Redemption {
+                    redeemed_ms: at_ms,
+                    redemption,
+                    reference,
+                },
+                n,
+            }),
             Kind::Checkpoint(redis) => {
                 self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
             }
@@ -107,9 +141,7 @@ impl Batch {
             let Ok(Record { user, state }) = Record::parse(&text) else {
                 continue;
             };
-            let (State::Issued(issue) | State::Voided(issue, _)) = state else {
-                continue;
-            };
+            let Some(issue) = state.unit() else { continue };
             self.rows.issues.push(IssueRow {
                 sequence: issue.sequence,
                 request,
@@ -128,6 +160,16 @@ impl Batch {
                 request,
                 user,
                 at_ms,
+                n,
+            }));
+        let redeemed = carried.redeemed.into_iter();
+        self.rows
+            .redemptions
+            .extend(redeemed.map(|(sequence, used)| RedemptionRow {
+                sequence,
+                request: used.request,
+                user: used.user,
+                redemption: used.redemption,
                 n,
             }));
         for (version, json) in carried.definitions {

@@ -26,13 +26,14 @@ use crate::sql::{Sql, Tx};
 use crate::store::Store;
 use crate::subject::ScriptError;
 use crate::subject::kinds::{COUPON, KindName};
-pub use batch::{IssueRow, Rows, VoidRow};
+pub use batch::{IssueRow, RedemptionRow, Rows, VoidRow};
 
-/// Counts the issues of a coupon up to an event, and those of them that were voided by then. It reads only two
+/// Counts the issues of a coupon up to an event, and those of them that were voided or redeemed by then. It reads only
 /// indexes, because in the table each row would be at another place.
 pub const COUNT: &str = "SELECT (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND sequence <= \
      (SELECT last_sequence FROM events WHERE kind = 'coupon' AND id = $1 AND n = $2)) AS issued, \
-     (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND voided_n > 0 AND voided_n <= $2) AS voided";
+     (SELECT COUNT(*) FROM coupon_issues WHERE coupon_id = $1 AND voided_n > 0 AND voided_n <= $2) AS voided, \
+     (SELECT COUNT(*) FROM coupon_redemptions WHERE coupon_id = $1 AND n <= $2) AS redeemed";
 
 /// The coupons that this instance knows.
 #[derive(Debug, Clone)]
@@ -103,8 +104,13 @@ impl Compares for Coupons {
     async fn count(sql: &Sql, id: &Id, n: u64, found: Report) -> Result<Report, sqlx::Error> {
         let counted = sqlx::query(COUNT).bind(id.as_str()).bind(int(n));
         let row = sql.reading(counted.fetch_one(sql.reader())).await?;
-        let (issued, voided): (i64, i64) = (row.try_get("issued")?, row.try_get("voided")?);
-        Ok(report::with_rows(found, issued.unsigned_abs(), voided.unsigned_abs()))
+        let of = |column| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
+        let rows = report::Rows {
+            issued: of("issued")?,
+            voided: of("voided")?,
+            redeemed: of("redeemed")?,
+        };
+        Ok(report::with_rows(found, rows))
     }
 }
 

@@ -3,4 +3,5 @@
 mod barrier;
 mod ledger;
 mod node;
+mod redeem;
 mod support;

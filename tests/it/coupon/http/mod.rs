@@ -4,6 +4,7 @@ mod bulk;
 mod define;
 mod issue;
 mod queue;
+mod redeem;
 mod retired;
 mod roles;
 mod stalls;

@@ -27,6 +27,11 @@ impl InLedger for Coupon {
             "coupon_issues",
             "coupon_id sequence request_id user_id code issued_at_ms n voided_at_ms voided_n",
         ),
+        (
+            "coupon_redemptions",
+            "coupon_id sequence n at_ms redemption_id reference",
+        ),
+        ("coupon_metadata", "coupon_id sequence json"),
         ("definitions", "id version n at_ms json"),
         (
             "audit",
@@ -53,6 +58,8 @@ impl InLedger for Coupon {
         let sequences = fixture.own_rows("coupon_issues", "sequence", "n sequence").await;
         let dense: Vec<_> = (1..=books.sequence).map(|n| vec![n.to_string()]).collect();
         assert_eq!(sequences, dense, "in the order in which they were issued");
+        let redeemed = fixture.own_rows("coupon_redemptions", "sequence", "n").await;
+        assert_eq!(redeemed.len() as u64, books.redeemed);
         let redis = fixture.snapshot().await;
         assert_eq!(redis.mark, Mark::new(books.restores, books.n).expect("a mark"));
         assert_eq!(
@@ -123,7 +130,9 @@ pub async fn live(fixture: &CouponFixture) {
     )
     .await;
     for (request, user) in [("q1", "u7"), ("q2", "u8"), ("q3", "u9"), ("q4", "u1")] {
-        fixture.join(request, user).await;
+        let asked = crate::coupon::fixture::ask_queue(request, user);
+        let with_metadata = crate::coupon::fixture::with_metadata(asked, &[("order", request)]);
+        fixture.answers(&[with_metadata]).await;
     }
     fixture.served("consumer", "1", &[], 1).await;
     let codes = crate::coupon::fixture::with_codes(["q1"]);
@@ -132,6 +141,8 @@ pub async fn live(fixture: &CouponFixture) {
         .raw::<()>(redis::cmd("HDEL").arg(&fixture.keys.state).arg("consumer"))
         .await;
     fixture.wear_out().await;
+    fixture.redeem("b", "till-1", "receipt 1").await;
+    fixture.redeem("q1", "till-1", "receipt 1").await;
     fixture.redrive("q2").await;
     fixture.redrive("q4").await;
     fixture.now("behind", "u10").await;

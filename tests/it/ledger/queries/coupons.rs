@@ -3,7 +3,7 @@
 use jackpot::coupon::ledger::books::Books as CouponBooks;
 use jackpot::coupon::ledger::issues::IssueFilters;
 use jackpot::coupon::ledger::projector::COUNT;
-use jackpot::coupon::ledger::report::{Side, compare, with_rows};
+use jackpot::coupon::ledger::report::{Rows, Side, compare, with_rows};
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
@@ -51,7 +51,8 @@ async fn issues_are_in_order_in_every_form(db: LedgerDb) {
     assert_eq!(
         rows[0],
         json!({"sequence": 1, "request_id": "r1", "user_id": "u1", "code": "C1",
-               "issued_at": "2025-11-21T00:00:01.000Z", "voided_at": null})
+               "issued_at": "2025-11-21T00:00:01.000Z", "voided_at": null, "redeemed": null,
+               "metadata": null})
     );
     assert_eq!(rows[4]["voided_at"], "2025-11-21T00:00:00.000Z");
     assert_eq!(books.items(path).await, rows[..100]);
@@ -60,11 +61,14 @@ async fn issues_are_in_order_in_every_form(db: LedgerDb) {
     assert_eq!(lines, rows);
     let csv = text(&books, path, "text/csv").await;
     let mut csv = csv.lines();
-    assert_eq!(csv.next(), Some("sequence,request_id,user_id,code,issued_at,voided_at"));
-    assert_eq!(csv.next(), Some("1,r1,u1,C1,2025-11-21T00:00:01.000Z,"));
+    assert_eq!(
+        csv.next(),
+        Some("sequence,request_id,user_id,code,issued_at,voided_at,redeemed_at,redemption_id,reference,metadata")
+    );
+    assert_eq!(csv.next(), Some("1,r1,u1,C1,2025-11-21T00:00:01.000Z,,,,,"));
     assert_eq!(
         csv.nth(3),
-        Some("5,r5,u5,C5,2025-11-21T00:00:05.000Z,2025-11-21T00:00:00.000Z")
+        Some("5,r5,u5,C5,2025-11-21T00:00:05.000Z,2025-11-21T00:00:00.000Z,,,,")
     );
     assert_eq!(csv.count(), 2_340);
     assert_eq!(books.items("/v1/coupons/tea/issues").await.len(), 3);
@@ -112,7 +116,11 @@ async fn issues_are_counted_out_of_indexes() {
         .iter()
         .map(|row| row.get("detail"))
         .collect();
-    for index in ["sqlite_autoindex_coupon_issues_1", "coupon_issues_voided"] {
+    for index in [
+        "sqlite_autoindex_coupon_issues_1",
+        "coupon_issues_voided",
+        "coupon_redemptions_by_event",
+    ] {
         let covered = format!("COVERING INDEX {index} (coupon_id=?");
         assert!(plan.iter().any(|step| step.contains(&covered)), "{plan:?}");
     }
@@ -137,7 +145,12 @@ async fn a_coupon_that_does_not_agree_is_a_problem_with_all_of_both_kinds(db: Le
             voided: 1,
             ..CouponBooks::default()
         };
-        let report = with_rows(compare(&Side::of_books(&ledger), &ledger), issued, 1);
+        let rows = Rows {
+            issued,
+            voided: 1,
+            redeemed: 0,
+        };
+        let report = with_rows(compare(&Side::of_books(&ledger), &ledger), rows);
         let (json, clean) = (serde_json::to_string(&report).unwrap(), i64::from(report.clean));
         books.run("DELETE FROM reconciliations").await;
         books

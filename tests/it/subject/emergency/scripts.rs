@@ -200,7 +200,7 @@ async fn a_stopped_coupon_issues_what_draws_owe_and_nothing_else() {
     given.obey(1).await;
     let ask = |request: &str, mode| Ask {
         request_id: request.to_owned(),
-        user: Id::parse(request).expect("an id"),
+        user: Id::parse(request).expect("an id").into(),
         code: code(),
         mode,
     };

@@ -15,6 +15,7 @@ from .batch_entry import BatchEntry
 from .begin import Begin
 from .bulk_line import BulkLine
 from .bulk_line_bulk_line_result_value import BulkLineBulkLineResultValue
+from .bulk_line_metadata_type_0 import BulkLineMetadataType0
 from .by_amount import ByAmount
 from .by_day import ByDay
 from .by_time import ByTime
@@ -34,6 +35,7 @@ from .daily_report import DailyReport
 from .daily_source import DailySource
 from .daily_tier import DailyTier
 from .dead_body import DeadBody
+from .dead_body_metadata_type_0 import DeadBodyMetadataType0
 from .dead_page import DeadPage
 from .definition_of_version import DefinitionOfVersion
 from .difference import Difference
@@ -61,8 +63,11 @@ from .head import Head
 from .history_point import HistoryPoint
 from .issue_body import IssueBody
 from .issue_body_issue_body_result_value import IssueBodyIssueBodyResultValue
+from .issue_body_metadata_type_0 import IssueBodyMetadataType0
 from .issue_row import IssueRow
+from .issue_row_metadata_type_0 import IssueRowMetadataType0
 from .issue_wish import IssueWish
+from .issue_wish_metadata_type_0 import IssueWishMetadataType0
 from .jackpot import Jackpot
 from .jackpot_definition import JackpotDefinition
 from .jackpot_definition_sources import JackpotDefinitionSources
@@ -121,6 +126,8 @@ from .ready_ready_status_value import ReadyReadyStatusValue
 from .reason_body import ReasonBody
 from .reconciliation import Reconciliation
 from .reconciliations import Reconciliations
+from .redeem_wish import RedeemWish
+from .redeemed import Redeemed
 from .refused import Refused
 from .refused_subject import RefusedSubject
 from .refused_subject_refused_subject_kind_value import (
@@ -198,6 +205,7 @@ __all__ = (
     "Begin",
     "BulkLine",
     "BulkLineBulkLineResultValue",
+    "BulkLineMetadataType0",
     "ByAmount",
     "ByDay",
     "ByTime",
@@ -217,6 +225,7 @@ __all__ = (
     "DailySource",
     "DailyTier",
     "DeadBody",
+    "DeadBodyMetadataType0",
     "DeadPage",
     "DefinitionOfVersion",
     "Difference",
@@ -244,8 +253,11 @@ __all__ = (
     "HistoryPoint",
     "IssueBody",
     "IssueBodyIssueBodyResultValue",
+    "IssueBodyMetadataType0",
     "IssueRow",
+    "IssueRowMetadataType0",
     "IssueWish",
+    "IssueWishMetadataType0",
     "Jackpot",
     "JackpotDefinition",
     "JackpotDefinitionSources",
@@ -304,6 +316,8 @@ __all__ = (
     "ReasonBody",
     "Reconciliation",
     "Reconciliations",
+    "RedeemWish",
+    "Redeemed",
     "Refused",
     "RefusedSubject",
     "RefusedSubjectRefusedSubjectKindValue",

@@ -14,8 +14,10 @@ from ..models.bulk_line_bulk_line_result_value import (
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.bulk_line_metadata_type_0 import BulkLineMetadataType0
     from ..models.field_error import FieldError
     from ..models.issue_body import IssueBody
+    from ..models.redeemed import Redeemed
 
 
 T = TypeVar("T", bound="BulkLine")
@@ -36,8 +38,10 @@ class BulkLine:
         errors (list[FieldError] | Unset):
         issue (IssueBody | None | Unset):
         issued_at (datetime.datetime | None | Unset): RFC 3339, like all times here.
+        metadata (BulkLineMetadataType0 | None | Unset): As the request brought it; left out without any.
         position (int | None | Unset): Place in the queue, from 1: the next request to be served. Example: 3.
         queued_at (datetime.datetime | None | Unset): Time of joining the queue.
+        redeemed (None | Redeemed | Unset):
         request_id (str | Unset):  Example: r-1.
         result (BulkLineBulkLineResultValue | Unset): issued, voided, already-issued, out-of-stock, not-open, coupon-
             closed, queued or dead Example: issued.
@@ -54,8 +58,10 @@ class BulkLine:
     errors: list[FieldError] | Unset = UNSET
     issue: IssueBody | None | Unset = UNSET
     issued_at: datetime.datetime | None | Unset = UNSET
+    metadata: BulkLineMetadataType0 | None | Unset = UNSET
     position: int | None | Unset = UNSET
     queued_at: datetime.datetime | None | Unset = UNSET
+    redeemed: None | Redeemed | Unset = UNSET
     request_id: str | Unset = UNSET
     result: BulkLineBulkLineResultValue | Unset = UNSET
     sequence: int | None | Unset = UNSET
@@ -64,7 +70,9 @@ class BulkLine:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.bulk_line_metadata_type_0 import BulkLineMetadataType0
         from ..models.issue_body import IssueBody
+        from ..models.redeemed import Redeemed
 
         line = self.line
 
@@ -113,6 +121,14 @@ class BulkLine:
         else:
             issued_at = self.issued_at
 
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, BulkLineMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
         position: int | None | Unset
         if isinstance(self.position, Unset):
             position = UNSET
@@ -126,6 +142,14 @@ class BulkLine:
             queued_at = self.queued_at.isoformat()
         else:
             queued_at = self.queued_at
+
+        redeemed: dict[str, Any] | None | Unset
+        if isinstance(self.redeemed, Unset):
+            redeemed = UNSET
+        elif isinstance(self.redeemed, Redeemed):
+            redeemed = self.redeemed.to_dict()
+        else:
+            redeemed = self.redeemed
 
         request_id = self.request_id
 
@@ -170,10 +194,14 @@ class BulkLine:
             field_dict["issue"] = issue
         if issued_at is not UNSET:
             field_dict["issued_at"] = issued_at
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
         if position is not UNSET:
             field_dict["position"] = position
         if queued_at is not UNSET:
             field_dict["queued_at"] = queued_at
+        if redeemed is not UNSET:
+            field_dict["redeemed"] = redeemed
         if request_id is not UNSET:
             field_dict["request_id"] = request_id
         if result is not UNSET:
@@ -189,8 +217,10 @@ class BulkLine:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.bulk_line_metadata_type_0 import BulkLineMetadataType0
         from ..models.field_error import FieldError
         from ..models.issue_body import IssueBody
+        from ..models.redeemed import Redeemed
 
         d = dict(src_dict)
         line = d.pop("line")
@@ -275,6 +305,23 @@ class BulkLine:
 
         issued_at = _parse_issued_at(d.pop("issued_at", UNSET))
 
+        def _parse_metadata(data: object) -> BulkLineMetadataType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = BulkLineMetadataType0.from_dict(data)
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(BulkLineMetadataType0 | None | Unset, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
+
         def _parse_position(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -300,6 +347,23 @@ class BulkLine:
             return cast(datetime.datetime | None | Unset, data)
 
         queued_at = _parse_queued_at(d.pop("queued_at", UNSET))
+
+        def _parse_redeemed(data: object) -> None | Redeemed | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                redeemed_type_0 = Redeemed.from_dict(data)
+
+                return redeemed_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Redeemed | Unset, data)
+
+        redeemed = _parse_redeemed(d.pop("redeemed", UNSET))
 
         request_id = d.pop("request_id", UNSET)
 
@@ -347,8 +411,10 @@ class BulkLine:
             errors=errors,
             issue=issue,
             issued_at=issued_at,
+            metadata=metadata,
             position=position,
             queued_at=queued_at,
+            redeemed=redeemed,
             request_id=request_id,
             result=result,
             sequence=sequence,

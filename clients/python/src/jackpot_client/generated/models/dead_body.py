@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.dead_body_metadata_type_0 import DeadBodyMetadataType0
+
 
 T = TypeVar("T", bound="DeadBody")
 
@@ -21,6 +25,7 @@ class DeadBody:
         arrival (int | None | Unset): Its arrival number in the queue, which decides its place after a redrive. Example:
             12.
         attempts (int | None | Unset):  Example: 3.
+        metadata (DeadBodyMetadataType0 | None | Unset): Null also for a request without any.
         queued_at (datetime.datetime | None | Unset): Time of joining the queue, RFC 3339.
         user_id (None | str | Unset): Null, like all fields below, if its record can't be read. Example: u-1.
     """
@@ -28,11 +33,14 @@ class DeadBody:
     request_id: str
     arrival: int | None | Unset = UNSET
     attempts: int | None | Unset = UNSET
+    metadata: DeadBodyMetadataType0 | None | Unset = UNSET
     queued_at: datetime.datetime | None | Unset = UNSET
     user_id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.dead_body_metadata_type_0 import DeadBodyMetadataType0
+
         request_id = self.request_id
 
         arrival: int | None | Unset
@@ -46,6 +54,14 @@ class DeadBody:
             attempts = UNSET
         else:
             attempts = self.attempts
+
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, DeadBodyMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
 
         queued_at: None | str | Unset
         if isinstance(self.queued_at, Unset):
@@ -72,6 +88,8 @@ class DeadBody:
             field_dict["arrival"] = arrival
         if attempts is not UNSET:
             field_dict["attempts"] = attempts
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
         if queued_at is not UNSET:
             field_dict["queued_at"] = queued_at
         if user_id is not UNSET:
@@ -81,6 +99,8 @@ class DeadBody:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.dead_body_metadata_type_0 import DeadBodyMetadataType0
+
         d = dict(src_dict)
         request_id = d.pop("request_id")
 
@@ -101,6 +121,23 @@ class DeadBody:
             return cast(int | None | Unset, data)
 
         attempts = _parse_attempts(d.pop("attempts", UNSET))
+
+        def _parse_metadata(data: object) -> DeadBodyMetadataType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = DeadBodyMetadataType0.from_dict(data)
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(DeadBodyMetadataType0 | None | Unset, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
 
         def _parse_queued_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
@@ -132,6 +169,7 @@ class DeadBody:
             request_id=request_id,
             arrival=arrival,
             attempts=attempts,
+            metadata=metadata,
             queued_at=queued_at,
             user_id=user_id,
         )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -12,6 +12,11 @@ from ..models.issue_body_issue_body_result_value import (
     check_issue_body_issue_body_result_value,
 )
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.issue_body_metadata_type_0 import IssueBodyMetadataType0
+    from ..models.redeemed import Redeemed
+
 
 T = TypeVar("T", bound="IssueBody")
 
@@ -32,8 +37,10 @@ class IssueBody:
         decided_at (datetime.datetime | None | Unset): Time of the refusal.
         issue (IssueBody | None | Unset):
         issued_at (datetime.datetime | None | Unset): RFC 3339, like all times here.
+        metadata (IssueBodyMetadataType0 | None | Unset): As the request brought it; left out without any.
         position (int | None | Unset): Place in the queue, from 1: the next request to be served. Example: 3.
         queued_at (datetime.datetime | None | Unset): Time of joining the queue.
+        redeemed (None | Redeemed | Unset):
         sequence (int | None | Unset): Number of the unit within the coupon, from 1; never used twice. Example: 7.
         voided_at (datetime.datetime | None | Unset):
     """
@@ -46,13 +53,18 @@ class IssueBody:
     decided_at: datetime.datetime | None | Unset = UNSET
     issue: IssueBody | None | Unset = UNSET
     issued_at: datetime.datetime | None | Unset = UNSET
+    metadata: IssueBodyMetadataType0 | None | Unset = UNSET
     position: int | None | Unset = UNSET
     queued_at: datetime.datetime | None | Unset = UNSET
+    redeemed: None | Redeemed | Unset = UNSET
     sequence: int | None | Unset = UNSET
     voided_at: datetime.datetime | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.issue_body_metadata_type_0 import IssueBodyMetadataType0
+        from ..models.redeemed import Redeemed
+
         request_id = self.request_id
 
         result: str = self.result
@@ -95,6 +107,14 @@ class IssueBody:
         else:
             issued_at = self.issued_at
 
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, IssueBodyMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
         position: int | None | Unset
         if isinstance(self.position, Unset):
             position = UNSET
@@ -108,6 +128,14 @@ class IssueBody:
             queued_at = self.queued_at.isoformat()
         else:
             queued_at = self.queued_at
+
+        redeemed: dict[str, Any] | None | Unset
+        if isinstance(self.redeemed, Unset):
+            redeemed = UNSET
+        elif isinstance(self.redeemed, Redeemed):
+            redeemed = self.redeemed.to_dict()
+        else:
+            redeemed = self.redeemed
 
         sequence: int | None | Unset
         if isinstance(self.sequence, Unset):
@@ -142,10 +170,14 @@ class IssueBody:
             field_dict["issue"] = issue
         if issued_at is not UNSET:
             field_dict["issued_at"] = issued_at
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
         if position is not UNSET:
             field_dict["position"] = position
         if queued_at is not UNSET:
             field_dict["queued_at"] = queued_at
+        if redeemed is not UNSET:
+            field_dict["redeemed"] = redeemed
         if sequence is not UNSET:
             field_dict["sequence"] = sequence
         if voided_at is not UNSET:
@@ -155,6 +187,9 @@ class IssueBody:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.issue_body_metadata_type_0 import IssueBodyMetadataType0
+        from ..models.redeemed import Redeemed
+
         d = dict(src_dict)
         request_id = d.pop("request_id")
 
@@ -231,6 +266,23 @@ class IssueBody:
 
         issued_at = _parse_issued_at(d.pop("issued_at", UNSET))
 
+        def _parse_metadata(data: object) -> IssueBodyMetadataType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = IssueBodyMetadataType0.from_dict(data)
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(IssueBodyMetadataType0 | None | Unset, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
+
         def _parse_position(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -256,6 +308,23 @@ class IssueBody:
             return cast(datetime.datetime | None | Unset, data)
 
         queued_at = _parse_queued_at(d.pop("queued_at", UNSET))
+
+        def _parse_redeemed(data: object) -> None | Redeemed | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                redeemed_type_0 = Redeemed.from_dict(data)
+
+                return redeemed_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Redeemed | Unset, data)
+
+        redeemed = _parse_redeemed(d.pop("redeemed", UNSET))
 
         def _parse_sequence(data: object) -> int | None | Unset:
             if data is None:
@@ -292,8 +361,10 @@ class IssueBody:
             decided_at=decided_at,
             issue=issue,
             issued_at=issued_at,
+            metadata=metadata,
             position=position,
             queued_at=queued_at,
+            redeemed=redeemed,
             sequence=sequence,
             voided_at=voided_at,
         )

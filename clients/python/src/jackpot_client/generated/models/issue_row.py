@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.issue_row_metadata_type_0 import IssueRowMetadataType0
+    from ..models.redeemed import Redeemed
+
 
 T = TypeVar("T", bound="IssueRow")
 
@@ -23,6 +28,8 @@ class IssueRow:
         user_id (str): Whose it is. Example: p7.
         code (None | str | Unset): Its code; null for a `read` key made without `--codes`. Example:
             7QK3M9-0X2YB4-ZT8C1P.
+        metadata (IssueRowMetadataType0 | None | Unset): As its request brought it; null: none.
+        redeemed (None | Redeemed | Unset):
         voided_at (datetime.datetime | None | Unset): When it was taken back, RFC 3339; null: it was not.
     """
 
@@ -31,10 +38,15 @@ class IssueRow:
     sequence: int
     user_id: str
     code: None | str | Unset = UNSET
+    metadata: IssueRowMetadataType0 | None | Unset = UNSET
+    redeemed: None | Redeemed | Unset = UNSET
     voided_at: datetime.datetime | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.issue_row_metadata_type_0 import IssueRowMetadataType0
+        from ..models.redeemed import Redeemed
+
         issued_at = self.issued_at.isoformat()
 
         request_id = self.request_id
@@ -48,6 +60,22 @@ class IssueRow:
             code = UNSET
         else:
             code = self.code
+
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, IssueRowMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
+        redeemed: dict[str, Any] | None | Unset
+        if isinstance(self.redeemed, Unset):
+            redeemed = UNSET
+        elif isinstance(self.redeemed, Redeemed):
+            redeemed = self.redeemed.to_dict()
+        else:
+            redeemed = self.redeemed
 
         voided_at: None | str | Unset
         if isinstance(self.voided_at, Unset):
@@ -69,6 +97,10 @@ class IssueRow:
         )
         if code is not UNSET:
             field_dict["code"] = code
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+        if redeemed is not UNSET:
+            field_dict["redeemed"] = redeemed
         if voided_at is not UNSET:
             field_dict["voided_at"] = voided_at
 
@@ -76,6 +108,9 @@ class IssueRow:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.issue_row_metadata_type_0 import IssueRowMetadataType0
+        from ..models.redeemed import Redeemed
+
         d = dict(src_dict)
         issued_at = datetime.datetime.fromisoformat(d.pop("issued_at"))
 
@@ -93,6 +128,40 @@ class IssueRow:
             return cast(None | str | Unset, data)
 
         code = _parse_code(d.pop("code", UNSET))
+
+        def _parse_metadata(data: object) -> IssueRowMetadataType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = IssueRowMetadataType0.from_dict(data)
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(IssueRowMetadataType0 | None | Unset, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
+
+        def _parse_redeemed(data: object) -> None | Redeemed | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                redeemed_type_0 = Redeemed.from_dict(data)
+
+                return redeemed_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Redeemed | Unset, data)
+
+        redeemed = _parse_redeemed(d.pop("redeemed", UNSET))
 
         def _parse_voided_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
@@ -117,6 +186,8 @@ class IssueRow:
             sequence=sequence,
             user_id=user_id,
             code=code,
+            metadata=metadata,
+            redeemed=redeemed,
             voided_at=voided_at,
         )
 

@@ -126,8 +126,8 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: str,
 ) -> Response[Problem | str]:
-    """Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in
-    order, while the
+    """Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line
+    as its answer, in order, while the
     list is read.
 
      The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in
@@ -176,8 +176,8 @@ def sync(
     client: AuthenticatedClient,
     body: str,
 ) -> Problem | str | None:
-    """Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in
-    order, while the
+    """Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line
+    as its answer, in order, while the
     list is read.
 
      The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in
@@ -221,8 +221,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: str,
 ) -> Response[Problem | str]:
-    """Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in
-    order, while the
+    """Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line
+    as its answer, in order, while the
     list is read.
 
      The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in
@@ -269,8 +269,8 @@ async def asyncio(
     client: AuthenticatedClient,
     body: str,
 ) -> Problem | str | None:
-    """Issues units to a list of users: each line `{"request_id", "user_id"}` has a line as its answer, in
-    order, while the
+    """Issues units to a list of users: each line `{"request_id", "user_id"}` (and `metadata`) has a line
+    as its answer, in order, while the
     list is read.
 
      The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in

@@ -1,0 +1,285 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.issue_body import IssueBody
+from ...models.problem import Problem
+from ...models.redeem_wish import RedeemWish
+from ...types import Response
+
+
+def _get_kwargs(
+    id: str,
+    request_id: str,
+    *,
+    body: RedeemWish,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/coupons/{id}/issues/{request_id}/redeem".format(
+            id=quote(str(id), safe=""),
+            request_id=quote(str(request_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> IssueBody | Problem | None:
+    if response.status_code == 200:
+        response_200 = IssueBody.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 201:
+        response_201 = IssueBody.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[IssueBody | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: RedeemWish,
+) -> Response[IssueBody | Problem]:
+    """Redeems an issued unit: its user has used it, once. Safe to repeat with the same id and reference.
+
+     Final: a redeemed unit is not voided. It still counts for its user and for the stock. A unit is also
+    redeemed while its
+    coupon is paused, closed or held by the emergency stop, and after its records were dropped.
+
+    Role of the key: `play`.
+
+    Args:
+        id (str):
+        request_id (str):
+        body (RedeemWish): The use of a unit.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IssueBody | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        request_id=request_id,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: RedeemWish,
+) -> IssueBody | Problem | None:
+    """Redeems an issued unit: its user has used it, once. Safe to repeat with the same id and reference.
+
+     Final: a redeemed unit is not voided. It still counts for its user and for the stock. A unit is also
+    redeemed while its
+    coupon is paused, closed or held by the emergency stop, and after its records were dropped.
+
+    Role of the key: `play`.
+
+    Args:
+        id (str):
+        request_id (str):
+        body (RedeemWish): The use of a unit.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IssueBody | Problem
+    """
+
+    return sync_detailed(
+        id=id,
+        request_id=request_id,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: RedeemWish,
+) -> Response[IssueBody | Problem]:
+    """Redeems an issued unit: its user has used it, once. Safe to repeat with the same id and reference.
+
+     Final: a redeemed unit is not voided. It still counts for its user and for the stock. A unit is also
+    redeemed while its
+    coupon is paused, closed or held by the emergency stop, and after its records were dropped.
+
+    Role of the key: `play`.
+
+    Args:
+        id (str):
+        request_id (str):
+        body (RedeemWish): The use of a unit.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[IssueBody | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        request_id=request_id,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    request_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: RedeemWish,
+) -> IssueBody | Problem | None:
+    """Redeems an issued unit: its user has used it, once. Safe to repeat with the same id and reference.
+
+     Final: a redeemed unit is not voided. It still counts for its user and for the stock. A unit is also
+    redeemed while its
+    coupon is paused, closed or held by the emergency stop, and after its records were dropped.
+
+    Role of the key: `play`.
+
+    Args:
+        id (str):
+        request_id (str):
+        body (RedeemWish): The use of a unit.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        IssueBody | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            request_id=request_id,
+            client=client,
+            body=body,
+        )
+    ).parsed

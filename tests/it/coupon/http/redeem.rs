@@ -1,0 +1,204 @@
+//! Redeeming units over HTTP.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::support::{ask, create, definition, look, send, service_and_redis, void};
+use crate::fault::support::PATIENCE;
+use crate::keys::http::support::key;
+use crate::support::eventually;
+use crate::support::service::{Answer, Service};
+
+async fn redeem(service: &Service, request: &str, redemption: &str, reference: &str) -> Answer {
+    let body = json!({"redemption_id": redemption, "reference": reference});
+    let path = format!("/v1/coupons/coffee/issues/{request}/redeem");
+    service.post(&path, body).await
+}
+
+fn assert_refused(answer: &Answer, status: u16, code: &str) {
+    assert_eq!(
+        (answer.status.as_u16(), &answer.body["code"]),
+        (status, &json!(code)),
+        "{}",
+        answer.text
+    );
+}
+
+#[tokio::test]
+async fn a_unit_is_redeemed_once_and_every_view_shows_it() {
+    let service = Service::start().await;
+    create(&service, "coffee", 5, &json!({})).await;
+    let issued = ask(&service, "coffee", "r1", "u1").await;
+    ask(&service, "coffee", "r2", "u2").await;
+    void(&service, "coffee", "r2").await;
+    ask(&service, "coffee", "r3", "u1").await;
+    let first = redeem(&service, "r1", "till-1", "=receipt 7").await;
+    assert_eq!(first.status, StatusCode::CREATED, "{}", first.text);
+    let used = &first.body["redeemed"];
+    assert_eq!(
+        (&first.body["result"], &used["redemption_id"], &used["reference"]),
+        (&json!("issued"), &json!("till-1"), &json!("=receipt 7"))
+    );
+    assert!(used["at"].as_str().is_some_and(|at| at.ends_with('Z')), "{used}");
+    let again = redeem(&service, "r1", "till-1", "=receipt 7").await;
+    assert_eq!(
+        (again.status, &again.body),
+        (StatusCode::OK, &first.body),
+        "{}",
+        again.text
+    );
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_refused(
+        &redeem(&service, "r1", "till-1", "other").await,
+        422,
+        "redemption-id-reused",
+    );
+    assert_refused(&redeem(&service, "r1", "till-2", "=receipt 7").await, 409, "redeemed");
+    assert_refused(&redeem(&service, "r2", "till-1", "x").await, 409, "not-issued");
+    assert_refused(&redeem(&service, "r3", "till-1", "x").await, 409, "not-issued");
+    assert_refused(&redeem(&service, "nobody", "till-1", "x").await, 404, "issue-not-found");
+    assert_refused(&void(&service, "coffee", "r1").await, 409, "redeemed");
+    for (body, field) in [
+        (json!({"redemption_id": "a b", "reference": "x"}), "redemption_id"),
+        (json!({"redemption_id": "a", "reference": ""}), "reference"),
+        (json!({"redemption_id": "a"}), "reference"),
+    ] {
+        let wrong = service.post("/v1/coupons/coffee/issues/r1/redeem", body).await;
+        assert_refused(&wrong, 422, "invalid-request");
+        assert_eq!(wrong.body["errors"][0]["field"], field, "{}", wrong.text);
+    }
+    assert_eq!(look(&service, "coffee", "r1").await.body, first.body);
+    let repeat = ask(&service, "coffee", "r1", "u1").await;
+    assert_eq!(
+        (repeat.status, &repeat.body),
+        (StatusCode::OK, &issued.body),
+        "as it was answered"
+    );
+    let row = eventually(PATIENCE, "the list shows it", async || {
+        let list = service.get("/v1/coupons/coffee/issues").await.body;
+        let row = list["items"].as_array()?.first()?.clone();
+        row["redeemed"].is_object().then_some(row)
+    })
+    .await;
+    assert_eq!(row["redeemed"], *used);
+    let csv = [("accept", "text/csv")];
+    let (_, _, text) = send(&service, reqwest::Method::GET, "/v1/coupons/coffee/issues", &csv, "").await;
+    assert!(text.lines().any(|line| line.contains("till-1,'=receipt 7")), "{text}");
+    let metrics = service.get("/metrics").await.text;
+    for (result, count) in [("redeemed", 1), ("replayed", 1), ("refused", 5)] {
+        let line = format!("jackpot_coupon_redemptions_total{{coupon=\"coffee\",result=\"{result}\"}} {count}");
+        assert!(metrics.contains(&line), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_unit_is_redeemed_also_while_the_coupon_takes_nothing() {
+    let service = Service::start().await;
+    create(&service, "coffee", 5, &json!({})).await;
+    for n in 1..=3 {
+        ask(&service, "coffee", &format!("r{n}"), &format!("u{n}")).await;
+    }
+    let reason = || json!({"reason": "a test"});
+    service.post("/v1/coupons/coffee/pause", reason()).await;
+    assert_eq!(redeem(&service, "r1", "till-1", "x").await.status, StatusCode::CREATED);
+    let stopped = service.post("/v1/emergency-stop", reason()).await;
+    assert!(stopped.status.is_success(), "{}", stopped.text);
+    eventually(PATIENCE, "the stop holds it", async || {
+        let refused = ask(&service, "coffee", "new", "u9").await;
+        (refused.body["code"] == "stopped").then_some(())
+    })
+    .await;
+    assert_eq!(redeem(&service, "r2", "till-1", "x").await.status, StatusCode::CREATED);
+    service.post("/v1/emergency-start", reason()).await;
+    service.post("/v1/coupons/coffee/close", reason()).await;
+    assert_eq!(redeem(&service, "r3", "till-1", "x").await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_till_needs_a_play_key_that_may_name_the_coupon() {
+    let service = Service::start().await;
+    create(&service, "coffee", 5, &json!({})).await;
+    for n in 1..=2 {
+        ask(&service, "coffee", &format!("r{n}"), &format!("u{n}")).await;
+    }
+    for (name, options, status) in [
+        ("reader", &["--role", "read"][..], 403),
+        ("other", &["--role", "play", "--only", "coupon:tea"], 403),
+        ("till", &["--role", "play", "--only", "coupon:coffee"], 201),
+        ("any", &["--role", "play"], 201),
+    ] {
+        let asking = key(&service, name, options).await;
+        let request = if name == "any" { "r2" } else { "r1" };
+        let path = format!("/v1/coupons/coffee/issues/{request}/redeem");
+        let body = json!({"redemption_id": "till-1", "reference": "x"});
+        let answer = asking.request(reqwest::Method::POST, &path).json(&body).send().await;
+        assert_eq!(answer.expect("an answer").status().as_u16(), status, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_unit_of_a_retired_coupon_is_redeemed_once_from_the_ledger() {
+    let (service, redis) = service_and_redis(&[]).await;
+    create(&service, "coffee", 5, &json!({})).await;
+    for n in 1..=4 {
+        ask(&service, "coffee", &format!("r{n}"), &format!("u{n}")).await;
+    }
+    void(&service, "coffee", "r3").await;
+    let before = redeem(&service, "r1", "till-1", "x").await;
+    let ends = definition(5, &json!({"ends_at": "2020-01-01T00:00:00Z"}));
+    assert_eq!(service.put("/v1/coupons/coffee", ends).await.status, StatusCode::OK);
+    let mut connection = redis.connection().await;
+    eventually(PATIENCE, "its records are gone", async || {
+        redis::cmd("HSET")
+            .arg("cp:{coffee}:state")
+            .arg(&["over_version", "2", "over_age", "999999999", "over_looked", "1"])
+            .exec_async(&mut connection)
+            .await
+            .expect("HSET");
+        let records = redis::cmd("EXISTS").arg("cp:{coffee}:requests").to_owned();
+        let records: u64 = records.query_async(&mut connection).await.expect("EXISTS");
+        (records == 0).then_some(())
+    })
+    .await;
+    let again = redeem(&service, "r1", "till-1", "x").await;
+    assert_eq!(
+        (again.status, &again.body),
+        (StatusCode::OK, &before.body),
+        "{}",
+        again.text
+    );
+    assert_refused(
+        &redeem(&service, "r1", "till-1", "y").await,
+        422,
+        "redemption-id-reused",
+    );
+    assert_refused(&redeem(&service, "r1", "till-2", "x").await, 409, "redeemed");
+    assert_refused(&redeem(&service, "r3", "till-1", "x").await, 409, "not-issued");
+    assert_refused(&redeem(&service, "nobody", "till-1", "x").await, 404, "issue-not-found");
+    assert_refused(&void(&service, "coffee", "r1").await, 409, "redeemed");
+    // Eight tills want two units at once.
+    let tills = (0..8).map(|till| {
+        let (service, request) = (&service, format!("r{}", 2 + 2 * (till % 2)));
+        async move {
+            eventually(PATIENCE, "the till is answered", async || {
+                let answer = redeem(service, &request, &format!("till-{till}"), "x").await;
+                (answer.status != StatusCode::SERVICE_UNAVAILABLE).then_some((request.clone(), answer))
+            })
+            .await
+        }
+    });
+    let answers = futures_util::future::join_all(tills).await;
+    for request in ["r2", "r4"] {
+        let of = answers.iter().filter(|(of, _)| of == request).map(|(_, answer)| answer);
+        let (won, lost): (Vec<_>, Vec<_>) = of.partition(|answer| answer.status == StatusCode::CREATED);
+        assert_eq!((won.len(), lost.len()), (1, 3), "{request}");
+        lost.into_iter()
+            .for_each(|answer| assert_refused(answer, 409, "redeemed"));
+        let shown: Value = eventually(PATIENCE, "the ledger has it", async || {
+            let shown = look(&service, "coffee", request).await.body;
+            shown["redeemed"].is_object().then_some(shown)
+        })
+        .await;
+        assert_eq!(shown, won[0].body);
+    }
+}
