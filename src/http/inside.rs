@@ -19,7 +19,8 @@ use tokio::sync::OnceCell;
 
 use super::auth::Caller;
 use super::problem::Problem;
-use super::{envelope, request_id};
+use super::routes::{Routes, Table};
+use super::{Web, envelope, request_id};
 use crate::telemetry::request;
 
 /// The media type of bodies.
@@ -44,7 +45,28 @@ struct Thread {
     served: OnceCell<Served>,
 }
 
-/// A request of a page.
+/// The API for threads that serve no connections.
+#[derive(Clone)]
+pub struct Api(Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
+
+impl Api {
+    /// The API of these routes.
+    ///
+    /// # Errors
+    /// A description that can't be serialized.
+    pub fn new(web: Web, routes: Routes) -> Result<Self, serde_json::Error> {
+        let table = Table::new(web, routes, false)?;
+        Ok(Self(Arc::new(move |config| table.mount_api(config))))
+    }
+
+    /// The API of this thread. Its handlers start tasks that stay on the thread, so they need a `LocalSet`.
+    #[must_use]
+    pub fn on_this_thread(&self) -> Inside {
+        Inside::new(Arc::clone(&self.0))
+    }
+}
+
+/// A request of a page, or of another part of this process.
 pub struct ApiCall<'a> {
     pub method: Method,
     /// With its query.

@@ -1,0 +1,201 @@
+//! One message: the call of the API in this process, tried until its answer is final, and the answer or dead letter that goes
+//! out for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_http::Payload;
+use actix_web::body::to_bytes;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tracing::{info, warn};
+
+use super::letter::{Place, dead_letter, reply};
+use super::message::{self, Request, Unreadable};
+use crate::broker::{Broker, Message, Record};
+use crate::http::auth::{Caller, Role};
+use crate::http::inside::{ApiCall, Inside};
+use crate::http::problem::{FieldError, Problem};
+use crate::keys::KeyStore;
+use crate::random;
+use crate::telemetry::{MessageResult, Metrics};
+
+const PASS: HeaderName = HeaderName::from_static("x-room-pass");
+
+/// The first wait after a failure. It doubles with each one.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// The longest wait. A try is a call in this process, and a stop or a limit ends at any time.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// What the calls of an instance share.
+pub(super) struct Calls {
+    pub inside: Inside,
+    pub keys: Arc<KeyStore>,
+    /// Name of the key that messages count as.
+    pub key: String,
+    pub broker: Arc<Broker>,
+    pub reply_topic: Option<String>,
+    pub dead_letter_topic: String,
+    pub metrics: Arc<Metrics>,
+}
+
+impl Calls {
+    /// Ends when the effect of the message is durable, and what goes out for it too.
+    pub(super) async fn take(&self, place: &Place, record: &Record) {
+        let request = match message::parse(&record.content) {
+            Ok(request) => request,
+            Err(unreadable) => {
+                let letter = dead_letter(place, record, &shown(&problem_of(unreadable)));
+                self.send(&self.dead_letter_topic, letter).await;
+                self.metrics.intake.done(MessageResult::Unreadable);
+                return;
+            }
+        };
+        let (status, body) = self.answer(&request, record).await;
+        if status.is_success() {
+            if let Some(topic) = &self.reply_topic {
+                let answer = reply(place, record, &request, status.as_u16(), &body);
+                self.send(topic, answer).await;
+            }
+            self.metrics.intake.done(MessageResult::Taken);
+        } else {
+            let problem = serde_json::from_slice(&body).unwrap_or_else(|_| json!({"status": status.as_u16()}));
+            self.send(&self.dead_letter_topic, dead_letter(place, record, &problem))
+                .await;
+            self.metrics.intake.done(MessageResult::Refused);
+        }
+    }
+
+    /// The final answer.
+    async fn answer(&self, request: &Request, record: &Record) -> (StatusCode, Bytes) {
+        let mut retry = Retry::new(&self.metrics);
+        loop {
+            let cause = match self.call(request, record).await {
+                Ok((status, body)) if is_final(status) => return (status, body),
+                Ok((status, body)) => format!("{status}: {}", String::from_utf8_lossy(&body)),
+                Err(cause) => cause,
+            };
+            retry.wait(&cause).await;
+        }
+    }
+
+    async fn call(&self, request: &Request, record: &Record) -> Result<(StatusCode, Bytes), String> {
+        let caller = self.caller()?;
+        let pass = record.pass.as_deref().map(|pass| {
+            // A header that is not text is an invalid pass, not a missing one.
+            (
+                PASS,
+                HeaderValue::from_str(pass).unwrap_or(HeaderValue::from_static("")),
+            )
+        });
+        let call = ApiCall {
+            method: Method::POST,
+            path: &request.path(),
+            caller: Some(&caller),
+            content: Payload::from(request.body.clone()),
+            headers: pass.into_iter().collect(),
+        };
+        let answer = self.inside.call(call).await.map_err(|problem| problem.to_string())?;
+        let status = answer.status();
+        let body = to_bytes(answer.into_body()).await.map_err(|error| error.to_string())?;
+        Ok((status, body))
+    }
+
+    /// The key is looked for at each call: it may be revoked, or made again.
+    fn caller(&self) -> Result<Caller, String> {
+        let name = &self.key;
+        let known = self.keys.called(name);
+        let known = known.ok_or_else(|| format!("setting intake.key: there is no valid API key named {name}"))?;
+        let caller = Caller::of_session(known);
+        if caller.role().allows(Role::Play) {
+            return Ok(caller);
+        }
+        Err(format!(
+            "setting intake.key: the API key {name} has the role {}, and messages need play",
+            caller.role()
+        ))
+    }
+
+    /// Sends until it is on the broker's disk.
+    async fn send(&self, topic: &str, message: Message) {
+        let mut retry = Retry::new(&self.metrics);
+        while let Some(error) = self.broker.send(topic, std::slice::from_ref(&message)).await.stopped {
+            retry.wait(&format!("{topic}: {error}")).await;
+        }
+    }
+}
+
+/// 2xx, and every refusal that stays one. A key that is gone or at its limit, a stop and a failure do not stay.
+fn is_final(status: StatusCode) -> bool {
+    let passes = [
+        StatusCode::UNAUTHORIZED,
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    status.is_success() || (status.is_client_error() && !passes.contains(&status))
+}
+
+fn problem_of(unreadable: Unreadable) -> Problem {
+    match unreadable {
+        Unreadable::Json(rule) => Problem::invalid_json(format!("the message {rule}")),
+        Unreadable::Member(name, rule) => Problem::invalid_request(vec![FieldError::new(name, rule)]),
+    }
+}
+
+fn shown(problem: &Problem) -> Value {
+    json!(problem.body())
+}
+
+/// The tries of one message. While it waits it counts as one that does.
+struct Retry<'a> {
+    metrics: &'a Metrics,
+    next: Duration,
+    waits: bool,
+}
+
+impl<'a> Retry<'a> {
+    fn new(metrics: &'a Metrics) -> Self {
+        Self {
+            metrics,
+            next: FIRST_WAIT,
+            waits: false,
+        }
+    }
+
+    async fn wait(&mut self, cause: &str) {
+        self.metrics.intake.retries.inc();
+        if !std::mem::replace(&mut self.waits, true) && self.metrics.intake.retrying.inc() == 0 {
+            warn!(cause, "messages of the broker wait for another try");
+        }
+        let wait = self.next;
+        self.next = (wait * 2).min(LONGEST_WAIT);
+        // Jitter of up to a quarter, so that those that failed together do not all come back together.
+        let jitter = random::bytes::<1>().map_or(0, |[byte]| u32::from(byte));
+        tokio::time::sleep(wait + wait * jitter / 1_024).await;
+    }
+}
+
+impl Drop for Retry<'_> {
+    fn drop(&mut self) {
+        if self.waits && self.metrics.intake.retrying.dec() == 1 {
+            info!("no message of the broker waits for another try");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_not_final() {
+        for status in [200, 201, 202, 400, 403, 404, 409, 410, 413, 415, 422] {
+            assert!(is_final(StatusCode::from_u16(status).expect("a status")), "{status}");
+        }
+        for status in [302, 401, 408, 429, 500, 502, 503, 504] {
+            assert!(!is_final(StatusCode::from_u16(status).expect("a status")), "{status}");
+        }
+    }
+}
