@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tracing::{info, warn};
 
 use super::letter::{Place, dead_letter, reply};
-use super::message::{self, Request, Unreadable};
+use super::message::{self, Kind, Request, Unreadable};
 use crate::broker::{Broker, Message, Record};
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Inside};
@@ -42,8 +42,9 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Ends when the effect of the message is durable, and what goes out for it too.
-    pub(super) async fn take(&self, place: &Place, record: &Record) {
+    /// Ends when the effect of the message is durable, and what goes out for it too. `late`: an instance that died may have
+    /// taken it, longer ago than the ids of entries are remembered.
+    pub(super) async fn take(&self, place: &Place, record: &Record, late: bool) {
         let request = match message::parse(&record.content) {
             Ok(request) => request,
             Err(unreadable) => {
@@ -53,6 +54,13 @@ impl Calls {
                 return;
             }
         };
+        // The records of a coupon outlast it, so a repeat of an issue is known.
+        if late && request.kind == Kind::Entry {
+            self.send(&self.dead_letter_topic, dead_letter(place, record, &repeat_too_late()))
+                .await;
+            self.metrics.intake.done(MessageResult::Refused);
+            return;
+        }
         let (status, body) = self.answer(&request, record).await;
         if status.is_success() {
             if let Some(topic) = &self.reply_topic {
@@ -146,6 +154,16 @@ fn problem_of(unreadable: Unreadable) -> Problem {
 
 fn shown(problem: &Problem) -> Value {
     json!(problem.body())
+}
+
+/// A problem that HTTP does not have: there the client knows whether it repeats.
+fn repeat_too_late() -> Value {
+    json!({
+        "title": "It may have been taken before",
+        "code": "repeat-too-late",
+        "detail": "An instance that had begun messages up to this one was killed, and none went on for longer than \
+                   fairness.retention_s. If the ledger does not have the entry, send it again.",
+    })
 }
 
 /// The tries of one message. While it waits it counts as one that does.

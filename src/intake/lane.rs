@@ -22,6 +22,8 @@ use crate::stopping::Stopping;
 
 /// Messages beyond the written position. A kill repeats at most these.
 const MOST_AHEAD: usize = 5_000;
+/// Messages that are passed on at once. So many may be beyond [`MOST_AHEAD`].
+const BATCH: usize = 500;
 /// Bytes of their contents.
 const MOST_AHEAD_BYTES: usize = 64 << 20;
 /// Batches that are read ahead.
@@ -47,6 +49,9 @@ pub(super) struct Lane {
     pub token: i64,
     /// Where to begin; `None`: with the first message.
     pub position: Option<i64>,
+    /// Its instance died so long ago that repeats of what it took are not known any more: its messages of before this time,
+    /// in ms since 1970.
+    pub late_before_ms: Option<i64>,
     /// Begins when the lane should be given back.
     pub end: Stopping,
 }
@@ -60,6 +65,21 @@ struct State {
     saving: Option<LocalBoxFuture<'static, Saved>>,
     /// Messages after the last one that was read.
     after: u64,
+    /// Messages that were read.
+    read: usize,
+    /// The instance that died had begun no message after this position.
+    late_to: i64,
+}
+
+impl State {
+    fn add(&mut self, record: Record) {
+        if self.read < MOST_AHEAD + BATCH {
+            self.read += 1;
+            self.late_to = record.position;
+        }
+        self.after = record.after;
+        self.order.add(record);
+    }
 }
 
 struct Saved {
@@ -91,6 +111,8 @@ impl Lane {
             unsaved: 0,
             saving: None,
             after: 0,
+            read: 0,
+            late_to: i64::MIN,
         };
         let mut ticks = ticks();
         let mut ends = false;
@@ -102,8 +124,7 @@ impl Lane {
             tokio::select! {
                 Some(batch) = records.recv(), if has_room && !ends => {
                     for record in batch {
-                        state.after = record.after;
-                        state.order.add(record);
+                        state.add(record);
                     }
                 }
                 Some(record) = state.calls.next() => state.unsaved += state.order.done(&record),
@@ -126,9 +147,11 @@ impl Lane {
         while state.calls.len() < self.shared.max_in_flight {
             let Some(record) = state.order.begin() else { return };
             let (shared, lane) = (Rc::clone(&self.shared), self.name.clone());
+            let is_old = self.late_before_ms.is_some_and(|before| record.at_ms < before);
+            let late = is_old && record.position <= state.late_to;
             state.calls.push(Box::pin(async move {
                 let topic = shared.topic.clone();
-                shared.calls.take(&Place { topic, lane }, &record).await;
+                shared.calls.take(&Place { topic, lane }, &record, late).await;
                 record
             }));
         }
@@ -239,15 +262,17 @@ async fn read_on(
         *from = Some(gap.begins);
     }
     loop {
-        let records = reader.next().await?;
+        let mut records = reader.next().await?;
         if metrics.broker_up(topic, true) {
             info!(topic, "the broker's messages can be read");
         }
-        let Some(last) = records.last() else { continue };
-        let next = last.position.saturating_add(1);
-        if send.send(records).await.is_err() {
-            return Ok(());
+        while !records.is_empty() {
+            let rest = records.split_off(records.len().min(BATCH));
+            let next = records.last().map(|last| last.position.saturating_add(1));
+            if send.send(std::mem::replace(&mut records, rest)).await.is_err() {
+                return Ok(());
+            }
+            *from = next.or(*from);
         }
-        *from = Some(next);
     }
 }

@@ -7,6 +7,9 @@ use crate::sql::Sql;
 /// Longest lease; see `ledger::projector::lease`.
 const LONGEST_MS: i64 = 300_000;
 
+/// How long the row of an instance that died is kept. It tells when the instance can have worked last.
+const REMEMBERED_MS: i64 = 90 * 24 * 3_600_000;
+
 /// The position of a lane before its first message.
 const NONE: i64 = -1;
 
@@ -31,6 +34,15 @@ pub(super) struct Row {
     pub token: i64,
     /// No other instance takes its messages.
     pub is_free: bool,
+    /// The instance that had it did not give it back.
+    pub left: Option<Left>,
+}
+
+/// When an instance that died can have worked last, by the database's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Left {
+    pub until_ms: i64,
+    pub ago_ms: i64,
 }
 
 /// The lanes, and the instances that share them.
@@ -85,8 +97,12 @@ impl Positions {
     pub(super) async fn look(&self) -> Result<Look, sqlx::Error> {
         let alive = self.alive();
         let text = format!(
-            "SELECT lane, position, token, CASE WHEN holder = '' OR holder = $2 OR holder NOT IN ({alive}) THEN 1 ELSE 0 END \
-             AS is_free FROM intake_lanes WHERE name = $3 AND topic = $4 ORDER BY lane"
+            "SELECT l.lane AS lane, l.position AS position, l.token AS token, l.holder AS holder, {} AS now_ms, \
+             COALESCE(h.until_ms, l.saved_ms) AS until_ms, \
+             CAST(CASE WHEN l.holder = '' OR l.holder = $2 OR l.holder NOT IN ({alive}) THEN 1 ELSE 0 END AS BIGINT) AS is_free \
+             FROM intake_lanes AS l LEFT JOIN holders AS h ON h.kind = $1 AND h.name = l.holder \
+             WHERE l.name = $3 AND l.topic = $4 ORDER BY l.lane",
+            self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(text))
             .bind(self.kind())
@@ -97,15 +113,18 @@ impl Positions {
         let mut rows = Vec::with_capacity(found.len());
         for row in &found {
             let position: i64 = row.try_get("position")?;
+            let holder: String = row.try_get("holder")?;
+            let until_ms: i64 = row.try_get("until_ms")?;
+            let now_ms: i64 = row.try_get("now_ms")?;
             rows.push(Row {
                 lane: row.try_get("lane")?,
                 position: (position != NONE).then_some(position),
                 token: row.try_get("token")?,
-                is_free: row
-                    .try_get::<i32, _>("is_free")
-                    .map(i64::from)
-                    .or_else(|_| row.try_get::<i64, _>("is_free"))?
-                    == 1,
+                is_free: row.try_get::<i64, _>("is_free")? == 1,
+                left: (!holder.is_empty()).then_some(Left {
+                    until_ms,
+                    ago_ms: now_ms - until_ms,
+                }),
             });
         }
         let count = format!("SELECT COUNT(*) FROM ({alive}) AS alive");
@@ -160,13 +179,20 @@ impl Positions {
         self.sql.writing(work).await
     }
 
-    /// This instance takes no messages any more: what it still holds is free.
+    /// This instance takes no messages any more: what it still holds is free, and was left just now.
     pub(super) async fn leave(&self) -> Result<(), sqlx::Error> {
-        let text = format!(
-            "DELETE FROM holders WHERE kind = $1 AND (name = $2 OR until_ms < {} - {LONGEST_MS})",
-            self.sql.now_ms()
-        );
-        let delete = sqlx::query(AssertSqlSafe(text)).bind(self.kind()).bind(&self.instance);
-        self.sql.execute(delete).await.map(drop)
+        let now = self.sql.now_ms();
+        let free = format!("UPDATE holders SET until_ms = {now} - 1 WHERE kind = $1 AND name = $2");
+        let forget =
+            format!("DELETE FROM holders WHERE kind = $1 AND name <> $2 AND until_ms < {now} - {REMEMBERED_MS}");
+        let work = async {
+            let mut tx = self.sql.begin().await?;
+            for text in [free, forget] {
+                let statement = sqlx::query(AssertSqlSafe(text)).bind(self.kind()).bind(&self.instance);
+                statement.execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        };
+        self.sql.writing(work).await
     }
 }

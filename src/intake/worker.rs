@@ -13,7 +13,7 @@ use tracing::{debug, error, info, warn};
 
 use super::call::Calls;
 use super::lane::{Lane, Shared};
-use super::positions::Positions;
+use super::positions::{Left, Positions};
 use crate::broker::Broker;
 use crate::http::inside::Api;
 use crate::keys::KeyStore;
@@ -28,6 +28,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const LOOK_FOR_LANES: Duration = Duration::from_secs(15);
 /// For messages on their way when the service stops. What is cut off is taken again.
 const LAST: Duration = Duration::from_secs(5);
+
+/// How far the clocks of broker and database may be apart, in ms.
+const CLOCKS_APART_MS: i64 = 120_000;
 
 /// What intake needs.
 pub struct Intake {
@@ -120,12 +123,16 @@ struct Sharing {
     lanes: Vec<String>,
     looked_at: Option<Instant>,
     held: BTreeMap<String, Held>,
+    /// How long ids of entries are remembered.
+    retention_ms: i64,
 }
 
 impl Sharing {
     fn new(intake: Intake) -> Self {
         let of = &intake.settings.intake;
         let lease_ms = i64::try_from(intake.settings.ledger.lease_ms).unwrap_or(i64::MAX);
+        let retention_ms = intake.settings.fairness.retention_s.saturating_mul(1_000);
+        let retention_ms = i64::try_from(retention_ms).unwrap_or(i64::MAX);
         let shared = Shared {
             positions: Positions {
                 sql: intake.sql,
@@ -151,6 +158,7 @@ impl Sharing {
             lanes: Vec::new(),
             looked_at: None,
             held: BTreeMap::new(),
+            retention_ms,
         }
     }
 
@@ -187,12 +195,19 @@ impl Sharing {
                 name: row.lane.clone(),
                 token,
                 position: row.position,
+                late_before_ms: self.late_before_ms(row.left),
                 end: end.clone(),
             };
             let task = spawn_local(lane.run());
             self.held.insert(row.lane, Held { end, task });
         }
         Ok(())
+    }
+
+    /// Messages of before this time may be repeats that are not known any more.
+    fn late_before_ms(&self, left: Option<Left>) -> Option<i64> {
+        let left = left.filter(|left| left.ago_ms > self.retention_ms)?;
+        Some(left.until_ms.saturating_add(CLOCKS_APART_MS))
     }
 
     async fn find_lanes(&mut self) -> Result<(), sqlx::Error> {

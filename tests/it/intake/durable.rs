@@ -1,10 +1,12 @@
 //! Whatever dies: no message is lost, and none counts twice.
 
+use jackpot::sql::Sql;
+
 use super::bus::{Bus, send};
-use super::{DEADLINE, content, entry, service, taken_once};
+use super::{DEADLINE, beside, content, entry, service, taken_once};
 use crate::fault::support::own_redis;
 use crate::support::eventually;
-use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;
 
@@ -81,17 +83,7 @@ async fn another_instance_goes_on_where_a_killed_one_was() {
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .chain(of_redis)
         .collect();
-    // One Ed25519 key signs for the ledger.
-    let directory = Service::directory();
-    for file in ["signing.keys", "keys.toml"] {
-        std::fs::copy(first.data_dir().join(file), directory.path().join(file)).expect("a copy");
-    }
-    std::fs::copy(
-        first.data_dir().join("operator.key"),
-        directory.path().join("operator.key"),
-    )
-    .expect("a copy");
-    let second = Service::start_in(directory, &shared).await;
+    let second = Service::start_in(beside(&first), &shared).await;
     bus.send(requests(COUNT)).await;
     until_taken(&first, 500).await;
     first.kill9();
@@ -199,4 +191,38 @@ async fn a_stream_that_is_missing_is_named_and_found_when_it_is_made() {
     bus.nats.stream("requests", "requests").await;
     bus.send(requests(5)).await;
     bus.outcome(5).await;
+}
+
+/// Nobody took messages for longer than ids are remembered: what may have been taken is not taken again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn entries_that_may_be_repeats_of_forgotten_ones_are_dead_letters() {
+    let bus = Bus::start().await;
+    let mut service = service(&bus.environment(), &[("JACKPOT__FAIRNESS__RETENTION_S", "60")]).await;
+    bus.send(requests(50)).await;
+    bus.outcome(50).await;
+    service.kill9();
+    bus.send(requests(60).skip(50)).await;
+    // As if it had died long ago, with a position that was not written.
+    let sql = Sql::open(&settings(""), service.data_dir()).await.expect("the ledger");
+    for text in [
+        "UPDATE holders SET until_ms = until_ms - 65000 WHERE kind LIKE 'intake:%'",
+        "UPDATE intake_lanes SET position = 41",
+    ] {
+        assert_eq!(sql.execute(sqlx::query(text)).await.expect("a change"), 1, "{text}");
+    }
+    sql.close().await;
+    service.restart().await;
+    let (answers, dead) = bus.outcome(70).await;
+    assert_eq!((answers.len(), dead.len()), (50, 20));
+    assert!(
+        dead.iter()
+            .all(|one| content(one)["problem"]["code"] == "repeat-too-late")
+    );
+    taken_once(&service, &answers, 50).await;
+    // From here on it is as always.
+    service.kill9();
+    service.restart().await;
+    bus.send(requests(65).skip(60)).await;
+    let (answers, _) = bus.outcome(75).await;
+    taken_once(&service, &answers, 55).await;
 }

@@ -2,13 +2,16 @@
 
 mod bus;
 mod durable;
+mod log;
 mod meaning;
+mod rate;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::brokers::Kept;
 use crate::support::service::Service;
@@ -48,6 +51,15 @@ async fn service(environment: &[(String, String)], more: &[(&str, &str)]) -> Ser
     assert_eq!(defined.status, StatusCode::CREATED, "{}", defined.text);
     make_key(&service, &["--role", "play"]);
     service
+}
+
+/// The data directory of a second instance: the same keys and signing key.
+fn beside(first: &Service) -> TempDir {
+    let directory = Service::directory();
+    for file in ["signing.keys", "keys.toml", "operator.key"] {
+        std::fs::copy(first.data_dir().join(file), directory.path().join(file)).expect("a copy");
+    }
+    directory
 }
 
 fn make_key(service: &Service, rights: &[&str]) {

@@ -7,6 +7,7 @@ pub mod brokers;
 pub mod browser;
 pub mod cluster;
 pub mod fixture;
+pub mod gate;
 pub mod given;
 mod http;
 pub mod ledger_db;
