@@ -1,8 +1,9 @@
 //! One message: the call of the API in this process, tried until its answer is final, and the answer or dead letter that goes
 //! out for it.
 
+use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_http::Payload;
 use actix_web::body::to_bytes;
@@ -29,6 +30,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// The longest wait. A try is a call in this process, and a stop or a limit ends at any time.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
+/// Between two lines about other causes.
+const BETWEEN_LINES: Duration = Duration::from_secs(1);
+
 /// What the calls of an instance share.
 pub(super) struct Calls {
     pub inside: Inside,
@@ -39,6 +43,8 @@ pub(super) struct Calls {
     pub reply_topic: Option<String>,
     pub dead_letter_topic: String,
     pub metrics: Arc<Metrics>,
+    /// Why messages wait, as it was logged last, and when.
+    pub logged: RefCell<Option<(Instant, String)>>,
 }
 
 impl Calls {
@@ -78,7 +84,7 @@ impl Calls {
 
     /// The final answer.
     async fn answer(&self, request: &Request, record: &Record) -> (StatusCode, Bytes) {
-        let mut retry = Retry::new(&self.metrics);
+        let mut retry = Retry::new(self);
         loop {
             let cause = match self.call(request, record).await {
                 Ok((status, body)) if is_final(status) => return (status, body),
@@ -128,7 +134,7 @@ impl Calls {
 
     /// Sends until it is on the broker's disk.
     async fn send(&self, topic: &str, message: Message) {
-        let mut retry = Retry::new(&self.metrics);
+        let mut retry = Retry::new(self);
         while let Some(error) = self.broker.send(topic, std::slice::from_ref(&message)).await.stopped {
             retry.wait(&format!("{topic}: {error}")).await;
         }
@@ -168,28 +174,30 @@ fn repeat_too_late() -> Value {
 
 /// The tries of one message. While it waits it counts as one that does.
 struct Retry<'a> {
-    metrics: &'a Metrics,
+    calls: &'a Calls,
     next: Duration,
     waits: bool,
 }
 
 impl<'a> Retry<'a> {
-    fn new(metrics: &'a Metrics) -> Self {
+    fn new(calls: &'a Calls) -> Self {
         Self {
-            metrics,
+            calls,
             next: FIRST_WAIT,
             waits: false,
         }
     }
 
     async fn wait(&mut self, cause: &str) {
-        self.metrics.intake.retries.inc();
-        if !std::mem::replace(&mut self.waits, true) && self.metrics.intake.retrying.inc() == 0 {
-            warn!(cause, "messages of the broker wait for another try");
+        let metrics = &self.calls.metrics.intake;
+        metrics.retries.inc();
+        if !std::mem::replace(&mut self.waits, true) {
+            metrics.retrying.inc();
         }
+        self.calls.log(cause);
         let wait = self.next;
         self.next = (wait * 2).min(LONGEST_WAIT);
-        // Jitter of up to a quarter, so that those that failed together do not all come back together.
+        // Jitter of up to a quarter, so that messages that failed together do not all come back together.
         let jitter = random::bytes::<1>().map_or(0, |[byte]| u32::from(byte));
         tokio::time::sleep(wait + wait * jitter / 1_024).await;
     }
@@ -197,8 +205,23 @@ impl<'a> Retry<'a> {
 
 impl Drop for Retry<'_> {
     fn drop(&mut self) {
-        if self.waits && self.metrics.intake.retrying.dec() == 1 {
+        if self.waits && self.calls.metrics.intake.retrying.dec() == 1 {
+            self.calls.logged.take();
             info!("no message of the broker waits for another try");
+        }
+    }
+}
+
+impl Calls {
+    /// A line for each cause, and not for each message: many wait for the same one.
+    fn log(&self, cause: &str) {
+        let mut logged = self.logged.borrow_mut();
+        let is_known = logged
+            .as_ref()
+            .is_some_and(|(at, last)| last == cause || at.elapsed() < BETWEEN_LINES);
+        if !is_known {
+            warn!(cause, "messages of the broker wait for another try");
+            *logged = Some((Instant::now(), cause.to_owned()));
         }
     }
 }

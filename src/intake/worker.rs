@@ -1,5 +1,6 @@
 //! The part of the service that takes messages: a thread of its own, which shares the lanes with the other instances.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
@@ -151,6 +152,7 @@ impl Sharing {
                 reply_topic: Some(of.reply_topic.clone()).filter(|topic| !topic.is_empty()),
                 dead_letter_topic: of.dead_letter_topic.clone(),
                 metrics: intake.metrics,
+                logged: RefCell::default(),
             },
         };
         Self {

@@ -17,7 +17,7 @@ use crate::support::brokers::Kept;
 use crate::support::service::Service;
 use crate::support::{eventually, given};
 
-const DEADLINE: Duration = Duration::from_mins(2);
+const DEADLINE: Duration = Duration::from_secs(90);
 
 /// Name of the key that messages count as.
 const KEY: &str = "games";
@@ -46,7 +46,10 @@ async fn service(environment: &[(String, String)], more: &[(&str, &str)]) -> Ser
     let all: Vec<_> = own.chain(more.iter().copied()).collect();
     let service = Service::start_with(&all).await;
     // Nobody wins, so the pool counts the entries.
-    let document = given::document("spring", &json!({"odds": {"total": 1000, "ranks": []}}));
+    let document = given::document(
+        "spring",
+        &json!({"odds": {"total": 1000, "ranks": []}, "reverse_within_s": 60}),
+    );
     let defined = service.put("/v1/jackpots/spring", document).await;
     assert_eq!(defined.status, StatusCode::CREATED, "{}", defined.text);
     make_key(&service, &["--role", "play"]);
