@@ -109,10 +109,10 @@ pub(super) async fn compose(
         (kinds, &capabilities),
         console,
     );
-    workers.extend(intake(settings, (&web, &routes), ledger, instance)?);
+    workers.extend(intake(settings, (&web, &routes), ledger, &instance)?);
     Ok(Parts {
-        routes,
         web,
+        routes,
         workers,
         projector,
         known,
@@ -124,14 +124,14 @@ fn intake(
     settings: &Settings,
     (web, routes): (&Web, &Routes),
     ledger: &Ledger,
-    instance: String,
+    instance: &str,
 ) -> Result<Option<Worker>, AppError> {
     if settings.intake.connection.is_empty() {
         return Ok(None);
     }
     let api = Api::new(web.clone(), routes.clone()).map_err(|error| AppError::Capability(error.into()))?;
     let shared = (Arc::clone(&web.keys), Arc::clone(&web.metrics));
-    let intake = Intake::new(settings, shared, ledger.sql.clone(), &instance, api);
+    let intake = Intake::new(settings, shared, ledger.sql.clone(), instance, api);
     Ok(intake.map(|intake| Worker {
         name: "the intake of a broker's messages",
         until: Until::Served,

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_http::Payload;
-use actix_web::body::to_bytes;
+use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use actix_web::http::{Method, StatusCode};
-use bytes::Bytes;
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
@@ -17,7 +15,7 @@ use super::letter::{Place, dead_letter, reply};
 use super::message::{self, Kind, Request, Unreadable};
 use crate::broker::{Broker, Message, Record};
 use crate::http::auth::{Caller, Role};
-use crate::http::inside::{ApiCall, Inside};
+use crate::http::inside::{ApiCall, Finality, Inside, Whole};
 use crate::http::problem::{FieldError, Problem};
 use crate::keys::KeyStore;
 use crate::random;
@@ -48,9 +46,9 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Ends when the effect of the message is durable, and what goes out for it too. `late`: an instance that died may have
-    /// taken it, longer ago than the ids of entries are remembered.
-    pub(super) async fn take(&self, place: &Place, record: &Record, late: bool) {
+    /// Ends when the effect of the message is durable, and what goes out for it too. `may_repeat`: an instance
+    /// that died may have taken it, longer ago than the ids of entries are remembered.
+    pub(super) async fn take(&self, place: &Place, record: &Record, may_repeat: bool) {
         let request = match message::parse(&record.content) {
             Ok(request) => request,
             Err(unreadable) => {
@@ -61,21 +59,21 @@ impl Calls {
             }
         };
         // The records of a coupon outlast it, so a repeat of an issue is known.
-        if late && request.kind == Kind::Entry {
+        if may_repeat && request.kind == Kind::Entry {
             self.send(&self.dead_letter_topic, dead_letter(place, record, &repeat_too_late()))
                 .await;
             self.metrics.intake.done(MessageResult::Refused);
             return;
         }
-        let (status, body) = self.answer(&request, record).await;
-        if status.is_success() {
+        let answer = self.answer(&request, record).await;
+        if answer.finality == Finality::Done {
             if let Some(topic) = &self.reply_topic {
-                let answer = reply(place, record, &request, status.as_u16(), &body);
-                self.send(topic, answer).await;
+                let reply = reply(place, record, &request, answer.status, &answer.body);
+                self.send(topic, reply).await;
             }
             self.metrics.intake.done(MessageResult::Taken);
         } else {
-            let problem = serde_json::from_slice(&body).unwrap_or_else(|_| json!({"status": status.as_u16()}));
+            let problem = serde_json::from_slice(&answer.body).unwrap_or_else(|_| json!({"status": answer.status}));
             self.send(&self.dead_letter_topic, dead_letter(place, record, &problem))
                 .await;
             self.metrics.intake.done(MessageResult::Refused);
@@ -83,19 +81,19 @@ impl Calls {
     }
 
     /// The final answer.
-    async fn answer(&self, request: &Request, record: &Record) -> (StatusCode, Bytes) {
+    async fn answer(&self, request: &Request, record: &Record) -> Whole {
         let mut retry = Retry::new(self);
         loop {
             let cause = match self.call(request, record).await {
-                Ok((status, body)) if is_final(status) => return (status, body),
-                Ok((status, body)) => format!("{status}: {}", String::from_utf8_lossy(&body)),
+                Ok(answer) if answer.finality != Finality::MayPass => return answer,
+                Ok(answer) => format!("{}: {}", answer.status, String::from_utf8_lossy(&answer.body)),
                 Err(cause) => cause,
             };
             retry.wait(&cause).await;
         }
     }
 
-    async fn call(&self, request: &Request, record: &Record) -> Result<(StatusCode, Bytes), String> {
+    async fn call(&self, request: &Request, record: &Record) -> Result<Whole, String> {
         let caller = self.caller()?;
         let pass = record.pass.as_deref().map(|pass| {
             // A header that is not text is an invalid pass, not a missing one.
@@ -112,9 +110,7 @@ impl Calls {
             headers: pass.into_iter().collect(),
         };
         let answer = self.inside.call(call).await.map_err(|problem| problem.to_string())?;
-        let status = answer.status();
-        let body = to_bytes(answer.into_body()).await.map_err(|error| error.to_string())?;
-        Ok((status, body))
+        Whole::read(answer).await.map_err(|error| error.to_string())
     }
 
     /// The key is looked for at each call: it may be revoked, or made again.
@@ -141,16 +137,6 @@ impl Calls {
     }
 }
 
-/// 2xx, and every refusal that stays one. A key that is gone or at its limit, a stop and a failure do not stay.
-fn is_final(status: StatusCode) -> bool {
-    let passes = [
-        StatusCode::UNAUTHORIZED,
-        StatusCode::REQUEST_TIMEOUT,
-        StatusCode::TOO_MANY_REQUESTS,
-    ];
-    status.is_success() || (status.is_client_error() && !passes.contains(&status))
-}
-
 fn problem_of(unreadable: Unreadable) -> Problem {
     match unreadable {
         Unreadable::Json(rule) => Problem::invalid_json(format!("the message {rule}")),
@@ -167,8 +153,8 @@ fn repeat_too_late() -> Value {
     json!({
         "title": "It may have been taken before",
         "code": "repeat-too-late",
-        "detail": "An instance that had begun messages up to this one was killed, and none went on for longer than \
-                   fairness.retention_s. If the ledger does not have the entry, send it again.",
+        "detail": "An instance may have taken it before it died, longer than fairness.retention_s ago: a repeat is not known \
+                   any more. If the ledger does not have the entry, send it again with another id.",
     })
 }
 
@@ -222,21 +208,6 @@ impl Calls {
         if !is_known {
             warn!(cause, "messages of the broker wait for another try");
             *logged = Some((Instant::now(), cause.to_owned()));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_may_pass_is_not_final() {
-        for status in [200, 201, 202, 400, 403, 404, 409, 410, 413, 415, 422] {
-            assert!(is_final(StatusCode::from_u16(status).expect("a status")), "{status}");
-        }
-        for status in [302, 401, 408, 429, 500, 502, 503, 504] {
-            assert!(!is_final(StatusCode::from_u16(status).expect("a status")), "{status}");
         }
     }
 }

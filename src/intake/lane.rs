@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
@@ -30,6 +30,8 @@ const MOST_AHEAD_BYTES: usize = 64 << 20;
 const READ_AHEAD: usize = 2;
 /// Between two writes of the position.
 const SAVE: Duration = Duration::from_millis(100);
+/// The same while it does not move: the row tells how old effects after it can be.
+const SAVE_ANYWAY: Duration = Duration::from_secs(10);
 /// Between two tries to read.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
@@ -49,8 +51,7 @@ pub(super) struct Lane {
     pub token: i64,
     /// Where to begin; `None`: with the first message.
     pub position: Option<i64>,
-    /// Its instance died so long ago that repeats of what it took are not known any more: its messages of before this time,
-    /// in ms since 1970.
+    /// Its instance died, and repeats of messages of before this time, in ms since 1970, may not be known any more.
     pub late_before_ms: Option<i64>,
     /// Begins when the lane should be given back.
     pub end: Stopping,
@@ -63,6 +64,7 @@ struct State {
     /// Messages that are done with all before them, and whose position is not written.
     unsaved: usize,
     saving: Option<LocalBoxFuture<'static, Saved>>,
+    saved_at: Instant,
     /// Messages after the last one that was read.
     after: u64,
     /// Messages that were read.
@@ -110,12 +112,13 @@ impl Lane {
             calls: FuturesUnordered::new(),
             unsaved: 0,
             saving: None,
+            saved_at: Instant::now(),
             after: 0,
             read: 0,
             late_to: i64::MIN,
         };
         let mut ticks = ticks();
-        let mut ends = false;
+        let (mut ends, mut is_lost) = (false, false);
         while !(ends && state.calls.is_empty()) {
             if !ends {
                 self.begin(&mut state);
@@ -129,7 +132,8 @@ impl Lane {
                 }
                 Some(record) = state.calls.next() => state.unsaved += state.order.done(&record),
                 saved = saved(&mut state.saving) => {
-                    if !self.saved(&mut state, saved) {
+                    is_lost = !self.saved(&mut state, saved);
+                    if is_lost {
                         break;
                     }
                 }
@@ -138,7 +142,7 @@ impl Lane {
             }
         }
         self.shared.calls.metrics.intake.hide(lane);
-        if ends {
+        if ends && !is_lost {
             self.give_back(state).await;
         }
     }
@@ -148,10 +152,10 @@ impl Lane {
             let Some(record) = state.order.begin() else { return };
             let (shared, lane) = (Rc::clone(&self.shared), self.name.clone());
             let is_old = self.late_before_ms.is_some_and(|before| record.at_ms < before);
-            let late = is_old && record.position <= state.late_to;
+            let may_repeat = is_old && record.position <= state.late_to;
             state.calls.push(Box::pin(async move {
                 let topic = shared.topic.clone();
-                shared.calls.take(&Place { topic, lane }, &record, late).await;
+                shared.calls.take(&Place { topic, lane }, &record, may_repeat).await;
                 record
             }));
         }
@@ -167,13 +171,20 @@ impl Lane {
         let lag = state.after + state.order.len() as u64;
         let metrics = &self.shared.calls.metrics.intake;
         metrics.show(&self.name, lag, oldest.unwrap_or(0));
-        if state.unsaved == 0 || state.saving.is_some() {
+        let is_due = state.unsaved > 0 || state.saved_at.elapsed() > SAVE_ANYWAY;
+        if !is_due || state.saving.is_some() {
             return;
         }
+        state.saved_at = Instant::now();
         let (shared, lane, token) = (Rc::clone(&self.shared), self.name.clone(), self.token);
-        let (position, count) = (state.order.position(), state.unsaved);
+        let count = state.unsaved;
+        let age_ms = state.order.since().map_or(0, |at| at.elapsed().as_millis());
+        let place = (
+            state.order.position().or(self.position),
+            i64::try_from(age_ms).unwrap_or(i64::MAX),
+        );
         state.saving = Some(Box::pin(async move {
-            let result = shared.positions.save((&lane, token), position, false).await;
+            let result = shared.positions.save((&lane, token), place, false).await;
             Saved { count, result }
         }));
     }
@@ -202,7 +213,7 @@ impl Lane {
         let given = self
             .shared
             .positions
-            .save((&self.name, self.token), position, true)
+            .save((&self.name, self.token), (position, 0), true)
             .await;
         match given {
             Ok(_) => info!(lane = self.name, position, "gives this lane back"),

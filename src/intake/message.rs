@@ -158,15 +158,14 @@ fn after_value(bytes: &[u8], from: usize) -> usize {
         match byte {
             b'"' => in_text = true,
             b'{' | b'[' => depth += 1,
-            // The end of the object around a number or a word.
-            b'}' | b']' | b',' if depth == 0 => return at,
+            // What follows a number or a word.
+            b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
             b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
                     return at + 1;
                 }
             }
-            b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+use std::time::Instant;
 
 use crate::broker::Record;
 
@@ -20,6 +21,7 @@ pub(super) struct Order {
 
 struct Slot {
     record: Rc<Record>,
+    begun_at: Option<Instant>,
     is_done: bool,
 }
 
@@ -31,6 +33,7 @@ impl Order {
         self.next = Some(record.position.saturating_add(1));
         self.all.push_back(Slot {
             record: Rc::clone(&record),
+            begun_at: None,
             is_done: false,
         });
         let Some(key) = &record.key else {
@@ -47,7 +50,23 @@ impl Order {
 
     /// The next message that may begin.
     pub(super) fn begin(&mut self) -> Option<Rc<Record>> {
-        self.ready.pop_front()
+        let record = self.ready.pop_front()?;
+        if let Some(slot) = self.slot(&record) {
+            slot.begun_at = Some(Instant::now());
+        }
+        Some(record)
+    }
+
+    fn slot(&mut self, record: &Record) -> Option<&mut Slot> {
+        let found = self
+            .all
+            .binary_search_by_key(&record.position, |slot| slot.record.position);
+        self.all.get_mut(found.ok()?)
+    }
+
+    /// When the first of the messages at and after the position began: its effect may be as old.
+    pub(super) fn since(&self) -> Option<Instant> {
+        self.all.iter().filter_map(|slot| slot.begun_at).min()
     }
 
     /// A message is done: the next one of its key may begin. Returns how many messages are done now with all before them.
@@ -58,10 +77,7 @@ impl Order {
                 None => drop(self.waiting.remove(key)),
             }
         }
-        let found = self
-            .all
-            .binary_search_by_key(&record.position, |slot| slot.record.position);
-        if let Some(slot) = found.ok().and_then(|index| self.all.get_mut(index)) {
+        if let Some(slot) = self.slot(record) {
             slot.is_done = true;
         }
         let mut count = 0;
@@ -140,6 +156,14 @@ mod tests {
         assert!(order.waiting.is_empty() && order.begin().is_none());
     }
 
+    fn number(place: usize) -> i64 {
+        i64::try_from(place).expect("few")
+    }
+
+    fn place(position: i64) -> usize {
+        usize::try_from(position).expect("few")
+    }
+
     proptest! {
         /// Whatever ends first: keys keep their order, all are done once, and the position is that of the first one left.
         #[test]
@@ -147,14 +171,14 @@ mod tests {
             let mut order = Order::default();
             for (position, key) in keys.iter().enumerate() {
                 let name = key.to_string();
-                order.add(record(position as i64, (*key > 0).then_some(name.as_str())));
+                order.add(record(number(position), (*key > 0).then_some(name.as_str())));
             }
             let (mut open, mut done, mut last) = (Vec::new(), vec![false; keys.len()], BTreeMap::new());
             for pick in picks.iter().cycle() {
                 while let Some(next) = order.begin() {
                     if let Some(key) = &next.key {
                         let before = last.insert(key.clone(), next.position);
-                        prop_assert!(before.is_none_or(|before| before < next.position && done[before as usize]));
+                        prop_assert!(before.is_none_or(|before| before < next.position && done[place(before)]));
                     }
                     open.push(next);
                 }
@@ -162,10 +186,10 @@ mod tests {
                     break;
                 }
                 let ended = open.swap_remove(pick.index(open.len()));
-                done[ended.position as usize] = true;
+                done[place(ended.position)] = true;
                 order.done(&ended);
                 let first = done.iter().position(|is_done| !is_done).unwrap_or(done.len());
-                prop_assert_eq!(order.position(), Some(first as i64));
+                prop_assert_eq!(order.position(), Some(number(first)));
             }
             prop_assert!(done.iter().all(|is_done| *is_done));
             prop_assert_eq!(order.len(), 0);

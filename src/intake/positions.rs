@@ -7,9 +7,6 @@ use crate::sql::Sql;
 /// Longest lease; see `ledger::projector::lease`.
 const LONGEST_MS: i64 = 300_000;
 
-/// How long the row of an instance that died is kept. It tells when the instance can have worked last.
-const REMEMBERED_MS: i64 = 90 * 24 * 3_600_000;
-
 /// The position of a lane before its first message.
 const NONE: i64 = -1;
 
@@ -34,15 +31,8 @@ pub(super) struct Row {
     pub token: i64,
     /// No other instance takes its messages.
     pub is_free: bool,
-    /// The instance that had it did not give it back.
-    pub left: Option<Left>,
-}
-
-/// When an instance that died can have worked last, by the database's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Left {
-    pub until_ms: i64,
-    pub ago_ms: i64,
+    /// If its instance did not give it back: how old the effects of messages at and after the position can be, in ms.
+    pub left_ms: Option<i64>,
 }
 
 /// The lanes, and the instances that share them.
@@ -83,7 +73,7 @@ impl Positions {
         let work = async {
             let mut tx = self.sql.begin().await?;
             for lane in lanes {
-                let text = "INSERT INTO intake_lanes (name, topic, lane, position, holder, token, saved_ms) \
+                let text = "INSERT INTO intake_lanes (name, topic, lane, position, holder, token, since_ms) \
                             VALUES ($1, $2, $3, $4, '', 0, 0) ON CONFLICT DO NOTHING";
                 let insert = sqlx::query(text).bind(&self.group).bind(&self.topic).bind(lane);
                 insert.bind(NONE).execute(&mut *tx).await?;
@@ -97,11 +87,9 @@ impl Positions {
     pub(super) async fn look(&self) -> Result<Look, sqlx::Error> {
         let alive = self.alive();
         let text = format!(
-            "SELECT l.lane AS lane, l.position AS position, l.token AS token, l.holder AS holder, {} AS now_ms, \
-             COALESCE(h.until_ms, l.saved_ms) AS until_ms, \
-             CAST(CASE WHEN l.holder = '' OR l.holder = $2 OR l.holder NOT IN ({alive}) THEN 1 ELSE 0 END AS BIGINT) AS is_free \
-             FROM intake_lanes AS l LEFT JOIN holders AS h ON h.kind = $1 AND h.name = l.holder \
-             WHERE l.name = $3 AND l.topic = $4 ORDER BY l.lane",
+            "SELECT lane, position, token, holder, {} - since_ms AS left_ms, \
+             CAST(CASE WHEN holder = '' OR holder = $2 OR holder NOT IN ({alive}) THEN 1 ELSE 0 END AS BIGINT) AS is_free \
+             FROM intake_lanes WHERE name = $3 AND topic = $4 ORDER BY lane",
             self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(text))
@@ -114,17 +102,13 @@ impl Positions {
         for row in &found {
             let position: i64 = row.try_get("position")?;
             let holder: String = row.try_get("holder")?;
-            let until_ms: i64 = row.try_get("until_ms")?;
-            let now_ms: i64 = row.try_get("now_ms")?;
+            let left_ms: i64 = row.try_get("left_ms")?;
             rows.push(Row {
                 lane: row.try_get("lane")?,
                 position: (position != NONE).then_some(position),
                 token: row.try_get("token")?,
                 is_free: row.try_get::<i64, _>("is_free")? == 1,
-                left: (!holder.is_empty()).then_some(Left {
-                    until_ms,
-                    ago_ms: now_ms - until_ms,
-                }),
+                left_ms: (!holder.is_empty()).then_some(left_ms),
             });
         }
         let count = format!("SELECT COUNT(*) FROM ({alive}) AS alive");
@@ -150,16 +134,17 @@ impl Positions {
         Ok(taken.then_some(row.token + 1))
     }
 
-    /// Moves the position of a lane, and gives the lane back if it `ends`. Returns whether the token is in force: otherwise
+    /// Moves the position of a lane, and gives the lane back if it `ends`. `age_ms`: how old the effects of messages at and after
+    /// the position can be. Returns whether the token is in force: otherwise
     /// another instance has the lane. The commit does not wait for the disk: a failure of power repeats messages.
     pub(super) async fn save(
         &self,
         (lane, token): (&str, i64),
-        position: Option<i64>,
+        (position, age_ms): (Option<i64>, i64),
         ends: bool,
     ) -> Result<bool, sqlx::Error> {
         let text = format!(
-            "UPDATE intake_lanes SET position = $1, holder = $2, saved_ms = {} \
+            "UPDATE intake_lanes SET position = $1, holder = $2, since_ms = {} - $7 \
              WHERE name = $3 AND topic = $4 AND lane = $5 AND token = $6",
             self.sql.now_ms()
         );
@@ -169,7 +154,8 @@ impl Positions {
             .bind(&self.group)
             .bind(&self.topic)
             .bind(lane)
-            .bind(token);
+            .bind(token)
+            .bind(age_ms);
         let work = async {
             let mut tx = self.sql.begin_hasty().await?;
             let done = update.execute(&mut *tx).await?;
@@ -179,20 +165,13 @@ impl Positions {
         self.sql.writing(work).await
     }
 
-    /// This instance takes no messages any more: what it still holds is free, and was left just now.
+    /// This instance takes no messages any more: what it still holds is free.
     pub(super) async fn leave(&self) -> Result<(), sqlx::Error> {
-        let now = self.sql.now_ms();
-        let free = format!("UPDATE holders SET until_ms = {now} - 1 WHERE kind = $1 AND name = $2");
-        let forget =
-            format!("DELETE FROM holders WHERE kind = $1 AND name <> $2 AND until_ms < {now} - {REMEMBERED_MS}");
-        let work = async {
-            let mut tx = self.sql.begin().await?;
-            for text in [free, forget] {
-                let statement = sqlx::query(AssertSqlSafe(text)).bind(self.kind()).bind(&self.instance);
-                statement.execute(&mut *tx).await?;
-            }
-            tx.commit().await
-        };
-        self.sql.writing(work).await
+        let text = format!(
+            "DELETE FROM holders WHERE kind = $1 AND (name = $2 OR until_ms < {} - {LONGEST_MS})",
+            self.sql.now_ms()
+        );
+        let delete = sqlx::query(AssertSqlSafe(text)).bind(self.kind()).bind(&self.instance);
+        self.sql.execute(delete).await.map(drop)
     }
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::MissedTickBehavior;
@@ -14,7 +15,7 @@ use tracing::{debug, error, info, warn};
 
 use super::call::Calls;
 use super::lane::{Lane, Shared};
-use super::positions::{Left, Positions};
+use super::positions::Positions;
 use crate::broker::Broker;
 use crate::http::inside::Api;
 use crate::keys::KeyStore;
@@ -30,7 +31,7 @@ const LOOK_FOR_LANES: Duration = Duration::from_secs(15);
 /// For messages on their way when the service stops. What is cut off is taken again.
 const LAST: Duration = Duration::from_secs(5);
 
-/// How far the clocks of broker and database may be apart, in ms.
+/// How far the clocks of broker, database and instances may be apart, in ms; at most half of the retention counts.
 const CLOCKS_APART_MS: i64 = 120_000;
 
 /// What intake needs.
@@ -197,7 +198,7 @@ impl Sharing {
                 name: row.lane.clone(),
                 token,
                 position: row.position,
-                late_before_ms: self.late_before_ms(row.left),
+                late_before_ms: self.late_before_ms(row.left_ms),
                 end: end.clone(),
             };
             let task = spawn_local(lane.run());
@@ -206,10 +207,12 @@ impl Sharing {
         Ok(())
     }
 
-    /// Messages of before this time may be repeats that are not known any more.
-    fn late_before_ms(&self, left: Option<Left>) -> Option<i64> {
-        let left = left.filter(|left| left.ago_ms > self.retention_ms)?;
-        Some(left.until_ms.saturating_add(CLOCKS_APART_MS))
+    /// Repeats of messages of before this time may not be known any more. A younger message can't have been taken before ids
+    /// of that time were forgotten.
+    fn late_before_ms(&self, left_ms: Option<i64>) -> Option<i64> {
+        let known_ms = self.retention_ms - CLOCKS_APART_MS.min(self.retention_ms / 2);
+        left_ms.filter(|left_ms| *left_ms > known_ms)?;
+        Some(Timestamp::now().as_millisecond() - known_ms)
     }
 
     async fn find_lanes(&mut self) -> Result<(), sqlx::Error> {

@@ -405,7 +405,7 @@ pub const SUBSCRIPTION_STREAMS: Added = Added {
 pub const INTAKE_LANES: Added = Added {
     name: "intake_lanes",
     create: "CREATE TABLE intake_lanes (name TEXT NOT NULL, topic TEXT NOT NULL, lane TEXT NOT NULL, \
-             position BIGINT NOT NULL, holder TEXT NOT NULL, token BIGINT NOT NULL, saved_ms BIGINT NOT NULL, \
+             position BIGINT NOT NULL, holder TEXT NOT NULL, token BIGINT NOT NULL, since_ms BIGINT NOT NULL, \
              PRIMARY KEY (name, topic, lane))",
     columns: &[
         // the setting intake.group
@@ -420,8 +420,8 @@ pub const INTAKE_LANES: Added = Added {
         ("holder", true),
         // grows with each change of the holder
         ("token", false),
-        // when the position was written, by the database's clock
-        ("saved_ms", false),
+        // no effect of a message at or after the position is older, by the database's clock
+        ("since_ms", false),
     ],
     is_copied: true,
 };

@@ -1,7 +1,5 @@
 //! NATS with the streams of intake.
 
-use std::time::Duration;
-
 use async_nats::HeaderMap;
 use async_nats::jetstream::Context;
 use futures_util::future::join_all;
@@ -33,14 +31,11 @@ impl Bus {
         send(&self.nats.client().await, all).await;
     }
 
-    /// Waits until so many different replies and dead letters are there, and for a moment until no more come.
+    /// Waits until so many different replies and dead letters are there.
     pub async fn outcome(&self, count: usize) -> (Vec<Kept>, Vec<Kept>) {
         eventually(DEADLINE, &format!("{count} replies and dead letters"), async || {
             let both = (self.nats.kept("replies").await, self.nats.kept("dead").await);
             let different = super::by_id(&both.0).len() + super::by_id(&both.1).len();
-            if different < count {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
             (different >= count).then_some(both)
         })
         .await

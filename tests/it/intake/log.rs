@@ -29,7 +29,7 @@ impl Log {
         let gate = Gate::shut().await;
         let kafka = TestKafka::start_behind(gate.port()).await;
         gate.open(kafka.port());
-        kafka.topic("requests", PARTITIONS as u32);
+        kafka.topic("requests", u32::try_from(PARTITIONS).expect("few"));
         kafka.topic("replies", 1);
         kafka.topic("dead", 1);
         Self { kafka, gate }
@@ -60,7 +60,11 @@ impl Log {
             .await
             .expect("a client");
         let partition = client
-            .partition_client("requests", partition as i32, UnknownTopicHandling::Error)
+            .partition_client(
+                "requests",
+                i32::try_from(partition).expect("few"),
+                UnknownTopicHandling::Error,
+            )
             .await
             .expect("a partition");
         partition.produce(records, compression).await.expect("it is taken");

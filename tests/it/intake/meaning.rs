@@ -40,7 +40,7 @@ async fn a_message_is_answered_as_its_request_is() {
         of("p1", entry("spring", "e1", "p1")),
         of("p1", issue("gift", "r1", "u1")),
         of("p1", issue("gift", "r2", "u2")),
-        of("p2", entry("spring", "e1", "p2")),
+        of("p1", entry("spring", "e1", "p2")),
         (None, entry("winter", "e2", "p1")),
     ])
     .await;

@@ -4,7 +4,6 @@ mod bus;
 mod durable;
 mod log;
 mod meaning;
-mod rate;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
