@@ -10,8 +10,9 @@
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
 //! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `rng-test`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
-//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `events`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
+//! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `events`, `http`, `intake`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`events`] | events out: delivers what the ledger's events tell to the webhooks, topics and subjects of subscriptions | `broker`, `http`, `ledger`, `settings`, `sql`, `subject`, `telemetry` |
+//! | [`intake`] | takes entries and issues from a topic of a broker, and calls the API in this process for each | `broker`, `http`, `keys`, `settings`, `sql`, `telemetry` |
 //! | [`backup`] | copies the ledger and every secret into a directory, and starts an empty machine from it | `keys`, `ledger`, `master_secret`, `settings`, `signing`, `sql`, `store`, `subject` |
 //! | [`proof`] | exports the ledger of a jackpot for auditors; `verify` checks an export offline (chain, books, draws, receipts), and the order of a room's pre-queue; `randomness`: seven tests over the draw | `http`, `jackpot`, `ledger`, `room`, `signing`, `sql` |
 //! | [`capability`] | what a capability registers: its kind, start-up checks, routes, workers | `ledger`, `settings`, `store`, `telemetry` |
@@ -61,6 +62,7 @@
 //! | [`coupon`] | `bulk`, `code`, `definition`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/forgotten`, `ledger/line`, `ledger/report`, `ledger/users`, `record`, `status` |
 //! | [`room`] | `definition`, `eta`, `ledger/audit`, `ledger/books`, `ledger/carried`, `ledger/event`, `ledger/report`, `page/claims`, `page/html`, `page/words`, `pass`, `pre_queue_line`, `record`, `return_to`, `status`, `ticket` |
 //! | [`events`] | `address`, `cloudevent`, `subscription`, `target` |
+//! | [`intake`] | `letter`, `message`, `order` |
 //! | [`ledger`] | `audit`, `declared`, `events`, `reconcile/report`, `skipped` |
 //! | [`proof`] | `format`, `randomness`, `verify` |
 //! | [`keys`] | `expiry`, `model`, `subjects` |
@@ -90,6 +92,7 @@ pub mod coupon;
 pub mod durable_file;
 pub mod events;
 pub mod http;
+pub mod intake;
 pub mod jackpot;
 pub mod keys;
 pub mod ledger;

@@ -12,7 +12,9 @@ use crate::capability::{self, Capability, Ground, Until, Worker};
 use crate::console::{self, Console};
 use crate::events::{self, deliverer::Events};
 use crate::http::Web;
+use crate::http::inside::Api;
 use crate::http::routes::{Pages, Routes};
+use crate::intake::worker::Intake;
 use crate::keys::KeyStore;
 use crate::ledger::emergency::Emergency;
 use crate::ledger::kinds::{Kinds, Projecting};
@@ -100,19 +102,41 @@ pub(super) async fn compose(
     });
     let keys = Arc::clone(&web.keys);
     let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
+    let routes = routes(
+        settings,
+        &secrets,
+        (ledger, emergency, events),
+        (kinds, &capabilities),
+        console,
+    );
+    workers.extend(intake(settings, (&web, &routes), ledger, &instance)?);
     Ok(Parts {
-        routes: routes(
-            settings,
-            &secrets,
-            (ledger, emergency, events),
-            (kinds, &capabilities),
-            console,
-        ),
         web,
+        routes,
         workers,
         projector,
         known,
     })
+}
+
+/// Takes messages of a broker, if settings name one.
+fn intake(
+    settings: &Settings,
+    (web, routes): (&Web, &Routes),
+    ledger: &Ledger,
+    instance: &str,
+) -> Result<Option<Worker>, AppError> {
+    if settings.intake.connection.is_empty() {
+        return Ok(None);
+    }
+    let api = Api::new(web.clone(), routes.clone()).map_err(|error| AppError::Capability(error.into()))?;
+    let shared = (Arc::clone(&web.keys), Arc::clone(&web.metrics));
+    let intake = Intake::new(settings, shared, ledger.sql.clone(), instance, api);
+    Ok(intake.map(|intake| Worker {
+        name: "the intake of a broker's messages",
+        until: Until::Served,
+        run: Box::new(|stopping| Box::pin(intake.work(stopping))),
+    }))
 }
 
 /// Waits for the name of the ledger in Redis. Its node may be away in a cluster, and without it nothing may be played:

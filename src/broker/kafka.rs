@@ -8,17 +8,27 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rskafka::BackoffConfig;
 use rskafka::chrono::DateTime;
-use rskafka::client::partition::{Compression, PartitionClient, UnknownTopicHandling};
+use rskafka::client::partition::{Compression, OffsetAt, PartitionClient, UnknownTopicHandling};
 use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
-use rskafka::record::Record;
+use rskafka::record::{Record, RecordAndOffset};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{BrokerError, Message, Sent, TIMEOUT, tls};
+use super::record::{self, Source};
+use super::{BrokerError, Gap, Message, Opened, Reader, Sent, TIMEOUT, tls};
 use crate::settings::{Connection, Sasl, Tls};
 
 /// Bytes of one request: brokers take a megabyte by default.
 const MAX_REQUEST_BYTES: usize = 900_000;
+
+/// Bytes of one answer with messages.
+const FETCH_BYTES: Range<i32> = 1..1_000_000;
+
+/// How long the broker waits for a first message, in ms.
+const MOMENT_MS: i32 = 500;
+
+/// Header with the pass of a player.
+const PASS: &str = "X-Room-Pass";
 
 #[derive(Debug)]
 pub(super) struct Kafka {
@@ -62,6 +72,53 @@ impl Kafka {
             count = part.end;
         }
         Sent { count, stopped: None }
+    }
+
+    /// The partitions of a topic, asked anew: there may be more than before.
+    pub(super) async fn lanes(&self, topic: &str) -> Result<Vec<String>, BrokerError> {
+        let found = async {
+            let connected = self.connected().await?;
+            let all = connected.client.list_topics().await.map_err(BrokerError::new)?;
+            let found = all.into_iter().find(|found| found.name == topic);
+            let found = found.ok_or_else(|| BrokerError(format!("there is no topic {topic}")))?;
+            Ok(found.partitions.iter().map(ToString::to_string).collect())
+        };
+        self.in_time(found).await
+    }
+
+    pub(super) async fn read(&self, topic: &str, lane: &str, from: Option<i64>) -> Result<Opened, BrokerError> {
+        let number: i32 = lane.parse().map_err(BrokerError::new)?;
+        let opened = async {
+            let connected = self.connected().await?;
+            let partition = connected
+                .client
+                .partition_client(topic, number, UnknownTopicHandling::Error)
+                .await;
+            let partition = partition.map_err(BrokerError::new)?;
+            let first = partition
+                .get_offset(OffsetAt::Earliest)
+                .await
+                .map_err(BrokerError::new)?;
+            let end = partition.get_offset(OffsetAt::Latest).await.map_err(BrokerError::new)?;
+            let gap = Gap::of(from, first, end);
+            let next = gap.map(|gap| gap.begins).or(from).unwrap_or(first);
+            let lane = Lane { partition, next };
+            Ok(Opened {
+                reader: Reader(Source::Kafka(Box::new(lane))),
+                gap,
+            })
+        };
+        self.in_time(opened).await
+    }
+
+    /// After a failure the next try connects anew.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T, BrokerError>>) -> Result<T, BrokerError> {
+        let done = timeout(TIMEOUT, work).await;
+        let done = done.unwrap_or_else(|_| Err(BrokerError::new("no answer in time")));
+        if done.is_err() {
+            *self.connected.lock().await = None;
+        }
+        done
     }
 
     /// All of one key, in one request: the broker takes it whole or not at all.
@@ -164,4 +221,40 @@ async fn connect(settings: &Connection) -> Result<Client, BrokerError> {
         });
     }
     builder.build().await.map_err(BrokerError::new)
+}
+
+/// A partition that is being read.
+pub(super) struct Lane {
+    partition: PartitionClient,
+    /// Offset of the next message.
+    next: i64,
+}
+
+impl Lane {
+    pub(super) async fn next(&mut self) -> Result<Vec<record::Record>, BrokerError> {
+        let fetched = timeout(TIMEOUT, self.partition.fetch_records(self.next, FETCH_BYTES, MOMENT_MS)).await;
+        let fetched = fetched.map_err(|_| BrokerError::new("no answer in time"))?;
+        let (records, end) = fetched.map_err(BrokerError::new)?;
+        // A compressed batch may begin before the offset that was asked for.
+        let next = self.next;
+        let records: Vec<_> = records.into_iter().filter(|one| one.offset >= next).collect();
+        if let Some(last) = records.last() {
+            self.next = last.offset.saturating_add(1);
+        }
+        Ok(records.into_iter().map(|one| received(one, end)).collect())
+    }
+}
+
+/// `end`: the offset after the last message of the partition.
+fn received(RecordAndOffset { record, offset }: RecordAndOffset, end: i64) -> record::Record {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let pass = record.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(PASS));
+    record::Record {
+        position: offset,
+        key: record.key.as_deref().map(text),
+        pass: pass.map(|(_, value)| text(value)),
+        at_ms: record.timestamp.timestamp_millis(),
+        content: record.value.unwrap_or_default().into(),
+        after: u64::try_from(end.saturating_sub(1).saturating_sub(offset)).unwrap_or(0),
+    }
 }

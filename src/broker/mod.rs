@@ -1,5 +1,5 @@
 //! Brokers that settings name: NATS with `JetStream`, and Kafka. Messages go out in order, and each is on the broker's
-//! disk when it counts as sent.
+//! disk when it counts as sent. Messages come in by lanes, each from a position on.
 
 use std::time::Duration;
 
@@ -9,7 +9,10 @@ use crate::settings::{BrokerKind, Connection};
 
 mod kafka;
 mod nats;
+mod record;
 mod tls;
+
+pub use record::{Gap, Opened, Reader, Record};
 
 /// For an answer of a broker.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -73,6 +76,22 @@ impl Broker {
         match &self.0 {
             Protocol::Nats(nats) => nats.send(topic, messages).await,
             Protocol::Kafka(kafka) => kafka.send(topic, messages).await,
+        }
+    }
+
+    /// The lanes of a topic: each keeps the order of its messages. Of Kafka its partitions, of NATS one.
+    pub async fn lanes(&self, topic: &str) -> Result<Vec<String>, BrokerError> {
+        match &self.0 {
+            Protocol::Nats(nats) => nats.check(topic).await.map(|()| vec![nats::LANE.to_owned()]),
+            Protocol::Kafka(kafka) => kafka.lanes(topic).await,
+        }
+    }
+
+    /// Reads a lane from this position on; `None`: from the first message that the broker has.
+    pub async fn read(&self, topic: &str, lane: &str, from: Option<i64>) -> Result<Opened, BrokerError> {
+        match &self.0 {
+            Protocol::Nats(nats) => nats.read(topic, from).await,
+            Protocol::Kafka(kafka) => kafka.read(topic, lane, from).await,
         }
     }
 }

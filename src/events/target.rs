@@ -13,8 +13,6 @@ use crate::settings::BrokerKind;
 
 /// Longest URL, in characters.
 const MAX_URL_CHARS: usize = 2_048;
-/// Longest name of a topic or subject, in bytes: that of Kafka.
-const MAX_TOPIC_BYTES: usize = 249;
 
 /// Where events go: one of the three.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -107,10 +105,13 @@ impl Target {
     }
 
     fn read(&self, allow_private: bool) -> Result<Destination, Violation> {
-        let topic = |connection: &String, kind, topic: &String| Destination::Topic {
-            connection: connection.clone(),
-            kind,
-            topic: topic.clone(),
+        let topic = |field: &str, connection: &String, kind: BrokerKind, topic: &String| match kind.topic_rule(topic) {
+            Some(rule) => Err(Violation::new(field, rule)),
+            None => Ok(Destination::Topic {
+                connection: connection.clone(),
+                kind,
+                topic: topic.clone(),
+            }),
         };
         match self {
             Self::Webhook(webhook) => {
@@ -118,41 +119,10 @@ impl Target {
                 let url = url.map_err(|rule| Violation::new("target.webhook.url", rule))?;
                 Ok(Destination::Webhook(url))
             }
-            Self::Kafka(kafka) if is_topic(&kafka.topic) => {
-                Ok(topic(&kafka.connection, BrokerKind::Kafka, &kafka.topic))
-            }
-            Self::Kafka(_) => {
-                let rule =
-                    format!("must have 1 to {MAX_TOPIC_BYTES} letters, digits, '.', '_' or '-', and not be . or ..");
-                Err(Violation::new("target.kafka.topic", rule))
-            }
-            Self::Nats(nats) if is_subject(&nats.subject) => {
-                Ok(topic(&nats.connection, BrokerKind::Nats, &nats.subject))
-            }
-            Self::Nats(_) => {
-                let rule = format!(
-                    "must be words of printable ASCII without * and >, with a . between, in at most {MAX_TOPIC_BYTES} \
-                     characters, and not begin with $"
-                );
-                Err(Violation::new("target.nats.subject", rule))
-            }
+            Self::Kafka(kafka) => topic("target.kafka.topic", &kafka.connection, BrokerKind::Kafka, &kafka.topic),
+            Self::Nats(nats) => topic("target.nats.subject", &nats.connection, BrokerKind::Nats, &nats.subject),
         }
     }
-}
-
-fn is_topic(topic: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let fits = (1..=MAX_TOPIC_BYTES).contains(&topic.len()) && topic.bytes().all(allowed);
-    fits && topic != "." && topic != ".."
-}
-
-/// What begins with `$` is the server's own.
-fn is_subject(subject: &str) -> bool {
-    let is_word = |word: &str| {
-        let allowed = |byte: u8| byte.is_ascii_graphic() && !b"*>".contains(&byte);
-        !word.is_empty() && word.bytes().all(allowed)
-    };
-    subject.len() <= MAX_TOPIC_BYTES && !subject.starts_with('$') && subject.split('.').all(is_word)
 }
 
 /// Whether the host of a URL is an address, and not a public one.

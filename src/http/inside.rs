@@ -7,19 +7,21 @@ use std::sync::Arc;
 
 use actix_http::{Payload, Request};
 use actix_service::{Service, ServiceFactory, map_config};
-use actix_web::body::BoxBody;
+use actix_web::body::{BoxBody, to_bytes};
 use actix_web::dev::{AppConfig, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use actix_web::http::{Method, Uri};
+use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::middleware::from_fn;
 use actix_web::web::ServiceConfig;
 use actix_web::{App, Error, FromRequest, HttpMessage, HttpRequest, HttpResponse};
+use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use tokio::sync::OnceCell;
 
 use super::auth::Caller;
 use super::problem::Problem;
-use super::{envelope, request_id};
+use super::routes::{Routes, Table};
+use super::{Web, envelope, request_id};
 use crate::telemetry::request;
 
 /// The media type of bodies.
@@ -44,7 +46,80 @@ struct Thread {
     served: OnceCell<Served>,
 }
 
-/// A request of a page.
+/// The API for threads that serve no connections.
+#[derive(Clone)]
+pub struct Api(Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
+
+impl Api {
+    /// The API of these routes.
+    ///
+    /// # Errors
+    /// A description that can't be serialized.
+    pub fn new(web: Web, routes: Routes) -> Result<Self, serde_json::Error> {
+        let table = Table::new(web, routes, false)?;
+        Ok(Self(Arc::new(move |config| table.mount_api(config))))
+    }
+
+    /// The API of this thread. Its handlers start tasks that stay on the thread, so they need a `LocalSet`.
+    #[must_use]
+    pub fn on_this_thread(&self) -> Inside {
+        Inside::new(Arc::clone(&self.0))
+    }
+}
+
+/// An answer that was read as a whole.
+#[derive(Debug)]
+pub struct Whole {
+    pub status: u16,
+    pub body: Bytes,
+    pub finality: Finality,
+}
+
+/// Whether the same request would be answered otherwise later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finality {
+    /// 2xx.
+    Done,
+    /// A refusal that stays one.
+    Refused,
+    /// A failure, a stop, a limit, a key that is gone: it may pass.
+    MayPass,
+}
+
+impl Finality {
+    fn of(status: StatusCode) -> Self {
+        let passes = [
+            StatusCode::UNAUTHORIZED,
+            StatusCode::REQUEST_TIMEOUT,
+            StatusCode::TOO_MANY_REQUESTS,
+        ];
+        if status.is_success() {
+            Self::Done
+        } else if status.is_client_error() && !passes.contains(&status) {
+            Self::Refused
+        } else {
+            Self::MayPass
+        }
+    }
+}
+
+impl Whole {
+    /// Reads the body of an answer.
+    ///
+    /// # Errors
+    /// A body that fails.
+    pub async fn read(answer: HttpResponse) -> Result<Self, Error> {
+        let status = answer.status();
+        let body = to_bytes(answer.into_body()).await.map_err(Error::from)?;
+        Ok(Self {
+            status: status.as_u16(),
+            body,
+            finality: Finality::of(status),
+        })
+    }
+}
+
+/// A request of a page, or of another part of this process.
 pub struct ApiCall<'a> {
     pub method: Method,
     /// With its query.
@@ -111,5 +186,24 @@ impl FromRequest for Inside {
 
     fn from_request(request: &HttpRequest, _: &mut actix_web::dev::Payload) -> Self::Future {
         ready(request.app_data::<Self>().cloned().ok_or_else(Problem::internal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_not_final() {
+        let of = |status: u16| Finality::of(StatusCode::from_u16(status).expect("a status"));
+        for status in [200, 201, 202] {
+            assert_eq!(of(status), Finality::Done, "{status}");
+        }
+        for status in [400, 403, 404, 409, 410, 413, 415, 422] {
+            assert_eq!(of(status), Finality::Refused, "{status}");
+        }
+        for status in [302, 401, 408, 429, 500, 502, 503, 504] {
+            assert_eq!(of(status), Finality::MayPass, "{status}");
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Table {
         (self.pages.mount)(config);
     }
 
-    fn mount_api(&self, config: &mut ServiceConfig) {
+    pub(super) fn mount_api(&self, config: &mut ServiceConfig) {
         config.app_data(self.web.clone()).app_data(self.refusals.clone());
         if let Some(text) = &self.text {
             config.app_data(text.clone());

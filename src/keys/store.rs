@@ -142,6 +142,14 @@ impl KeyStore {
         found.filter(|known| !known.key.is_over(Timestamp::now())).cloned()
     }
 
+    /// The valid key of this name.
+    #[must_use]
+    pub fn called(&self, name: &str) -> Option<Arc<KnownKey>> {
+        let known = self.known.load();
+        let mut of_name = known.iter().filter(|known| known.key.name.as_str() == name);
+        of_name.find(|known| !known.key.is_over(Timestamp::now())).cloned()
+    }
+
     /// Follows the file and the clock while it is polled.
     pub async fn follow(self: Arc<Self>) {
         // In parallel: an unreadable file keeps no expired key alive.

@@ -6,8 +6,8 @@ use jackpot_core::day;
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    BrokerKind, Connection, Durability, Events, Http, Proxies, Redis, RedisMode, Reports, Rooms, Sasl, Settings,
-    SettingsError, Tls, Tracing,
+    BrokerKind, Connection, Durability, Events, Http, Intake, Proxies, Redis, RedisMode, Reports, Rooms, Sasl,
+    Settings, SettingsError, Tls, Tracing,
 };
 
 /// The schemes that `redis.urls` may have.
@@ -35,6 +35,7 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     ledger(settings)?;
     reports(&settings.reports)?;
     connections(&settings.events)?;
+    intake(&settings.intake, &settings.events)?;
     tracing(&settings.tracing)?;
     log(&settings.log.level)
 }
@@ -44,6 +45,51 @@ fn connections(events: &Events) -> Result<(), SettingsError> {
         let wrong = |(key, rule): (&str, &str)| conflict(format!("setting events.connections.{name}.{key}: {rule}"));
         broker(connection).map_err(wrong)
     })
+}
+
+/// Names of topics, subjects, groups and keys that work together. Whether a topic exists is seen when it is read.
+fn intake(intake: &Intake, events: &Events) -> Result<(), SettingsError> {
+    let wrong = |key: &str, rule: String| Err(conflict(format!("setting intake.{key}: {rule}")));
+    let topics = [
+        ("topic", &intake.topic),
+        ("reply_topic", &intake.reply_topic),
+        ("dead_letter_topic", &intake.dead_letter_topic),
+    ];
+    if intake.connection.is_empty() {
+        let of_no_use = topics.iter().find(|(_, name)| !name.is_empty());
+        return of_no_use.map_or(Ok(()), |(key, _)| {
+            wrong(key, "has no effect without intake.connection; set that too".to_owned())
+        });
+    }
+    let Some(connection) = events.connections.get(&intake.connection) else {
+        let rule = format!(
+            "must be the name of a section events.connections.NAME; there is none named {:?}",
+            intake.connection
+        );
+        return wrong("connection", rule);
+    };
+    for (key, name) in topics {
+        let is_left_out = key == "reply_topic" && name.is_empty();
+        if let Some(rule) = connection.kind.topic_rule(name).filter(|_| !is_left_out) {
+            return wrong(key, rule);
+        }
+    }
+    // Answers would be taken as requests.
+    if intake.topic == intake.reply_topic || intake.topic == intake.dead_letter_topic {
+        return wrong("topic", "must differ from reply_topic and dead_letter_topic".to_owned());
+    }
+    if !is_group(&intake.group) {
+        return wrong("group", "must be 1 to 64 of A-Z, a-z, 0-9, ., _ and -".to_owned());
+    }
+    if intake.key.is_empty() {
+        return wrong("key", "must be the name of an API key with the role play".to_owned());
+    }
+    Ok(())
+}
+
+fn is_group(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }
 
 /// The first key that is wrong, and its rule. The values can be secrets.

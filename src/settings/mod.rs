@@ -8,6 +8,7 @@ mod proxies;
 mod range;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod twins;
 mod variables;
 
@@ -43,6 +44,7 @@ pub struct Settings {
     pub ledger: Ledger,
     pub reports: Reports,
     pub events: Events,
+    pub intake: Intake,
     pub jackpots: Jackpots,
     pub log: Log,
     pub tracing: Tracing,
@@ -246,6 +248,19 @@ pub struct Events {
     /// By name. None stands in the default.
     #[serde(default)]
     pub connections: BTreeMap<String, Connection>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "see Settings")]
+pub struct Intake {
+    pub connection: String,
+    pub topic: String,
+    pub reply_topic: String,
+    pub dead_letter_topic: String,
+    pub group: String,
+    pub key: String,
+    pub max_in_flight: u64,
 }
 
 /// Which protocol a broker speaks.

@@ -54,6 +54,7 @@ const RANGES: &[Range] = &[
     Range("ledger.max_backlog_events", 1_000, 100_000_000, Zero::Plain),
     Range("ledger.trim_margin_events", 0, 1_000_000, Zero::Plain),
     Range("ledger.reconcile_interval_s", 1, 86_400, Zero::Plain),
+    Range("intake.max_in_flight", 1, 4096, Zero::Plain),
     Range("tracing.sample_ppm", 0, 1_000_000, Zero::Plain),
 ];
 

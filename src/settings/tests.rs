@@ -103,6 +103,53 @@ fn the_ledger_is_a_file_or_a_postgres() {
 }
 
 #[test]
+fn intake_needs_a_connection_its_topics_and_a_key() {
+    let right = [
+        ("JACKPOT__EVENTS__CONNECTIONS__BUS__SERVERS", "a:4222"),
+        ("JACKPOT__INTAKE__CONNECTION", "bus"),
+        ("JACKPOT__INTAKE__TOPIC", "in.requests"),
+        ("JACKPOT__INTAKE__DEAD_LETTER_TOPIC", "out.dead"),
+        ("JACKPOT__INTAKE__KEY", "games"),
+    ];
+    assert!(with(None, &right).is_ok());
+    for (name, value, begin) in [
+        (
+            "CONNECTION",
+            "",
+            "setting intake.topic: has no effect without intake.connection",
+        ),
+        (
+            "CONNECTION",
+            "none",
+            "setting intake.connection: must be the name of a section",
+        ),
+        ("TOPIC", "", "setting intake.topic: must be words"),
+        ("TOPIC", "in.>", "setting intake.topic: must be words"),
+        ("TOPIC", "out.dead", "setting intake.topic: must differ from"),
+        ("REPLY_TOPIC", "in.requests", "setting intake.topic: must differ from"),
+        ("REPLY_TOPIC", "$JS", "setting intake.reply_topic: must be words"),
+        (
+            "DEAD_LETTER_TOPIC",
+            "",
+            "setting intake.dead_letter_topic: must be words",
+        ),
+        ("GROUP", "a b", "setting intake.group: must be 1 to 64"),
+        ("KEY", "", "setting intake.key: must be the name of an API key"),
+        (
+            "MAX_IN_FLIGHT",
+            "0",
+            "setting intake.max_in_flight = 0: must be 1 to 4096",
+        ),
+    ] {
+        let name = format!("JACKPOT__INTAKE__{name}");
+        let mut changed: Vec<_> = right.iter().copied().filter(|(other, _)| *other != name).collect();
+        changed.push((&name, value));
+        let text = refusal(None, &changed);
+        assert!(text.starts_with(begin), "{name}={value}: {text}");
+    }
+}
+
+#[test]
 fn the_environment_overrides_the_file_and_the_file_the_default() {
     let file = "[http]\nlisten = \"127.0.0.1:1\"\nworkers = 3\n[log]\n";
     let settings = with(Some(file), &[("JACKPOT__HTTP__LISTEN", "127.0.0.1:2")]).unwrap();

@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 17] = [
+pub const TABLES: [Added; 18] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -32,6 +32,7 @@ pub const TABLES: [Added; 17] = [
     SUBSCRIPTION_STREAMS,
     COUPON_REDEMPTIONS,
     COUPON_METADATA,
+    INTAKE_LANES,
 ];
 
 /// The steps of meters' histories (`jackpot::ledger::steps`), made again from events where they are missing. The index
@@ -434,6 +435,32 @@ pub const SUBSCRIPTION_STREAMS: Added = Added {
         ("next_try_ms", false),
         // why the last try failed; '' after a success
         ("last_error", true),
+    ],
+    is_copied: true,
+};
+
+/// How far the messages of each lane of a broker's topic are taken (`intake::positions`). A copy has them: the messages since
+/// then are taken again, as entries that the copy does not have.
+pub const INTAKE_LANES: Added = Added {
+    name: "intake_lanes",
+    create: "CREATE TABLE intake_lanes (name TEXT NOT NULL, topic TEXT NOT NULL, lane TEXT NOT NULL, \
+             position BIGINT NOT NULL, holder TEXT NOT NULL, token BIGINT NOT NULL, since_ms BIGINT NOT NULL, \
+             PRIMARY KEY (name, topic, lane))",
+    columns: &[
+        // the setting intake.group
+        ("name", true),
+        // connection, '/', topic or subject
+        ("topic", true),
+        // partition of Kafka; '0' for NATS
+        ("lane", true),
+        // the first message that may not be done: offset or sequence; -1 before any was
+        ("position", false),
+        // instance that takes the messages, as in holders with the kind 'intake'; '' for none
+        ("holder", true),
+        // grows with each change of the holder
+        ("token", false),
+        // no effect of a message at or after the position is older, by the database's clock
+        ("since_ms", false),
     ],
     is_copied: true,
 };

@@ -105,7 +105,7 @@ pub async fn make_ready(staging: &Path) -> Result<String, SqlError> {
     let mut connection = alone(&options, &place).await?;
     connection
         .execute(
-            "UPDATE streams SET holder = ''; DELETE FROM holders; \
+            "UPDATE streams SET holder = ''; UPDATE intake_lanes SET holder = ''; DELETE FROM holders; \
              UPDATE subscriptions SET status = 'paused', version = version + 1 WHERE status = 'running'",
         )
         .await

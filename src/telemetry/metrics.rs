@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 use super::connections::ConnectionMetrics;
 use super::coupons::CouponMetrics;
 use super::exposition::classic;
+use super::intake::IntakeMetrics;
 use super::ledger::LedgerMetrics;
 use super::pools::PoolMetrics;
 use super::process::ProcessMetrics;
@@ -224,6 +225,7 @@ pub struct Metrics {
     pub connections: ConnectionMetrics,
     pub ledger: LedgerMetrics,
     pub subscriptions: SubscriptionMetrics,
+    pub intake: IntakeMetrics,
     pub coupons: CouponMetrics,
     pub rooms: RoomMetrics,
 }
@@ -263,6 +265,7 @@ impl Metrics {
             connections: ConnectionMetrics::default(),
             ledger: LedgerMetrics::default(),
             subscriptions: SubscriptionMetrics::default(),
+            intake: IntakeMetrics::default(),
             coupons: CouponMetrics::default(),
             rooms: RoomMetrics::default(),
         };
@@ -342,6 +345,7 @@ impl Metrics {
         self.connections.register(registry);
         self.ledger.register(registry);
         self.subscriptions.register(registry);
+        self.intake.register(registry);
         self.coupons.register(registry);
         self.rooms.register(registry);
     }

@@ -3,6 +3,7 @@
 mod connections;
 mod coupons;
 mod exposition;
+mod intake;
 mod ledger;
 mod log;
 mod metrics;
@@ -16,6 +17,7 @@ pub mod trace;
 
 pub use connections::ConnectionMetrics;
 pub use coupons::{CouponMetrics, IssueResult, OneCoupon, RedeemResult};
+pub use intake::{IntakeMetrics, MessageResult};
 pub use ledger::LedgerMetrics;
 pub use log::{TelemetryError, init};
 pub use metrics::{ClaimResult, EntryResult, GaugeGuard, JackpotMetrics, Limit, Metrics, ScriptResult};

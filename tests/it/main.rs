@@ -11,6 +11,7 @@ mod events;
 mod fault;
 mod house;
 mod http;
+mod intake;
 mod jackpot;
 mod keys;
 mod ledger;

@@ -6,16 +6,16 @@ use std::fs;
 use std::time::Duration;
 
 use jackpot::telemetry::{
-    ClaimResult, EntryResult, IssueResult, JoinResult, Limit, Metrics, RoomNews, ScriptResult, TierShown, Unsettled,
-    UnsettledLabels,
+    ClaimResult, EntryResult, IssueResult, JoinResult, Limit, MessageResult, Metrics, RoomNews, ScriptResult,
+    TierShown, Unsettled, UnsettledLabels,
 };
 use jackpot_core::ids::Id;
 
 use super::{cell, files_below, head, hold, top};
 
 /// Label names whose values are ids, routes, or the caller's: the page does not list them.
-const OPEN_LABELS: [&str; 10] = [
-    "jackpot", "coupon", "room", "script", "route", "method", "status", "tier", "currency", "version",
+const OPEN_LABELS: [&str; 12] = [
+    "jackpot", "coupon", "room", "script", "route", "method", "status", "tier", "currency", "version", "lane", "topic",
 ];
 
 /// A metric as Prometheus sees it.
@@ -75,6 +75,11 @@ fn touched() -> Metrics {
         .settlement
         .show(open.map(|(state, age)| kind(state, age)).into());
     metrics.subjects("jackpot", "open", 1);
+    for result in [MessageResult::Taken, MessageResult::Refused, MessageResult::Unreadable] {
+        metrics.intake.done(result);
+    }
+    metrics.intake.broker_up("requests", true);
+    metrics.intake.show("0", 0, 0);
     metrics.subscriptions.delivered("accounting");
     metrics.subscriptions.failed("accounting");
     metrics.subscriptions.show(vec![("accounting".to_owned(), 0, false)]);

@@ -190,9 +190,18 @@ pub struct TestKafka {
 impl TestKafka {
     /// Starts it.
     pub async fn start() -> Self {
+        Self::start_named(None).await
+    }
+
+    /// Starts it with the address that clients should connect to, in front of it.
+    pub async fn start_behind(port: u16) -> Self {
+        Self::start_named(Some(port)).await
+    }
+
+    async fn start_named(advertised: Option<u16>) -> Self {
         for _ in 0..START_ATTEMPTS {
             let port = free_port();
-            let mut process = spawn_kafka(port);
+            let mut process = spawn_kafka(port, advertised.unwrap_or(port));
             let listens = eventually(DEADLINE, "the broker listens", async || {
                 if process
                     .0
@@ -219,6 +228,11 @@ impl TestKafka {
     /// `host:port`.
     pub fn server(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Makes a topic.
@@ -279,10 +293,19 @@ fn kafka_program() -> PathBuf {
         .unwrap_or_else(|| panic!("no broker below {}: run scripts/install.sh test", home.display()))
 }
 
-fn spawn_kafka(port: u16) -> Process {
-    let url = format!("tcp://127.0.0.1:{port}");
+fn spawn_kafka(port: u16, advertised: u16) -> Process {
+    let (url, advertised) = (
+        format!("tcp://127.0.0.1:{port}"),
+        format!("tcp://127.0.0.1:{advertised}"),
+    );
     let child = Command::new(kafka_program())
-        .args(["broker", "--listener-url", &url, "--advertised-listener-url", &url])
+        .args([
+            "broker",
+            "--listener-url",
+            &url,
+            "--advertised-listener-url",
+            &advertised,
+        ])
         .args(["--storage-engine", "memory://tansu/"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

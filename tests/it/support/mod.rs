@@ -8,6 +8,7 @@ pub mod browser;
 pub mod certificates;
 pub mod cluster;
 pub mod fixture;
+pub mod gate;
 pub mod given;
 mod http;
 pub mod ledger_db;

@@ -1,0 +1,143 @@
+//! What goes out for a message: its answer, or a dead letter with the problem.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::message::Request;
+use crate::broker::{Message, Record};
+
+/// The media type of both.
+const CONTENT_TYPE: &str = "application/json";
+
+/// How much of a message a dead letter repeats. Escaped at its worst it stays below a megabyte, which brokers take by default.
+const MAX_ORIGINAL_BYTES: usize = 128 * 1024;
+
+/// Where a message was.
+#[derive(Debug, Clone, Serialize)]
+pub struct Place {
+    /// Topic or subject.
+    pub topic: String,
+    /// Partition of Kafka, or `0`.
+    pub lane: String,
+}
+
+/// The answer to a request that was taken.
+pub fn reply(place: &Place, record: &Record, request: &Request, status: u16, body: &[u8]) -> Message {
+    // A body of the API is JSON: it is repeated as it is, digits and all.
+    let body = std::str::from_utf8(body).ok().filter(|body| !body.is_empty());
+    let head = json!({
+        "kind": request.kind.as_str(),
+        "target": request.target.as_str(),
+        "id": request.id(),
+        "status": status,
+        "message": origin(place, record),
+    });
+    let head = head.to_string();
+    let content = format!("{},\"body\":{}}}", &head[..head.len() - 1], body.unwrap_or("null"));
+    message("reply", place, record, content.into())
+}
+
+/// A message that was refused, or that is no request, with the problem as the API shows it.
+pub fn dead_letter(place: &Place, record: &Record, problem: &Value) -> Message {
+    let content = &record.content[..record.content.len().min(MAX_ORIGINAL_BYTES)];
+    let is_whole = content.len() == record.content.len();
+    let mut letter = json!({"problem": problem, "message": origin(place, record), "is_whole": is_whole});
+    let text = match std::str::from_utf8(content) {
+        Ok(text) => Some(text),
+        // The cut went through a character.
+        Err(error) if !is_whole && error.error_len().is_none() => {
+            std::str::from_utf8(&content[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    };
+    match text {
+        Some(text) => letter["content"] = json!(text),
+        None => letter["content_base64"] = json!(STANDARD.encode(content)),
+    }
+    message("dead", place, record, letter.to_string().into())
+}
+
+fn origin(place: &Place, record: &Record) -> Value {
+    json!({"topic": place.topic, "lane": place.lane, "position": record.position, "key": record.key})
+}
+
+/// The same id at each repeat.
+fn message(what: &str, place: &Place, record: &Record, content: Bytes) -> Message {
+    let id = format!("{what}:{}:{}:{}", place.topic, place.lane, record.position);
+    Message {
+        key: record.key.clone().unwrap_or_else(|| id.clone()),
+        id,
+        content_type: CONTENT_TYPE,
+        content,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::parse;
+    use super::*;
+
+    fn record(content: &[u8]) -> Record {
+        Record {
+            position: 17,
+            key: Some("p1".to_owned()),
+            pass: None,
+            at_ms: 0,
+            content: Bytes::copy_from_slice(content),
+            after: 0,
+        }
+    }
+
+    fn place() -> Place {
+        Place {
+            topic: "in".to_owned(),
+            lane: "3".to_owned(),
+        }
+    }
+
+    fn content(message: &Message) -> Value {
+        serde_json::from_slice(&message.content).expect("JSON")
+    }
+
+    #[test]
+    fn a_reply_has_the_answer_and_names_what_it_is_for() {
+        let record = record(br#"{"kind":"entry","target":"spring","body":{"entry_id":"e1"}}"#);
+        let request = parse(&record.content).expect("a request");
+        let reply = reply(&place(), &record, &request, 201, br#"{"sequence":1}"#);
+        assert_eq!((reply.id.as_str(), reply.key.as_str()), ("reply:in:3:17", "p1"));
+        let expected = json!({"kind": "entry", "target": "spring", "id": "e1", "status": 201, "body": {"sequence": 1},
+            "message": {"topic": "in", "lane": "3", "position": 17, "key": "p1"}});
+        assert_eq!(content(&reply), expected);
+    }
+
+    #[test]
+    fn a_dead_letter_has_the_message_as_text_or_else_as_base64() {
+        let problem = json!({"code": "invalid-json"});
+        let letter = dead_letter(&place(), &record(b"{"), &problem);
+        assert_eq!(letter.id, "dead:in:3:17");
+        let found = content(&letter);
+        assert_eq!(
+            (&found["problem"]["code"], &found["content"], &found["is_whole"]),
+            (&json!("invalid-json"), &json!("{"), &json!(true))
+        );
+        assert_eq!(
+            content(&dead_letter(&place(), &record(b"\xff"), &problem))["content_base64"],
+            "/w=="
+        );
+    }
+
+    #[test]
+    fn a_dead_letter_stays_below_what_brokers_take() {
+        for unit in ["\u{1}", "é", "x"] {
+            let long = unit.repeat(1_000_000);
+            let letter = dead_letter(&place(), &record(long.as_bytes()), &json!({}));
+            assert!(letter.content.len() < 900_000, "{}", letter.content.len());
+            let found = content(&letter);
+            assert_eq!(found["is_whole"], false);
+            assert!(long.starts_with(found["content"].as_str().expect("text")), "{unit}");
+        }
+    }
+}

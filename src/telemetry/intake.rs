@@ -1,0 +1,111 @@
+//! Metrics of messages that come in from a broker.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+type Label = [(&'static str, &'static str); 1];
+
+/// The lane: a partition of Kafka, `0` for NATS.
+type LaneLabel = [(&'static str, String); 1];
+
+/// The topic of the setting.
+type TopicLabel = [(&'static str, String); 1];
+
+/// What came of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageResult {
+    /// 2xx, also for a repeat.
+    Taken,
+    /// 4xx.
+    Refused,
+    /// No request.
+    Unreadable,
+}
+
+/// Counters and gauges of the messages of this instance.
+#[derive(Default)]
+pub struct IntakeMetrics {
+    messages: Family<Label, Counter>,
+    /// Tries of a message after the first.
+    pub retries: Counter,
+    /// Positions that the broker did not have any more.
+    pub gaps: Counter,
+    broker_up: Family<TopicLabel, Gauge>,
+    lag: Family<LaneLabel, Gauge>,
+    age: Family<LaneLabel, Gauge>,
+    /// Messages that wait for another try, with all that come after them.
+    pub retrying: Gauge,
+}
+
+impl IntakeMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "intake_messages",
+            "Messages of a broker that this instance is done with, by result",
+            self.messages.clone(),
+        );
+        registry.register(
+            "intake_retries",
+            "Tries of this instance to take a message after the first, and to send its answer",
+            self.retries.clone(),
+        );
+        registry.register(
+            "intake_gaps",
+            "Times that the broker did not have the next message any more",
+            self.gaps.clone(),
+        );
+        registry.register(
+            "intake_broker_up",
+            "1 when this instance could read the topic at its last try",
+            self.broker_up.clone(),
+        );
+        registry.register(
+            "intake_lag_messages",
+            "Messages of a lane that are not done, as its instance sees it",
+            self.lag.clone(),
+        );
+        registry.register(
+            "intake_age_seconds",
+            "Age of the oldest message of a lane that its instance works on",
+            self.age.clone(),
+        );
+        registry.register(
+            "intake_retrying_messages",
+            "Messages of this instance that wait for another try",
+            self.retrying.clone(),
+        );
+    }
+
+    /// Counts a message that is done.
+    pub fn done(&self, result: MessageResult) {
+        let result = match result {
+            MessageResult::Taken => "taken",
+            MessageResult::Refused => "refused",
+            MessageResult::Unreadable => "unreadable",
+        };
+        self.messages.get_or_create_owned(&[("result", result)]).inc();
+    }
+
+    /// Shows whether the topic can be read. Returns whether that is news.
+    pub fn broker_up(&self, topic: &str, up: bool) -> bool {
+        let gauge = self.broker_up.get_or_create_owned(&[("topic", topic.to_owned())]);
+        gauge.set(i64::from(up)) != i64::from(up)
+    }
+
+    /// Shows a lane of this instance.
+    pub fn show(&self, lane: &str, lag: u64, age_s: i64) {
+        let label = [("lane", lane.to_owned())];
+        let lag = i64::try_from(lag).unwrap_or(i64::MAX);
+        self.lag.get_or_create_owned(&label).set(lag);
+        self.age.get_or_create_owned(&label).set(age_s);
+    }
+
+    /// Another instance has the lane, or none.
+    pub fn hide(&self, lane: &str) {
+        let label = [("lane", lane.to_owned())];
+        self.lag.remove(&label);
+        self.age.remove(&label);
+    }
+}

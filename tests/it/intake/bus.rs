@@ -1,0 +1,67 @@
+//! NATS with the streams of intake.
+
+use async_nats::HeaderMap;
+use async_nats::jetstream::Context;
+use futures_util::future::join_all;
+
+use super::{DEADLINE, environment};
+use crate::support::brokers::{Kept, TestNats};
+use crate::support::eventually;
+
+/// A server that keeps requests, replies and dead letters on its disk.
+pub struct Bus {
+    pub nats: TestNats,
+}
+
+impl Bus {
+    pub async fn start() -> Self {
+        let nats = TestNats::start(&[]).await;
+        for name in ["requests", "replies", "dead"] {
+            nats.stream(name, name).await;
+        }
+        Self { nats }
+    }
+
+    pub fn environment(&self) -> Vec<(String, String)> {
+        environment("nats", &self.nats.server())
+    }
+
+    /// Sends requests in order, each with its key if it has one.
+    pub async fn send(&self, all: impl IntoIterator<Item = (Option<String>, String)>) {
+        send(&self.nats.client().await, all).await;
+    }
+
+    /// Waits until so many different replies and dead letters are there.
+    pub async fn outcome(&self, count: usize) -> (Vec<Kept>, Vec<Kept>) {
+        eventually(DEADLINE, &format!("{count} replies and dead letters"), async || {
+            let both = (self.nats.kept("replies").await, self.nats.kept("dead").await);
+            let different = super::by_id(&both.0).len() + super::by_id(&both.1).len();
+            (different >= count).then_some(both)
+        })
+        .await
+    }
+}
+
+/// Sends requests in order with this client. What was not acknowledged fails the test.
+pub async fn send(client: &Context, all: impl IntoIterator<Item = (Option<String>, String)>) {
+    let mut sent = Vec::new();
+    for (key, content) in all {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            headers.insert("Jackpot-Key", key);
+        }
+        let acknowledged = client.publish_with_headers("requests", headers, content.into()).await;
+        sent.push(acknowledged.expect("it is sent"));
+        if sent.len() == 500 {
+            finish(std::mem::take(&mut sent)).await;
+        }
+    }
+    finish(sent).await;
+}
+
+async fn finish(sent: Vec<async_nats::jetstream::context::PublishAckFuture>) {
+    let acknowledged = join_all(sent.into_iter().map(std::future::IntoFuture::into_future)).await;
+    for one in acknowledged {
+        one.expect("it is on the disk");
+    }
+}
