@@ -114,8 +114,8 @@ async fn a_record_is_answered_as_its_request_is_and_keys_keep_their_order() {
         },
     ];
     log.produce(1, wrong, Compression::NoCompression).await;
-    let codecs = [Compression::Gzip, Compression::Lz4, Compression::Snappy];
-    for (i, codec) in codecs.into_iter().enumerate() {
+    let compressed = [Compression::Gzip, Compression::Lz4, Compression::Snappy];
+    for (i, codec) in compressed.into_iter().enumerate() {
         let of_codec = |part: usize| record(Some("c"), &entry("spring", &format!("c{i}-{part}"), "p1"));
         log.produce(2, (0..20).map(of_codec).collect(), codec).await;
     }
