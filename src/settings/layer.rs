@@ -137,7 +137,9 @@ fn same_type(known: &ValueKind, given: &ValueKind) -> bool {
         (ValueKind::Array(_), ValueKind::Array(items)) => {
             items.iter().all(|item| matches!(item.kind, ValueKind::String(_)))
         }
-        (ValueKind::I64(_), ValueKind::I64(_)) | (ValueKind::String(_), ValueKind::String(_)) => true,
+        (ValueKind::I64(_), ValueKind::I64(_))
+        | (ValueKind::Boolean(_), ValueKind::Boolean(_))
+        | (ValueKind::String(_), ValueKind::String(_)) => true,
         _ => false,
     }
 }

@@ -240,6 +240,16 @@ fn spans_go_to_an_address_without_a_user() {
 }
 
 #[test]
+fn a_file_and_the_environment_set_booleans() {
+    let file = Some("[events]\nallow_private_targets = true\n");
+    assert!(with(file, &[]).unwrap().events.allow_private_targets);
+    let variable = ("JACKPOT__EVENTS__ALLOW_PRIVATE_TARGETS", "false");
+    assert!(!with(file, &[variable]).unwrap().events.allow_private_targets);
+    let text = refusal(Some("[events]\nallow_private_targets = 1\n"), &[]);
+    assert!(text.ends_with("expected a boolean, found an integer"), "{text}");
+}
+
+#[test]
 fn unknown_keys_are_named_in_full() {
     assert!(refusal(Some("[http]\nport = 1\n"), &[]).contains("unknown setting http.port in "));
     assert!(refusal(Some("[ledgers]\n"), &[]).contains("unknown setting ledgers in "));
