@@ -6,6 +6,7 @@
 //! - `service`: a process under load, which is the product or one of `peer`: this executable again, with other routes.
 //! - `batches`; `plays`: one call that feeds several jackpots; `coupons`: issues beside the public ways. `collision`: winners at one instant, by every approach.
 //! - `events`: what a subscriber costs the players, and deliveries a second to a webhook and to the brokers of the tests.
+//! - `intake`: entries that come as messages of these brokers, a second.
 //! - `wrk`, `batch`, `paced`: the load. `bare_redis`, `lock`, `postgres`: the peers without HTTP.
 //! - `sample`, `verdict`, `report`, `page`, `plot`: the results.
 
@@ -19,6 +20,7 @@ mod growth;
 mod http;
 mod idle;
 mod instances;
+mod intake;
 mod json;
 mod lock;
 mod machine;

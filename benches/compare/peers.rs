@@ -11,7 +11,7 @@ use crate::peer::Kind;
 use crate::plan::Peers;
 use crate::sample::{Load, Sample};
 use crate::service::Service;
-use crate::{Outcome, batches, coupons, events, lock, paced, plays, postgres, report, wrk};
+use crate::{Outcome, batches, coupons, events, intake, lock, paced, plays, postgres, report, wrk};
 
 /// Load before the measurement: it fills caches, connections and tables of a new process.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -80,6 +80,9 @@ pub(crate) async fn run(plan: &Peers) -> Outcome<ExitCode> {
             results.done(number, point, measured);
         }
         for (point, measured) in Box::pin(events::round(plan, number)).await {
+            results.done(number, point, measured);
+        }
+        for (point, measured) in Box::pin(intake::round(plan, number)).await {
             results.done(number, point, measured);
         }
     }

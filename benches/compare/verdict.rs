@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 39] = [
+const LINES: [Wanted; 41] = [
     wanted(
         "100 jackpots, 64 connections ÷ HTTP alone: entries/s",
         ("one-64x100", "http-64"),
@@ -184,6 +184,18 @@ const LINES: [Wanted; 39] = [
         ("deliver-kafka", "told-events"),
         Of::PerS,
         Limit::AtLeast(1.0),
+    ),
+    wanted(
+        "messages of NATS ÷ single entry, 64 connections: entries/s",
+        ("intake-nats", "one-64"),
+        Of::PerS,
+        Limit::None,
+    ),
+    wanted(
+        "messages of Kafka ÷ single entry, 64 connections: entries/s",
+        ("intake-kafka", "one-64"),
+        Of::PerS,
+        Limit::None,
     ),
     wanted(
         "single entry, 512 connections ÷ HTTP alone: p99",
