@@ -61,12 +61,12 @@ impl Coupons {
                 Redeemed::LedgerBehind => return Err(CouponError::LedgerBehind(id.clone())),
                 Redeemed::Stopped(refusal) => return Err(refused(refusal)),
             }
-            from_ledger = Some(self.from_ledger(id, &wish.request_id).await?);
+            from_ledger = Some(self.kept_record(id, &wish.request_id).await?);
         }
     }
 
     /// The request of a retired coupon.
-    async fn from_ledger(&self, id: &Id, request_id: &str) -> Result<FromLedger, CouponError> {
+    async fn kept_record(&self, id: &Id, request_id: &str) -> Result<FromLedger, CouponError> {
         let sql = self.ledger.as_ref().ok_or_else(|| CouponError::Retired(id.clone()))?;
         // In this order: what is found is at least as new as the number.
         let n = kept::last_event(sql, id).await?;

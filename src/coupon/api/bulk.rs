@@ -107,11 +107,9 @@ pub(crate) async fn post(
 ) -> Result<HttpResponse, Problem> {
     check_head(&request, api.max_bulk_bytes)?;
     match api.coupons.snapshot(&id).await?.status {
-        // A key that has ended still gets answers for what it issued.
-        Status::Open | Status::Ended => {}
+        // A coupon that was closed or has ended still gives answers for what it issued.
+        Status::Open | Status::Closed | Status::Ended => {}
         Status::Paused => return Err(CouponError::Paused.into()),
-        // The same for a closed one.
-        Status::Closed => {}
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
     let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;

@@ -168,16 +168,7 @@ impl Books {
                 self.users = self.users.saturating_sub(u64::from(last_of_user.0));
                 Ok(())
             }
-            Kind::Redeem { sequence, .. } => {
-                expect(
-                    self.n,
-                    (1..=self.sequence).contains(sequence),
-                    "what is redeemed was not issued",
-                )?;
-                expect(self.n, self.redeemed < self.out(), "more is redeemed than is out")?;
-                self.redeemed += 1;
-                Ok(())
-            }
+            Kind::Redeem { sequence, .. } => self.redeem(*sequence),
             Kind::Status(change) => {
                 expect(
                     self.n,
@@ -241,6 +232,14 @@ impl Books {
         self.version = define.version;
         self.stock = define.definition.stock();
         self.definition.clone_from(&define.json);
+        Ok(())
+    }
+
+    fn redeem(&mut self, sequence: u64) -> Result<(), FoldError> {
+        let is_issued = (1..=self.sequence).contains(&sequence);
+        expect(self.n, is_issued, "what is redeemed was not issued")?;
+        expect(self.n, self.redeemed < self.out(), "more is redeemed than is out")?;
+        self.redeemed += 1;
         Ok(())
     }
 

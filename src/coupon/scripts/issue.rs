@@ -56,6 +56,7 @@ impl Marked for Asked {
 
 /// The reply to one request.
 #[derive(Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are answered")]
 pub enum AskReply {
     /// It has a record. Compare the record's user with the caller's: the id may be another user's.
     Answered(Answer),

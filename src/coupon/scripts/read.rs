@@ -124,6 +124,7 @@ pub async fn snapshot(store: &Store, keys: &CouponKeys, known: Mark) -> Result<S
 
 /// The result of a look-up.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are found")]
 pub enum Looked {
     /// Its record.
     Found(Answer),
