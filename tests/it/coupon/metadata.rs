@@ -23,7 +23,13 @@ async fn a_user_with_and_without_metadata_is_one_user() {
         .answers(&[noted("a", "u"), ask("b", "u"), ask("c", "v"), noted("d", "v")])
         .await;
     assert_eq!(letters(&asked), "iaia");
-    let of = |n: usize| record(&asked[n]).user.metadata.as_ref().map(|texts| texts.json());
+    let of = |n: usize| {
+        record(&asked[n])
+            .user
+            .metadata
+            .as_ref()
+            .map(jackpot::coupon::metadata::Metadata::json)
+    };
     let json = Some(r#"{"order":"8812"}"#.to_owned());
     assert_eq!([of(0), of(1), of(2), of(3)], [json.clone(), None, None, json.clone()]);
     assert_eq!(letters(&[fixture.now("e", "u").await]), "a", "also in another call");

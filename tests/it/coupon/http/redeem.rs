@@ -192,8 +192,9 @@ async fn a_unit_of_a_retired_coupon_is_redeemed_once_from_the_ledger() {
         let of = answers.iter().filter(|(of, _)| of == request).map(|(_, answer)| answer);
         let (won, lost): (Vec<_>, Vec<_>) = of.partition(|answer| answer.status == StatusCode::CREATED);
         assert_eq!((won.len(), lost.len()), (1, 3), "{request}");
-        lost.into_iter()
-            .for_each(|answer| assert_refused(answer, 409, "redeemed"));
+        for answer in lost {
+            assert_refused(answer, 409, "redeemed");
+        }
         let shown: Value = eventually(PATIENCE, "the ledger has it", async || {
             let shown = look(&service, "coffee", request).await.body;
             shown["redeemed"].is_object().then_some(shown)
