@@ -186,12 +186,13 @@ fn what_no_script_writes_is_unreadable() {
     for (event, field) in [
         (block(1, "issue", &["r1 u1 i 1"]), "block"),
         (block(1, "issue", &["r1 u1 d 3"]), "block"),
+        (block(1, "issue", &["r1 u1 c"]), "block"),
         (block(1, "serve", &["r1 u1 q 3"]), "block"),
         (block(1, "issue", &[""]), "block"),
         (block(1, "issue", &["r1 u1 i 1 0CODE"]), "block"),
         (fields(1, "checkpoint", &[("state", "status open\nseq")]), "state"),
         (
-            fields(1, "status", &[("before", "paused"), ("after", "open")]),
+            fields(1, "status", &[("before", "stopped"), ("after", "open")]),
             "before",
         ),
         (fields(1, "other", &[]), "type"),
