@@ -254,7 +254,7 @@ pub(crate) async fn pause(
 ) -> Result<HttpResponse, Problem> {
     let by = operator(&caller, &request_id);
     events.0.subscriptions.pause(&id, &by).await?;
-    events.changed(&id);
+    events.paused(&id).await;
     answer(&events, &id).await
 }
 

@@ -21,6 +21,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 pub struct Cursors {
     dirty: Mutex<BTreeMap<Key, Arc<Place>>>,
     notify: Notify,
+    /// One commit at a time.
+    writing: tokio::sync::Mutex<()>,
 }
 
 impl Cursors {
@@ -48,8 +50,9 @@ impl Cursors {
         }
     }
 
-    /// Writes what is there. Returns whether it is in SQL.
+    /// Writes what is there, after a commit that is under way. Returns whether all is in SQL.
     pub async fn flush(&self, sql: &Sql) -> bool {
+        let _turn = self.writing.lock().await;
         let all = take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
         let all: Vec<_> = all.into_values().filter(|place| !place.is_lost()).collect();
         let all: Vec<(Arc<Place>, Cursor)> = all

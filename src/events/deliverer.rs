@@ -135,6 +135,18 @@ impl Events {
         self.0.poke.notify_one();
     }
 
+    /// The same; then the cursors of this instance have what was delivered before. So a pause is where a target stands, even
+    /// if the instance dies next.
+    pub(super) async fn paused(&self, id: &Id) {
+        let live = self.0.live().get(id).cloned();
+        self.changed(id);
+        if let Some(live) = live {
+            live.rests().await;
+        }
+        // What was not written is tried again, and then perhaps delivered again.
+        self.0.cursors.flush(self.0.sql()).await;
+    }
+
     /// Delivers until the service stops, and releases what it holds.
     pub async fn work(self, stopping: Stopping) {
         let shared = self.0;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::sync::RwLock;
+use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::cloudevent::Message;
@@ -20,6 +22,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// The wait varies by this part of it, so that many subjects do not come back at once.
 const JITTER_PCT: u32 = 20;
+/// For deliveries under way when a subscription is paused.
+const REST: Duration = Duration::from_secs(1);
 /// The wait after SQL did not answer.
 const AFTER_SQL: Duration = Duration::from_millis(500);
 
@@ -29,6 +33,8 @@ pub(super) struct Live {
     /// Or what this instance lacks for it.
     pub sink: Result<Arc<dyn Sink>, String>,
     is_over: AtomicBool,
+    /// Each delivery reads it while it lasts.
+    under_way: RwLock<()>,
 }
 
 impl Live {
@@ -37,12 +43,19 @@ impl Live {
             subscription,
             sink,
             is_over: AtomicBool::new(false),
+            under_way: RwLock::new(()),
         }
     }
 
     /// The subscription has changed: nothing more is sent as this version of it.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until no delivery of it is under way, but not long: a target may hang.
+    pub async fn rests(&self) {
+        // Either way the caller goes on.
+        let _ = timeout(REST, self.under_way.write()).await;
     }
 
     pub fn is_over(&self) -> bool {
@@ -111,6 +124,7 @@ impl Stream {
     async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {
         let key = &self.place.key;
         self.place.keep_close().await;
+        let _under_way = self.live.under_way.read().await;
         if self.must_stop() {
             return Err(Ended::Stopped);
         }

@@ -187,6 +187,45 @@ async fn a_replay_from_what_was_just_delivered_waits_for_the_cursor() {
 }
 
 #[tokio::test]
+async fn what_was_delivered_before_a_pause_is_not_repeated_after_a_kill() {
+    let mut service = service().await;
+    let answered = Arc::new(Notify::new());
+    let held = Reply::Held(Arc::clone(&answered));
+    let receiver = Receiver::answering(move |_| held.clone()).await;
+    jackpot(&service, "paused").await;
+    play(&service, "paused", "e0").await;
+    subscribe(
+        &service,
+        "paused",
+        &receiver.url(),
+        &["payout.created"],
+        &["jackpot:paused"],
+    )
+    .await;
+    let first = receiver.until("payout.created", 1).await.remove(0);
+    let paused = service.call(Method::POST, "/v1/subscriptions/paused/pause", None);
+    let answers = async {
+        // The pause has begun by the time these are answered.
+        for _ in 0..20 {
+            service.get("/v1/subscriptions/paused").await;
+        }
+        receiver.answer(|_| Reply::Status(200));
+        answered.notify_one();
+    };
+    let (paused, ()) = tokio::join!(paused, answers);
+    assert_eq!(paused.body["state"], "paused");
+    service.kill9();
+    service.restart().await;
+    play(&service, "paused", "e1").await;
+    service
+        .call(Method::POST, "/v1/subscriptions/paused/resume", None)
+        .await;
+    receiver.until("payout.created", 2).await;
+    let repeats = receiver.taken().iter().filter(|got| got.id == first.id).count();
+    assert_eq!(repeats, 1);
+}
+
+#[tokio::test]
 async fn an_event_that_fails_for_a_day_is_an_alarm() {
     let mut service = service().await;
     let receiver = Receiver::answering(|_| Reply::Status(500)).await;
