@@ -126,6 +126,9 @@ def head(case, operation):
     # Closing is final, and a pause refuses entries. The other jackpot takes them, so that plays are accepted.
     if operation in ("close_jackpot", "pause_jackpot") and case.path_parameters.get("id") == "spring":
         case.path_parameters["id"] = "autumn"
+    # The same for a coupon; there need not be another one.
+    if operation in ("close_coupon", "pause_coupon") and case.path_parameters.get("id") == "coffee":
+        case.path_parameters["id"] = "tea"
     # The jackpot that has the tier, and takes entries.
     if operation == "adjust_jackpot":
         case.path_parameters["id"] = "spring"
@@ -180,7 +183,12 @@ def content(case, operation, body):
             staked(entry)
             entry.pop("ranks", None)
     elif operation == "issue_coupon":
-        body["request_id"] = fresh("r")
+        # Not an id of an example, which may be taken with other metadata.
+        body["request_id"] = fresh("of-checks")
+        # Together at most 1 kB.
+        if body.get("metadata"):
+            texts = list(body["metadata"].items())[:4]
+            body["metadata"] = {name[:16]: text[:40] for name, text in texts}
     elif operation == "put_subscription":
         # The settings have no connection to a broker. Types and subjects are those that there are, each once.
         body["target"] = {"webhook": {"url": "https://hooks.example/jackpot"}}

@@ -155,6 +155,14 @@ fn visit(owner: &str, schema: &mut Value) {
     {
         jackpots["uniqueItems"] = true.into();
     }
+    if owner == "IssueWish"
+        && let Some(metadata) = schema.pointer_mut("/properties/metadata")
+    {
+        metadata["minProperties"] = 1.into();
+        metadata["maxProperties"] = 16.into();
+        metadata["propertyNames"] = json!({"type": "string", "minLength": 1, "maxLength": 64, "pattern": words::PLAIN});
+        metadata["additionalProperties"] = json!({"type": "string", "maxLength": 1_024, "pattern": words::PLAIN});
+    }
     for inner in children(schema) {
         visit(owner, inner);
     }

@@ -56,7 +56,7 @@ const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 const ENTRY: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?$";
 const REQUEST: &str = "^([A-Za-z0-9][A-Za-z0-9._-]{0,63}|draw:[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?(~[0-9]+)?)$";
 /// Characters that do not change what a terminal, a log or a spreadsheet shows: `text::is_plain`.
-const PLAIN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$";
+pub(super) const PLAIN: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$";
 const TAGS: &str = "^(\\*|(W/)?\"[!#-~]*\"( *, *(W/)?\"[!#-~]*\")*)$";
 
 /// The pattern or format of a text, by its name.
@@ -91,8 +91,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody" | "SkipBody"
-                | "TransferBody" | "FailBody",
+                "ReasonBody" | "CouponReason" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody"
+                | "SkipBody" | "TransferBody" | "FailBody",
             ),
             "reason",
         )
