@@ -3,7 +3,7 @@
 # written in Python. ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
-source "$(dirname "$0")/postgres.sh"
+source scripts/postgres.sh
 
 # The groups of checks for what this version of the service has.
 GROUPS_BUILT=(jackpots batches ledger coupons rooms fairness rules payouts events)
