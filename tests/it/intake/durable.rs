@@ -222,7 +222,7 @@ async fn entries_that_may_be_repeats_of_forgotten_ones_are_dead_letters() {
         dead.iter()
             .all(|one| content(one)["problem"]["code"] == "repeat-too-late")
     );
-    // Those that were taken have both; what came later is taken.
+    // Ten messages have a reply and a dead letter. The ten that were sent later are taken.
     assert_eq!((answers.len(), dead.len()), (60, 10));
     taken_once(&service, &answers, 60).await;
 }
