@@ -8,24 +8,25 @@ mod watch;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
+use jackpot_core::secret::Secrets;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 
 use crate::backup::restore::{Unfinished, refuse_unfinished};
 use crate::capability::{StartError, Until, Worker};
 use crate::durable_file::make_private_dir;
 use crate::http::Web;
 use crate::http::health::ReadinessFn;
-use crate::http::routes::Routes;
 use crate::http::server::{self, Running, ServeError, Sockets};
 use crate::http::starting;
 use crate::keys::{KeyFile, KeyStore, KeysError, Limits};
 use crate::ledger::Ledger;
-use crate::ledger::projector::Projectors;
 use crate::ledger::start::LedgerOpenError;
 use crate::master_secret::{self, MasterSecretError};
 use crate::open_files;
-use crate::random::RandomError;
+use crate::random::{self, RandomError};
 use crate::service_manager::ServiceManager;
 use crate::settings::Settings;
 use crate::signals::Signals;
@@ -33,7 +34,9 @@ use crate::stopping::Stopping;
 use crate::store::{OpenError, Store};
 use crate::telemetry::Metrics;
 use compose::{Parts, compose};
-use probe::KnownKinds;
+
+/// Longest wait for SQL at the very end.
+const LAST: Duration = Duration::from_secs(3);
 
 /// Why the service does not start or run.
 #[derive(Debug, thiserror::Error)]
@@ -73,27 +76,24 @@ pub enum AppError {
     Io(#[from] io::Error),
 }
 
-/// The service before it takes requests.
-struct App {
+/// The service before it knows what there is.
+struct Opened {
     settings: Settings,
+    secrets: Secrets,
+    keys: Arc<KeyStore>,
+    metrics: Arc<Metrics>,
     sockets: Sockets,
-    /// Answers until then that this instance is alive and not ready.
+    /// Answers until the service takes requests that this instance is alive and not ready.
     unready: Running,
-    web: Web,
-    routes: Routes,
     store: Store,
     ledger: Ledger,
-    workers: Vec<Worker>,
-    projector: Projectors,
-    known: KnownKinds,
 }
 
-/// Creates everything that the service needs before it takes requests. Listens first: Redis may load for minutes, and a
-/// supervisor must see that the process lives.
+/// Opens everything. Listens first: Redis may load for minutes, and a supervisor must see that the process lives.
 ///
 /// # Errors
 /// Anything missing or wrong, before any request is taken.
-async fn build(settings: Settings) -> Result<App, AppError> {
+async fn open(settings: Settings) -> Result<Opened, AppError> {
     refuse_unfinished(&settings.data_dir)?;
     make_private_dir(&settings.data_dir).map_err(|source| AppError::DataDirectory {
         path: settings.data_dir.clone(),
@@ -118,32 +118,16 @@ async fn build(settings: Settings) -> Result<App, AppError> {
             return Err(error.into());
         }
     };
-    match compose(&settings, secrets, (keys, metrics), &store, &ledger).await {
-        Ok(Parts {
-            web,
-            routes,
-            workers,
-            projector,
-            known,
-        }) => Ok(App {
-            settings,
-            sockets,
-            unready,
-            web,
-            routes,
-            store,
-            ledger,
-            workers,
-            projector,
-            known,
-        }),
-        Err(error) => {
-            // A private server must not outlive a failed start.
-            store.close().await;
-            ledger.sql.close().await;
-            Err(error)
-        }
-    }
+    Ok(Opened {
+        settings,
+        secrets,
+        keys,
+        metrics,
+        sockets,
+        unready,
+        store,
+        ledger,
+    })
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -165,46 +149,90 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let mut signals = Signals::listen()?;
     let manager = ServiceManager::of_environment();
-    let app = tokio::select! {
-        app = build(settings) => app?,
-        never = manager.while_starting() => match never {},
-        name = signals.next() => {
-            // Dropping the unfinished start ends a private server that it had started.
-            tracing::info!(signal = name, "stopped while starting");
-            manager.stopping().await;
-            return Ok(());
-        }
+    // Dropping an unfinished start ends a private server that it had started.
+    let Some(opened) = unless_stopped(open(settings), &mut signals, &manager).await? else {
+        return Ok(());
     };
-    let (store, sql) = (app.store.clone(), app.ledger.sql.clone());
+    let (store, sql) = (opened.store.clone(), opened.ledger.sql.clone());
     // It ends with this function: the manager must see until the end that the process lives.
     let mut told = JoinSet::new();
-    let result = app.run(signals, manager, &mut told).await;
-    // Last, even after an error: by now every accepted request has its answer.
+    let result = opened.serve(&mut signals, &manager, &mut told).await;
+    // Last, even after an error: by now every accepted request has its answer, and a private server must not outlive this.
     store.close().await;
     sql.close().await;
     tracing::info!("stopped");
     result
 }
 
-impl App {
-    async fn run(
+/// A part of the start; `None` if a signal ended it.
+async fn unless_stopped<T>(
+    start: impl Future<Output = Result<T, AppError>>,
+    signals: &mut Signals,
+    manager: &ServiceManager,
+) -> Result<Option<T>, AppError> {
+    tokio::select! {
+        done = start => done.map(Some),
+        never = manager.while_starting() => match never {},
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopped while starting");
+            manager.stopping().await;
+            Ok(None)
+        }
+    }
+}
+
+impl Opened {
+    async fn serve(
         self,
-        mut signals: Signals,
-        manager: ServiceManager,
+        signals: &mut Signals,
+        manager: &ServiceManager,
         told: &mut JoinSet<Infallible>,
     ) -> Result<(), AppError> {
-        let keys = tokio::spawn(Arc::clone(&self.web.keys).follow());
+        let instance = hex::encode(random::bytes::<16>()?);
+        let sql = self.ledger.sql.clone();
+        let served = async {
+            match unless_stopped(compose(&self, &instance), signals, manager).await? {
+                Some(parts) => self.run(parts, signals, manager, told).await,
+                None => Ok(()),
+            }
+        };
+        let result = served.await;
+        // A start that is refused or stopped may hold streams, and the next one would wait for them. After a stop in order
+        // nothing is left.
+        match timeout(LAST, sql.end_leases(&instance)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the leases were not released; they expire"),
+            Err(_) => tracing::debug!("the leases were not released in time; they expire"),
+        }
+        result
+    }
+
+    async fn run(
+        self,
+        parts: Parts,
+        signals: &mut Signals,
+        manager: &ServiceManager,
+        told: &mut JoinSet<Infallible>,
+    ) -> Result<(), AppError> {
+        let Parts {
+            web,
+            routes,
+            workers,
+            projector,
+            known,
+        } = parts;
+        let keys = tokio::spawn(Arc::clone(&self.keys).follow());
         let ownership = tokio::spawn(watch::ownership(self.ledger.clone(), self.store));
-        let refusals = tokio::spawn(watch::refusals(self.known, Arc::clone(&self.web.metrics)));
-        let stopping = self.web.stopping.clone();
+        let refusals = tokio::spawn(watch::refusals(known, self.metrics));
+        let stopping = web.stopping.clone();
         // In between the system keeps new connections.
         self.unready.hand_over().await?;
-        let running = server::start_on(&self.sockets, &self.settings, &self.web, self.routes)?;
+        let running = server::start_on(&self.sockets, &self.settings, &web, routes)?;
         // A stop must refuse new connections: no other part of the service may hold the addresses.
         drop(self.sockets);
         let served = Stopping::default();
         let (mut dropped, mut awaited) = (Vec::new(), Vec::new());
-        for Worker { name, until, run } in self.workers {
+        for Worker { name, until, run } in workers {
             match until {
                 Until::Stopping => dropped.push(tokio::spawn(run(stopping.clone()))),
                 Until::Served => awaited.push((name, tokio::spawn(run(served.clone())))),
@@ -213,12 +241,12 @@ impl App {
         let signing = tokio::spawn(Arc::clone(&self.ledger.signing).follow(self.ledger.sql.clone()));
         // The projector stops on its own after the last answer, so that SQL has every entry.
         let ended = Stopping::default();
-        let (projector, until) = (self.projector, ended.clone());
+        let until = ended.clone();
         // On a thread of its own: hashing and signing thousands of events must not delay answers.
         let runtime = tokio::runtime::Handle::current();
         let projector = tokio::task::spawn_blocking(move || runtime.block_on(projector.run(until)));
         announce(&running, &self.settings);
-        let status = status(&running, self.web.readiness, stopping);
+        let status = status(&running, web.readiness, stopping);
         manager.ready(&status().unwrap_or_default()).await;
         told.spawn(manager.clone().while_serving(status));
         let name = signals.next().await;

@@ -38,6 +38,7 @@
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
 //! | [`operator`] | the operator of an action, for events and the audit trail | everyone uses it |
+//! | [`own_thread`] | work on a thread of its own | everyone uses it |
 //! | [`random`] | random bytes | everyone uses it |
 //! | [`rate`] | limits on requests in time | everyone uses it |
 //! | [`secret_file`] | files that hold secrets | everyone uses it |
@@ -98,6 +99,7 @@ pub mod keys;
 pub mod ledger;
 pub mod master_secret;
 pub mod open_files;
+pub mod own_thread;
 pub mod operator;
 pub mod proof;
 pub mod public_page;

@@ -7,7 +7,7 @@ use jackpot_core::secret::Secrets;
 use utoipa::OpenApi;
 
 use super::probe::{self, observe, readiness};
-use super::{AppError, capabilities};
+use super::{AppError, Opened, capabilities};
 use crate::capability::{self, Capability, Ground, Until, Worker};
 use crate::console::{self, Console};
 use crate::events::{self, deliverer::Events};
@@ -23,7 +23,6 @@ use crate::ledger::start::LedgerOpenError;
 use crate::ledger::{self, Ledger};
 use crate::proof;
 use crate::public_page;
-use crate::random;
 use crate::room;
 use crate::settings::{AutoRestore, RedisMode, Settings};
 use crate::signing;
@@ -42,21 +41,25 @@ pub(super) struct Parts {
     pub(super) known: probe::KnownKinds,
 }
 
-pub(super) async fn compose(
-    settings: &Settings,
-    secrets: Secrets,
-    (keys, metrics): (Arc<KeyStore>, Arc<Metrics>),
-    store: &Store,
-    ledger: &Ledger,
-) -> Result<Parts, AppError> {
+/// Once `instance` has taken streams, they are its own even if this fails.
+pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, AppError> {
+    let Opened {
+        settings,
+        secrets,
+        keys,
+        metrics,
+        store,
+        ledger,
+        ..
+    } = opened;
     claim(ledger, store).await?;
-    observe(store, &metrics);
+    observe(store, metrics);
     let ground = Ground {
         settings: settings.clone(),
         secrets: secrets.clone(),
         store: store.clone(),
         ledger: ledger.clone(),
-        metrics: Arc::clone(&metrics),
+        metrics: Arc::clone(metrics),
     };
     let capabilities = capabilities::make(&ground);
     let kinds = capabilities::kinds_of(&capabilities);
@@ -64,14 +67,13 @@ pub(super) async fn compose(
         kinds: kinds.clone(),
         max_backlog_events: settings.ledger.max_backlog_events,
     };
-    let emergency = Emergency::new(ledger.sql.clone(), store.clone(), kinds.clone(), Arc::clone(&metrics));
+    let emergency = Emergency::new(ledger.sql.clone(), store.clone(), kinds.clone(), Arc::clone(metrics));
     let readiness = readiness(store, ledger, (known.clone(), emergency.clone()));
-    let web = Web::new(settings, keys, Arc::clone(&metrics), readiness);
+    let web = Web::new(settings, Arc::clone(keys), Arc::clone(metrics), readiness);
     // Before anything is read from Redis, so that subjects known to the ledger and missing in Redis count as lost, not
     // as new.
     kinds.teach(ledger).await.map_err(LedgerOpenError::from)?;
-    let instance = hex::encode(random::bytes::<16>()?);
-    let mut projector = projector(settings, (ledger, store), &kinds, &metrics, &instance);
+    let mut projector = projector(settings, (ledger, store), &kinds, metrics, instance);
     // Jackpots of files begin stopped while everything is. The worker says it if neither Redis nor SQL answers.
     let _ = emergency.look().await;
     // Lost subjects are rebuilt before play begins, and the ledger has the last events from before.
@@ -92,7 +94,7 @@ pub(super) async fn compose(
         until: Until::Stopping,
         run: Box::new(|stopping| Box::pin(stopper.work(stopping))),
     });
-    let events = Events::new(settings, (ledger, &secrets), kinds.clone(), Arc::clone(&metrics));
+    let events = Events::new(settings, (ledger, secrets), instance, kinds.clone(), Arc::clone(metrics));
     let events = events.map_err(|error| AppError::Capability(error.into()))?;
     let deliverer = events.clone();
     workers.push(Worker {
@@ -100,16 +102,16 @@ pub(super) async fn compose(
         until: Until::Served,
         run: Box::new(|stopping| Box::pin(deliverer.work(stopping))),
     });
-    let keys = Arc::clone(&web.keys);
-    let console = Console::new(settings, &secrets, keys, (ledger.sql.clone(), store.clone()), &instance);
+    let keys = Arc::clone(keys);
+    let console = Console::new(settings, secrets, keys, (ledger.sql.clone(), store.clone()), instance);
     let routes = routes(
         settings,
-        &secrets,
+        secrets,
         (ledger, emergency, events),
         (kinds, &capabilities),
         console,
     );
-    workers.extend(intake(settings, (&web, &routes), ledger, &instance)?);
+    workers.extend(intake(settings, (&web, &routes), ledger, instance)?);
     Ok(Parts {
         web,
         routes,

@@ -11,8 +11,8 @@ use tracing::{debug, warn};
 use super::place::{Cursor, Key, Place};
 use crate::sql::{Sql, Value, update_rows};
 
-/// Between two commits: so a fast target makes at most some hundred a second.
-const PAUSE: Duration = Duration::from_millis(3);
+/// Between two commits: each takes the disk from the players for a moment. A kill repeats what a target took within it.
+const PAUSE: Duration = Duration::from_millis(20);
 /// Between two tries after SQL failed.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 

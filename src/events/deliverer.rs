@@ -11,7 +11,7 @@ use jackpot_core::secret::Secrets;
 use sqlx::{AssertSqlSafe, Row};
 use tokio::sync::Notify;
 use tokio::task::{Id as TaskId, JoinHandle, JoinSet};
-use tracing::{debug, warn};
+use tracing::{debug, error, warn};
 
 use super::cursors::Cursors;
 use super::place::{Key, Place};
@@ -24,9 +24,9 @@ use super::webhook::WebhookError;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::Kinds;
 use crate::ledger::news::News;
-use crate::random;
+use crate::own_thread::on_own_thread;
 use crate::settings::Settings;
-use crate::sql::{Sql, Value, update_rows};
+use crate::sql::{Lease, Sql, Value, update_rows};
 use crate::stopping::Stopping;
 use crate::subject::kinds::KindName;
 use crate::telemetry::Metrics;
@@ -39,8 +39,6 @@ const FIGURES: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 64;
 /// Subjects that are taken by one statement.
 const TAKEN_AT_ONCE: i64 = 500;
-/// Longest lease; see `ledger::projector::lease`.
-const LONGEST_MS: i64 = 300_000;
 /// For streams on their way when the service stops. What is cut off is delivered again.
 const LAST: Duration = Duration::from_secs(3);
 /// The wait after a bug.
@@ -58,8 +56,7 @@ pub(super) struct Shared {
     pub metrics: Arc<Metrics>,
     pub allowed: Allowed,
     news: Arc<News>,
-    instance: String,
-    lease: Duration,
+    lease: Lease,
     poke: Notify,
     live: Mutex<BTreeMap<Id, Arc<Live>>>,
     /// When the leases of this instance end, by its own clock.
@@ -101,6 +98,7 @@ impl Events {
     pub fn new(
         settings: &Settings,
         (ledger, secrets): (&Ledger, &Secrets),
+        instance: &str,
         kinds: Kinds,
         metrics: Arc<Metrics>,
     ) -> Result<Self, WebhookError> {
@@ -119,8 +117,7 @@ impl Events {
             metrics,
             allowed,
             news: Arc::clone(&ledger.news),
-            instance: hex::encode(random::bytes::<16>()?),
-            lease: Duration::from_millis(settings.ledger.lease_ms),
+            lease: Lease::of("subscription", instance, settings.ledger.lease_ms),
             poke: Notify::new(),
             live: Mutex::default(),
             held_until: Mutex::default(),
@@ -149,6 +146,12 @@ impl Events {
 
     /// Delivers until the service stops, and releases what it holds.
     pub async fn work(self, stopping: Stopping) {
+        if let Err(error) = on_own_thread("events", || self.deliver(stopping)).await {
+            error!(%error, "events are not delivered any more");
+        }
+    }
+
+    async fn deliver(self, stopping: Stopping) {
         let shared = self.0;
         shared.news.listen();
         let writer = {
@@ -412,7 +415,7 @@ impl Deliverer {
              WHERE subscription_id = $1 AND holder = $2",
         )
         .bind(id.as_str())
-        .bind(self.shared.instance.clone());
+        .bind(self.shared.lease.instance.clone());
         let sql = self.shared.sql();
         let rows = sql.reading(select.fetch_all(sql.reader())).await?;
         let mut tokens = BTreeMap::new();
@@ -434,22 +437,14 @@ impl Deliverer {
 
     /// Renews the leases of this instance, a row for all of them.
     async fn renew(&mut self) -> Result<(), sqlx::Error> {
-        if self.renewed_at.is_some_and(|at| at.elapsed() < self.shared.lease / 3) {
+        let lease = self.shared.lease.length();
+        if self.renewed_at.is_some_and(|at| at.elapsed() < lease / 3) {
             return Ok(());
         }
         let began = Instant::now();
-        let lease_ms = i64::try_from(self.shared.lease.as_millis()).unwrap_or(i64::MAX);
-        let text = format!(
-            "INSERT INTO holders (kind, name, until_ms) VALUES ('subscription', $1, {} + $2) \
-             ON CONFLICT (kind, name) DO UPDATE SET until_ms = excluded.until_ms",
-            self.shared.sql().now_ms()
-        );
-        let insert = sqlx::query(AssertSqlSafe(text))
-            .bind(self.shared.instance.clone())
-            .bind(lease_ms);
-        self.shared.sql().execute(insert).await?;
+        self.shared.lease.renew(self.shared.sql()).await?;
         self.renewed_at = Some(began);
-        let until = Some(began + self.shared.lease);
+        let until = Some(began + lease);
         *self.shared.held_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
         Ok(())
     }
@@ -507,10 +502,10 @@ impl Deliverer {
              t.tries AS tries, t.failing_ms AS failing_ms, t.next_try_ms AS next_try_ms, t.last_error AS last_error, \
              {now} AS now_ms FROM subscription_streams AS t JOIN subscriptions AS b ON b.id = t.subscription_id \
              WHERE b.status = 'running' AND t.holder <> $1 AND (t.holder = '' OR t.holder NOT IN \
-             (SELECT name FROM holders WHERE kind = 'subscription' AND until_ms BETWEEN {now} AND {now} + {LONGEST_MS})) \
-             LIMIT {TAKEN_AT_ONCE}"
+             ({})) LIMIT {TAKEN_AT_ONCE}",
+            sql.alive("'subscription'"),
         );
-        let select = sqlx::query(AssertSqlSafe(text)).bind(self.shared.instance.clone());
+        let select = sqlx::query(AssertSqlSafe(text)).bind(self.shared.lease.instance.clone());
         let rows = sql.reading(select.fetch_all(sql.reader())).await?;
         let (mut found, mut now_ms) = (Vec::with_capacity(rows.len()), 0);
         for row in &rows {
@@ -536,7 +531,7 @@ impl Deliverer {
         // The name of an instance is hexadecimal.
         let set = format!(
             "holder = '{}', token = subscription_streams.token + 1",
-            self.shared.instance
+            self.shared.lease.instance
         );
         let which = "subscription_streams.subscription_id = given.subscription_id AND subscription_streams.kind = given.kind \
                      AND subscription_streams.id = given.id AND subscription_streams.token = given.token";
@@ -547,7 +542,7 @@ impl Deliverer {
             let mut own = BTreeMap::new();
             if moved != found.len() as u64 {
                 let text = "SELECT subscription_id, kind, id, token FROM subscription_streams WHERE holder = $1";
-                let select = sqlx::query(text).bind(self.shared.instance.clone());
+                let select = sqlx::query(text).bind(self.shared.lease.instance.clone());
                 for row in select.fetch_all(&mut *tx).await? {
                     let name = |column: &str| row.try_get::<String, _>(column);
                     let token: i64 = row.try_get("token")?;
@@ -573,7 +568,7 @@ impl Deliverer {
         let sql = self.shared.sql();
         let text = "SELECT t.subscription_id AS subscription_id, t.kind AS kind, t.id AS id FROM subscription_streams AS t \
                     JOIN streams AS s ON s.kind = t.kind AND s.id = t.id WHERE t.holder = $1 AND t.n <= s.n";
-        let select = sqlx::query(text).bind(self.shared.instance.clone());
+        let select = sqlx::query(text).bind(self.shared.lease.instance.clone());
         let rows = sql.reading(select.fetch_all(sql.reader())).await?;
         let mut keys = Vec::with_capacity(rows.len());
         for row in &rows {
@@ -634,17 +629,12 @@ impl Deliverer {
         if !self.shared.cursors.flush(self.shared.sql()).await || self.renewed_at.is_none() {
             return;
         }
-        let forget = format!(
-            "DELETE FROM holders WHERE kind = 'subscription' AND (name = $1 OR until_ms < {} - {LONGEST_MS})",
-            self.shared.sql().now_ms()
-        );
         let release = async {
-            let mut tx = self.shared.sql().begin().await?;
-            let release = "UPDATE subscription_streams SET holder = '' WHERE holder = $1".to_owned();
-            for text in [release, forget] {
-                let statement = sqlx::query(AssertSqlSafe(text)).bind(self.shared.instance.clone());
-                statement.execute(&mut *tx).await?;
-            }
+            let (sql, lease) = (self.shared.sql(), &self.shared.lease);
+            let mut tx = sql.begin().await?;
+            let release = "UPDATE subscription_streams SET holder = '' WHERE holder = $1";
+            sqlx::query(release).bind(&lease.instance).execute(&mut *tx).await?;
+            lease.end(sql).execute(&mut *tx).await?;
             tx.commit().await
         };
         if let Err(error) = self.shared.sql().writing(release).await {

@@ -10,7 +10,7 @@ use super::store::StreamRow;
 use crate::subject::kinds::KindName;
 
 /// Most events that were delivered and are not in the written cursor: a kill repeats them.
-const AHEAD: u64 = 8;
+const AHEAD: u64 = 64;
 
 /// A subject of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,10 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Row as _};
 
-use crate::sql::Sql;
-
-/// Longest lease; see `ledger::projector::lease`.
-const LONGEST_MS: i64 = 300_000;
+use crate::sql::{Lease, Sql};
 
 /// The position of a lane before its first message.
 const NONE: i64 = -1;
@@ -18,8 +15,8 @@ pub(super) struct Positions {
     pub group: String,
     /// Connection, `/`, topic.
     pub topic: String,
-    pub instance: String,
-    pub lease_ms: i64,
+    /// Instances with the same topic and group share its lanes.
+    pub lease: Lease,
 }
 
 /// A lane's row.
@@ -43,29 +40,21 @@ pub(super) struct Look {
 }
 
 impl Positions {
-    /// Instances with the same topic and group share its lanes.
-    fn kind(&self) -> String {
-        format!("intake:{}:{}", self.group, self.topic)
-    }
-
-    /// Names of the holders whose leases are in force. `$1` is the kind.
-    fn alive(&self) -> String {
-        let now = self.sql.now_ms();
-        format!("SELECT name FROM holders WHERE kind = $1 AND until_ms BETWEEN {now} AND {now} + {LONGEST_MS}")
+    /// The lanes of a topic for a group. The topic is connection, `/`, topic.
+    pub(super) fn of(sql: Sql, (group, topic): (&str, String), instance: &str, lease_ms: u64) -> Self {
+        let lease = Lease::of(format!("intake:{group}:{topic}"), instance, lease_ms);
+        let group = group.to_owned();
+        Self {
+            sql,
+            group,
+            topic,
+            lease,
+        }
     }
 
     /// Renews the leases of this instance.
     pub(super) async fn renew(&self) -> Result<(), sqlx::Error> {
-        let text = format!(
-            "INSERT INTO holders (kind, name, until_ms) VALUES ($1, $2, {} + $3) \
-             ON CONFLICT (kind, name) DO UPDATE SET until_ms = excluded.until_ms",
-            self.sql.now_ms()
-        );
-        let insert = sqlx::query(AssertSqlSafe(text))
-            .bind(self.kind())
-            .bind(&self.instance)
-            .bind(self.lease_ms);
-        self.sql.execute(insert).await.map(drop)
+        self.lease.renew(&self.sql).await
     }
 
     /// Adds rows of lanes that have none.
@@ -85,7 +74,7 @@ impl Positions {
 
     /// All lanes that have a row.
     pub(super) async fn look(&self) -> Result<Look, sqlx::Error> {
-        let alive = self.alive();
+        let alive = self.sql.alive("$1");
         let text = format!(
             "SELECT lane, position, token, holder, {} - since_ms AS left_ms, \
              CAST(CASE WHEN holder = '' OR holder = $2 OR holder NOT IN ({alive}) THEN 1 ELSE 0 END AS BIGINT) AS is_free \
@@ -93,8 +82,8 @@ impl Positions {
             self.sql.now_ms()
         );
         let select = sqlx::query(AssertSqlSafe(text))
-            .bind(self.kind())
-            .bind(&self.instance)
+            .bind(&self.lease.kind)
+            .bind(&self.lease.instance)
             .bind(&self.group)
             .bind(&self.topic);
         let found = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
@@ -112,7 +101,7 @@ impl Positions {
             });
         }
         let count = format!("SELECT COUNT(*) FROM ({alive}) AS alive");
-        let count = sqlx::query_scalar(AssertSqlSafe(count)).bind(self.kind());
+        let count = sqlx::query_scalar(AssertSqlSafe(count)).bind(&self.lease.kind);
         let instances: i64 = self.sql.reading(count.fetch_one(self.sql.reader())).await?;
         Ok(Look {
             rows,
@@ -125,7 +114,7 @@ impl Positions {
         let text = "UPDATE intake_lanes SET holder = $1, token = token + 1 \
                     WHERE name = $2 AND topic = $3 AND lane = $4 AND token = $5";
         let update = sqlx::query(text)
-            .bind(&self.instance)
+            .bind(&self.lease.instance)
             .bind(&self.group)
             .bind(&self.topic)
             .bind(&row.lane)
@@ -150,7 +139,7 @@ impl Positions {
         );
         let update = sqlx::query(AssertSqlSafe(text))
             .bind(position.unwrap_or(NONE))
-            .bind(if ends { "" } else { &self.instance })
+            .bind(if ends { "" } else { &self.lease.instance })
             .bind(&self.group)
             .bind(&self.topic)
             .bind(lane)
@@ -167,11 +156,6 @@ impl Positions {
 
     /// This instance takes no messages any more: what it still holds is free.
     pub(super) async fn leave(&self) -> Result<(), sqlx::Error> {
-        let text = format!(
-            "DELETE FROM holders WHERE kind = $1 AND (name = $2 OR until_ms < {} - {LONGEST_MS})",
-            self.sql.now_ms()
-        );
-        let delete = sqlx::query(AssertSqlSafe(text)).bind(self.kind()).bind(&self.instance);
-        self.sql.execute(delete).await.map(drop)
+        self.sql.execute(self.lease.end(&self.sql)).await.map(drop)
     }
 }

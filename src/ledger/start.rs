@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use super::Ledger;
 use super::pair::Refusal;
-use super::projector::lease;
 use crate::random::RandomError;
 use crate::settings;
 use crate::signing::{SigningKeys, SigningKeysError};
@@ -64,7 +63,7 @@ impl Ledger {
             signing,
             news: Arc::default(),
         };
-        if let Err(error) = lease::bury(&ledger.sql).await {
+        if let Err(error) = ledger.sql.bury().await {
             ledger.sql.close().await;
             return Err(error.into());
         }

@@ -14,17 +14,6 @@ pub struct About {
     pub now_ms: i64,
 }
 
-/// An instance that reads streams, as far as SQL knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// Each start of an instance has another one.
-    pub name: String,
-    /// Of what it reads streams.
-    pub kind: String,
-    /// Until when, unless it renews that; ms of the database's clock.
-    pub until_ms: i64,
-}
-
 impl Sql {
     /// Asks the database for its version and size.
     pub async fn about(&self) -> Result<About, sqlx::Error> {
@@ -50,19 +39,5 @@ impl Sql {
             })
         })
         .await
-    }
-
-    /// The instances that read streams, by name.
-    pub async fn holders(&self) -> Result<Vec<Holder>, sqlx::Error> {
-        let select = sqlx::query("SELECT name, kind, until_ms FROM holders ORDER BY kind, name");
-        let rows = self.reading(select.fetch_all(&self.reader)).await?;
-        let holder = |row: &sqlx::any::AnyRow| {
-            Ok(Holder {
-                name: row.try_get("name")?,
-                kind: row.try_get("kind")?,
-                until_ms: row.try_get("until_ms")?,
-            })
-        };
-        rows.iter().map(holder).collect()
     }
 }

@@ -2,26 +2,18 @@
 //!
 //! A lease only decides who tries. The token makes a commit correct: it grows with each change of holder. A
 //! transaction of a holder that was stalled meanwhile finds another token and is rolled back.
-//!
-//! All leases of an instance on streams of a kind end at the same time, so one row in `holders` has it. With a time for
-//! each stream, an idle instance would rewrite thousands of rows every few seconds.
 
 use std::time::Duration;
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::ids::Id;
-use sqlx::any::AnyArguments;
-use sqlx::query::Query;
-use sqlx::{Any, AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Row};
 use tracing::warn;
 
-use crate::sql::{Kind, Sql, Taken};
+use crate::sql::{Kind, Lease, Sql, Taken};
 use crate::subject::LedgerView;
 use crate::subject::kinds::KindName;
 
-/// Longest lease that settings allow. A lease that ends later was given before the database's clock was set back. It
-/// would keep a dead holder's streams for that long.
-const LONGEST_MS: i64 = 300_000;
 /// Rows of one statement.
 const AT_ONCE: usize = 100;
 
@@ -52,21 +44,15 @@ pub struct Place {
 pub struct Leases {
     kind: KindName,
     sql: Sql,
-    instance: String,
-    lease_ms: i64,
+    lease: Lease,
 }
 
 impl Leases {
     /// The leases on streams of a kind. `instance` names the holder; each start of the service has another name.
     #[must_use]
     pub fn of(kind: KindName, sql: Sql, instance: String, lease_ms: u64) -> Self {
-        let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
-        Self {
-            kind,
-            sql,
-            instance,
-            lease_ms,
-        }
+        let lease = Lease::of(kind.as_str(), instance, lease_ms);
+        Self { kind, sql, lease }
     }
 
     /// Adds the rows of subjects that the ledger has not seen.
@@ -147,7 +133,7 @@ impl Leases {
             kind = self.kind.as_str(),
             free = self.free(),
         );
-        let select = sqlx::query(AssertSqlSafe(sql)).bind(&self.instance);
+        let select = sqlx::query(AssertSqlSafe(sql)).bind(&self.lease.instance);
         let select = ids.iter().fold(select, |select, id| select.bind(id.as_str()));
         let rows = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
         if let (Some(own), Some(row)) = (self.sql.owner(), rows.first()) {
@@ -175,12 +161,8 @@ impl Leases {
 
     /// Whether the instance `$1` may take a row, as an SQL expression.
     fn free(&self) -> String {
-        let now = self.sql.now_ms();
-        format!(
-            "(holder = $1 OR holder = '' OR holder NOT IN (SELECT name FROM holders WHERE kind = '{}' \
-             AND until_ms BETWEEN {now} AND {now} + {LONGEST_MS}))",
-            self.kind.as_str()
-        )
+        let alive = self.sql.alive(&format!("'{}'", self.kind.as_str()));
+        format!("(holder = $1 OR holder = '' OR holder NOT IN ({alive}))")
     }
 
     /// Takes over those of these streams that nobody reads, if nobody did since their tokens were read. Returns them with
@@ -191,7 +173,7 @@ impl Leases {
     pub async fn take_free(&self, found: &[(Id, i64)]) -> Result<Vec<(Id, i64)>, sqlx::Error> {
         let take = async {
             let (mut tx, mut taken) = (self.sql.begin().await?, Vec::with_capacity(found.len()));
-            self.renewal().execute(&mut *tx).await?;
+            self.lease.renewal(&self.sql).execute(&mut *tx).await?;
             for found in found.chunks(AT_ONCE) {
                 let pair = |i: usize| format!("(${}, ${})", 2 * i + 2, 2 * i + 3);
                 let text = format!(
@@ -201,7 +183,7 @@ impl Leases {
                     (0..found.len()).map(pair).collect::<Vec<_>>().join(", "),
                     self.free(),
                 );
-                let update = sqlx::query(AssertSqlSafe(text)).bind(&self.instance);
+                let update = sqlx::query(AssertSqlSafe(text)).bind(&self.lease.instance);
                 let update = found
                     .iter()
                     .fold(update, |update, (id, token)| update.bind(id.as_str()).bind(*token));
@@ -223,12 +205,12 @@ impl Leases {
             self.kind.as_str()
         );
         let update = sqlx::query(AssertSqlSafe(sql))
-            .bind(&self.instance)
+            .bind(&self.lease.instance)
             .bind(id.as_str())
             .bind(token);
         let take = async {
             let mut tx = self.sql.begin().await?;
-            self.renewal().execute(&mut *tx).await?;
+            self.lease.renewal(&self.sql).execute(&mut *tx).await?;
             let done = update.execute(&mut *tx).await?.rows_affected();
             tx.commit().await?;
             Ok((done == 1).then_some(token + 1))
@@ -244,7 +226,7 @@ impl Leases {
         );
         let select = sqlx::query_scalar(AssertSqlSafe(sql))
             .bind(id.as_str())
-            .bind(&self.instance)
+            .bind(&self.lease.instance)
             .fetch_optional(self.sql.reader());
         let in_force: Option<i64> = self.sql.reading(select).await?;
         Ok(in_force == Some(token))
@@ -259,27 +241,13 @@ impl Leases {
 
     /// Renews the leases that this instance holds.
     pub async fn renew(&self) -> Result<(), sqlx::Error> {
-        self.sql.execute(self.renewal()).await?;
-        Ok(())
-    }
-
-    /// The statement that lets the leases of this instance last from now on.
-    fn renewal(&self) -> Query<'_, Any, AnyArguments> {
-        let text = format!(
-            "INSERT INTO holders (kind, name, until_ms) VALUES ('{}', $1, {} + $2) \
-             ON CONFLICT (kind, name) DO UPDATE SET until_ms = excluded.until_ms",
-            self.kind.as_str(),
-            self.sql.now_ms(),
-        );
-        sqlx::query(AssertSqlSafe(text))
-            .bind(&self.instance)
-            .bind(self.lease_ms)
+        self.lease.renew(&self.sql).await
     }
 
     /// Does something long while renewing the leases that this instance holds. If a lease ended meanwhile, another
     /// instance could begin the same work.
     pub async fn during<T>(&self, work: impl Future<Output = T>) -> T {
-        let third = Duration::from_millis(self.lease_ms.unsigned_abs() / 3).max(Duration::from_millis(1));
+        let third = (self.lease.length() / 3).max(Duration::from_millis(1));
         let keep = async {
             loop {
                 tokio::time::sleep(third).await;
@@ -296,27 +264,15 @@ impl Leases {
 
     /// Releases the leases that this instance holds, so that another one need not wait. Forgets instances that are gone.
     pub async fn release(&self) -> Result<(), sqlx::Error> {
-        let (kind, now) = (self.kind.as_str(), self.sql.now_ms());
+        let kind = self.kind.as_str();
         let release = format!("UPDATE streams SET holder = '' WHERE kind = '{kind}' AND holder = $1");
-        let forget =
-            format!("DELETE FROM holders WHERE kind = '{kind}' AND (name = $1 OR until_ms < {now} - {LONGEST_MS})");
         let work = async {
             let mut tx = self.sql.begin().await?;
-            for text in [release, forget] {
-                let statement = sqlx::query(AssertSqlSafe(text)).bind(&self.instance);
-                statement.execute(&mut *tx).await?;
-            }
+            let release = sqlx::query(AssertSqlSafe(release)).bind(&self.lease.instance);
+            release.execute(&mut *tx).await?;
+            self.lease.end(&self.sql).execute(&mut *tx).await?;
             tx.commit().await
         };
         self.sql.writing(work).await
     }
-}
-
-/// Ends the leases of dead instances where no other instance can be alive: a SQLite file belongs to this process
-/// alone.
-pub async fn bury(sql: &Sql) -> Result<(), sqlx::Error> {
-    if sql.kind() == Kind::Sqlite {
-        sql.execute(sqlx::query("DELETE FROM holders")).await?;
-    }
-    Ok(())
 }
