@@ -35,10 +35,10 @@
 //! | [`settings`] | `config/default.toml` ← a file ← the environment | |
 //! | `service_manager` | messages to systemd: starting, ready, stopping, alive | |
 //! | `signals` | the signals that end the program | |
+//! | [`background`] | a thread for work that may wait | everyone uses it |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
 //! | [`operator`] | the operator of an action, for events and the audit trail | everyone uses it |
-//! | [`own_thread`] | work on a thread of its own | everyone uses it |
 //! | [`random`] | random bytes | everyone uses it |
 //! | [`rate`] | limits on requests in time | everyone uses it |
 //! | [`secret_file`] | files that hold secrets | everyone uses it |
@@ -83,6 +83,7 @@
 //!    `jackpot_core::jackpot::steps` names the next step, until the outcome is final.
 
 pub mod app;
+pub mod background;
 pub mod backup;
 pub mod broker;
 pub mod capability;
@@ -99,7 +100,6 @@ pub mod keys;
 pub mod ledger;
 pub mod master_secret;
 pub mod open_files;
-pub mod own_thread;
 pub mod operator;
 pub mod proof;
 pub mod public_page;

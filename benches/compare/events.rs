@@ -21,8 +21,9 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const ENTRIES: &str = "entries";
 /// Connections of the players.
 const CLIENTS: usize = 64;
-/// Loads of each kind in a round, one after the other in turn: a subscriber costs less than two loads differ.
-const TURNS: usize = 3;
+/// Loads of each kind in a round, one after the other in turn: a subscriber costs less than two loads differ. A load is half
+/// as long as others.
+const TURNS: usize = 6;
 /// Subjects that are delivered beside one another.
 const SUBJECTS: usize = 16;
 /// Topic of Kafka, stream of NATS and subject in it.
@@ -143,7 +144,7 @@ async fn play(
         ),
     };
     let (before, first) = (service.before(1).await?, head(service).await?);
-    let load = wrk::requests(&service.target, ENTRIES, CLIENTS, 1, plan.time()).await?;
+    let load = wrk::requests(&service.target, ENTRIES, CLIENTS, 1, plan.time() / 2).await?;
     let got = sink.taken();
     let mut sample = load.sample(point, number);
     // wrk ends without its last answers.

@@ -15,7 +15,6 @@ use crate::http::Web;
 use crate::http::inside::Api;
 use crate::http::routes::{Pages, Routes};
 use crate::intake::worker::Intake;
-use crate::keys::KeyStore;
 use crate::ledger::emergency::Emergency;
 use crate::ledger::kinds::{Kinds, Projecting};
 use crate::ledger::projector::Projectors;

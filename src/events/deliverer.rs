@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use jackpot_core::ids::Id;
 use jackpot_core::secret::Secrets;
 use sqlx::{AssertSqlSafe, Row};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::{Id as TaskId, JoinHandle, JoinSet};
 use tracing::{debug, error, warn};
@@ -21,10 +22,10 @@ use super::store::{Status, StreamRow, Subscription, Subscriptions, read_stream};
 use super::stream::{Ended, Live, Stream};
 use super::target::Allowed;
 use super::webhook::WebhookError;
+use crate::background::Background;
 use crate::ledger::Ledger;
 use crate::ledger::kinds::Kinds;
 use crate::ledger::news::News;
-use crate::own_thread::on_own_thread;
 use crate::settings::Settings;
 use crate::sql::{Lease, Sql, Value, update_rows};
 use crate::stopping::Stopping;
@@ -146,19 +147,17 @@ impl Events {
 
     /// Delivers until the service stops, and releases what it holds.
     pub async fn work(self, stopping: Stopping) {
-        if let Err(error) = on_own_thread("events", || self.deliver(stopping)).await {
-            error!(%error, "events are not delivered any more");
-        }
-    }
-
-    async fn deliver(self, stopping: Stopping) {
         let shared = self.0;
+        let background = match Background::start("events") {
+            Ok(background) => background,
+            Err(error) => return error!(%error, "events are not delivered: there is no thread for them"),
+        };
         shared.news.listen();
         let writer = {
             let shared = Arc::clone(&shared);
             tokio::spawn(async move { shared.cursors.write(shared.sql()).await })
         };
-        let mut deliverer = Deliverer::new(Arc::clone(&shared));
+        let mut deliverer = Deliverer::new(Arc::clone(&shared), background);
         tokio::select! {
             () = deliverer.deliver() => {}
             () = stopping.wait() => {}
@@ -176,6 +175,8 @@ struct Held {
 
 struct Deliverer {
     shared: Arc<Shared>,
+    /// Runs the streams.
+    background: Background,
     held: BTreeMap<Key, Held>,
     /// With events that may have to be delivered.
     ready: BTreeSet<Key>,
@@ -192,9 +193,10 @@ struct Deliverer {
 }
 
 impl Deliverer {
-    fn new(shared: Arc<Shared>) -> Self {
+    fn new(shared: Arc<Shared>, background: Background) -> Self {
         Self {
             shared,
+            background,
             held: BTreeMap::new(),
             ready: BTreeSet::new(),
             later: BTreeSet::new(),
@@ -301,9 +303,10 @@ impl Deliverer {
                 shared: Arc::clone(&self.shared),
                 live: Arc::clone(live),
                 place: Arc::clone(&held.place),
+                reads: Handle::current(),
             };
             self.running.insert(key.clone(), Arc::clone(&held.place));
-            let task = self.tasks.spawn(async move { stream.run().await });
+            let task = self.tasks.spawn_on(async move { stream.run().await }, self.background.tasks());
             self.keys.insert(task.id(), key);
         }
     }

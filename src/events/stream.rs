@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::RwLock;
+use tokio::task::JoinError;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::cloudevent::Message;
 use super::deliverer::Shared;
 use super::place::Place;
+use super::reading::Block;
 use super::sink::{Outcome, Sink};
 use super::store::Subscription;
 use crate::ledger::outgoing::{Outgoing, TellError, Told};
@@ -81,25 +84,27 @@ pub(super) struct Stream {
     pub shared: Arc<Shared>,
     pub live: Arc<Live>,
     pub place: Arc<Place>,
+    /// Where SQL is read.
+    pub reads: Handle,
 }
 
 impl Stream {
     pub async fn run(&self) -> Ended {
-        let (key, definition) = (&self.place.key, &self.live.subscription.definition);
         loop {
             let cursor = self.place.cursor();
-            let read = self
-                .shared
-                .outbox
-                .read((key.kind, &key.id), (cursor.n, cursor.i), definition);
-            let block = match read.await {
-                Ok(block) => block,
-                Err(TellError::Sql(error)) => {
+            let block = match self.read((cursor.n, cursor.i)).await {
+                Ok(Ok(block)) => block,
+                Ok(Err(TellError::Sql(error))) => {
                     debug!(%error, "the events of a subject were not read");
                     return Ended::Waits(AFTER_SQL);
                 }
-                Err(error @ TellError::Damaged(..)) => {
-                    warn!(subscription = %key.subscription, %error, "an event can't be delivered");
+                Err(error) => {
+                    debug!(%error, "the events of a subject were not read");
+                    return Ended::Waits(AFTER_SQL);
+                }
+                Ok(Err(error @ TellError::Damaged(..))) => {
+                    let subscription = &self.place.key.subscription;
+                    warn!(%subscription, %error, "an event can't be delivered");
                     return self.failed((cursor.n, cursor.i), error.to_string());
                 }
             };
@@ -119,6 +124,21 @@ impl Stream {
                 return Ended::Stopped;
             }
         }
+    }
+
+    /// The next events. Connections to SQL must not begin on the thread of streams.
+    async fn read(&self, from: (u64, u64)) -> Result<Result<Block, TellError>, JoinError> {
+        let (shared, live, place) = (
+            Arc::clone(&self.shared),
+            Arc::clone(&self.live),
+            Arc::clone(&self.place),
+        );
+        let read = async move {
+            let subject = (place.key.kind, &place.key.id);
+            let wanted = &live.subscription.definition;
+            shared.outbox.read(subject, from, wanted).await
+        };
+        self.reads.spawn(read).await
     }
 
     async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {

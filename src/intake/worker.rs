@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::task::{JoinHandle, spawn_local};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, error, info, warn};
 
@@ -17,7 +19,6 @@ use super::positions::Positions;
 use crate::broker::Broker;
 use crate::http::inside::Api;
 use crate::keys::KeyStore;
-use crate::own_thread::on_own_thread;
 use crate::settings::Settings;
 use crate::sql::Sql;
 use crate::stopping::Stopping;
@@ -68,11 +69,27 @@ impl Intake {
 
     /// Takes messages until the service stops.
     pub async fn work(self, stopping: Stopping) {
-        // Handlers of the API stay on the thread where they begin, and so do the connections to Redis that they use.
-        let result = on_own_thread("intake", || self.share(stopping)).await;
+        let (ended, end) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("intake".to_owned()).spawn(move || {
+            let result = self.on_thread(stopping);
+            // Nobody waits for it when the service was dropped.
+            let _ = ended.send(result);
+        });
+        let result = match thread {
+            // Without an answer it panicked, which is in the log.
+            Ok(_) => end.await.unwrap_or_else(|_| Err(io::Error::other("its thread ended"))),
+            Err(error) => Err(error),
+        };
         if let Err(error) = result {
             error!(%error, "messages of the broker are not taken any more");
         }
+    }
+
+    /// Handlers of the API stay on the thread where they begin, and so do the connections to Redis that they use.
+    fn on_thread(self, stopping: Stopping) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        LocalSet::new().block_on(&runtime, self.share(stopping));
+        Ok(())
     }
 
     async fn share(self, stopping: Stopping) {

@@ -4,10 +4,12 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::fault::ledger_support::outside;
 use crate::fault::support::{
     PATIENCE, create, enter, enter_unavailable, entry_drawing, own_redis, redrawing, service_on,
 };
 use crate::support::eventually;
+use crate::support::postgres_local::PrivatePostgres;
 use crate::support::proxy::ChaosProxy;
 use crate::support::service::{MASTER_SECRET, Service};
 
@@ -103,6 +105,31 @@ async fn what_was_begun_under_the_old_secret_is_finished_under_it() {
     assert_eq!(epochs(&service).await, shown);
     let again = enter(&service, JACKPOT, "after").await;
     assert_eq!((again.status, again.body), (StatusCode::OK, after.body));
+}
+
+#[tokio::test]
+async fn a_start_that_is_refused_keeps_no_stream_from_the_next_one() {
+    let postgres = PrivatePostgres::start().await.expect("apt-get install postgresql");
+    let (redis, url) = (own_redis(&[]).await, postgres.url());
+    let ledger = ("JACKPOT__LEDGER__URL", url.as_str());
+    let mut service = service_on(redis.url(), &[ledger]).await;
+    create(&service, redrawing(JACKPOT)).await;
+    enter(&service, JACKPOT, "e1").await;
+    assert!(service.stop().await.success(), "{}", service.log());
+
+    // It reads the streams before it knows that a secret is missing.
+    let fresh = new_secret();
+    let server = [
+        ("JACKPOT__REDIS__MODE", "standalone"),
+        ("JACKPOT__REDIS__URLS", redis.url()),
+        ledger,
+        (CURRENT, &fresh),
+    ];
+    let (status, said) = Service::refused(service.data_dir(), &server).await;
+    assert!(!status.success() && said.contains(OLD_ID), "{said}");
+    let sql = outside(&service, &url).await;
+    assert_eq!(sql.holders().await.expect("a query"), []);
+    sql.close().await;
 }
 
 #[tokio::test]
