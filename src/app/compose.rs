@@ -93,7 +93,13 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
         until: Until::Stopping,
         run: Box::new(|stopping| Box::pin(stopper.work(stopping))),
     });
-    let events = Events::new(settings, (ledger, secrets), instance, kinds.clone(), Arc::clone(metrics));
+    let events = Events::new(
+        settings,
+        (ledger, secrets),
+        instance,
+        kinds.clone(),
+        Arc::clone(metrics),
+    );
     let events = events.map_err(|error| AppError::Capability(error.into()))?;
     let deliverer = events.clone();
     workers.push(Worker {

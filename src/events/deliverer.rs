@@ -306,7 +306,9 @@ impl Deliverer {
                 reads: Handle::current(),
             };
             self.running.insert(key.clone(), Arc::clone(&held.place));
-            let task = self.tasks.spawn_on(async move { stream.run().await }, self.background.tasks());
+            let task = self
+                .tasks
+                .spawn_on(async move { stream.run().await }, self.background.tasks());
             self.keys.insert(task.id(), key);
         }
     }
