@@ -156,7 +156,7 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     let (store, sql) = (opened.store.clone(), opened.ledger.sql.clone());
     // It ends with this function: the manager must see until the end that the process lives.
     let mut told = JoinSet::new();
-    let result = opened.serve(&mut signals, &manager, &mut told).await;
+    let result = Box::pin(opened.serve(&mut signals, &manager, &mut told)).await;
     // Last, even after an error: by now every accepted request has its answer, and a private server must not outlive this.
     store.close().await;
     sql.close().await;

@@ -35,8 +35,9 @@ async fn kills_of_service_and_receiver_lose_and_reorder_nothing() {
     )
     .await;
     let mut played = 0;
-    for kill in 0..8 {
-        for _ in 0..12 {
+    let (kills, turn) = (8, 12);
+    for kill in 0..kills {
+        for _ in 0..turn {
             play(&service, "killed", &format!("e{played}")).await;
             played += 1;
         }
@@ -57,8 +58,9 @@ async fn kills_of_service_and_receiver_lose_and_reorder_nothing() {
         let first = bodies.entry(one.id.clone()).or_insert_with(|| one.body.clone());
         assert_eq!(*first, one.body, "a repeat is the same");
     }
+    // At most what was played since the kill before, which may all have come within the last 20 ms, and what was on its way.
     assert!(
-        all.len() - bodies.len() < 40,
+        all.len() - bodies.len() <= kills / 2 * turn + kills,
         "a kill repeats a few: {} of {}",
         all.len(),
         bodies.len()

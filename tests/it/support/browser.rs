@@ -32,6 +32,9 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 const NEEDED: &str = "chromium and chromedriver are needed on PATH: apt-get install chromium chromium-driver \
                       (on Ubuntu, where those are snaps, Google Chrome and its chromedriver)";
 
+/// What the driver says when it can't have its port.
+const TAKEN: &str = "Address already in use";
+
 /// Whether pages may run scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scripts {
@@ -71,7 +74,12 @@ impl Browser {
             chromedriver: spawn(directory.path(), &log).expect(NEEDED),
             directory,
         };
-        let port = browser.port(&log).await;
+        let port = loop {
+            if let Some(port) = browser.port(&log).await {
+                break port;
+            }
+            browser.chromedriver = spawn(browser.directory.path(), &log).expect(NEEDED);
+        };
         browser.session = format!("http://127.0.0.1:{port}/session");
         let wishes = browser.wishes(&program, scripts);
         let started = browser.command(Method::POST, "", wishes).await;
@@ -102,16 +110,18 @@ impl Browser {
         json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": logs}}})
     }
 
-    /// The port that the driver chose.
-    async fn port(&mut self, log: &Path) -> u16 {
+    /// The port that the driver chose; `None` if it ended because the port that it chose for one family of addresses was taken
+    /// in the other.
+    async fn port(&mut self, log: &Path) -> Option<u16> {
         let process = &mut self.chromedriver;
         eventually(START_DEADLINE, "chromedriver listens", async || {
             let said = std::fs::read_to_string(log).unwrap_or_default();
             if let Some(status) = process.try_wait().expect("a child can be asked for its status") {
-                panic!("chromedriver ended with {status}: {said}");
+                assert!(said.contains(TAKEN), "chromedriver ended with {status}: {said}");
+                return Some(None);
             }
             let (_, port) = said.split_once("started successfully on port ")?;
-            port.split_once('.')?.0.parse().ok()
+            port.split_once('.')?.0.parse().ok().map(Some)
         })
         .await
     }
