@@ -1,9 +1,11 @@
-//! A thread for work that may wait: what it does takes little from requests when processors are scarce.
+//! A thread for work that may wait, so that it takes little from requests when processors are scarce.
 
 use std::io;
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::setpriority_process;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tracing::debug;
@@ -11,6 +13,15 @@ use tracing::debug;
 /// The lowest priority: beside busy threads it gets some percent of a processor. A thread that it starts has it too, so
 /// connections to SQL, each of which is a thread or outlives this one, must not begin here.
 const LOWEST: i32 = 19;
+
+/// How urgent the work of the thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// It waits for all other threads.
+    Low,
+    /// It has its share of the processors.
+    Normal,
+}
 
 /// The thread. Its tasks end when this is dropped.
 #[derive(Debug)]
@@ -24,19 +35,27 @@ impl Background {
     ///
     /// # Errors
     /// The system has no thread or file left.
-    pub fn start(name: &str) -> io::Result<Self> {
+    pub fn start(name: &str, urgency: Urgency) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let tasks = runtime.handle().clone();
         let (end, ended) = oneshot::channel();
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             // On Linux without an id: this thread alone.
-            if let Err(error) = setpriority_process(None, LOWEST) {
+            if urgency == Urgency::Low
+                && let Err(error) = setpriority_process(None, LOWEST)
+            {
                 debug!(%error, "a thread for work that may wait has the priority of others");
             }
             // It ends either way.
             let _dropped = runtime.block_on(ended);
         })?;
         Ok(Self { tasks, _end: end })
+    }
+
+    /// The time of a processor that the thread of the caller has had.
+    #[must_use]
+    pub fn worked() -> Duration {
+        Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
     }
 
     /// Where tasks of the thread are spawned.
@@ -54,7 +73,7 @@ mod tests {
     async fn its_tasks_have_the_lowest_priority_and_this_thread_keeps_its_own() {
         let own = || rustix::process::getpriority_process(None).expect("a priority");
         let before = own();
-        let background = Background::start("test").expect("a thread");
+        let background = Background::start("test", Urgency::Low).expect("a thread");
         let tasks = background.tasks();
         let (there, name) = tasks
             .spawn(async move { (own(), thread::current().name().map(str::to_owned)) })

@@ -22,7 +22,7 @@ use super::store::{Status, StreamRow, Subscription, Subscriptions, read_stream};
 use super::stream::{Ended, Live, Stream};
 use super::target::Allowed;
 use super::webhook::WebhookError;
-use crate::background::Background;
+use crate::background::{Background, Urgency};
 use crate::ledger::Ledger;
 use crate::ledger::kinds::Kinds;
 use crate::ledger::news::News;
@@ -148,7 +148,7 @@ impl Events {
     /// Delivers until the service stops, and releases what it holds.
     pub async fn work(self, stopping: Stopping) {
         let shared = self.0;
-        let background = match Background::start("events") {
+        let background = match Background::start("events", Urgency::Low) {
             Ok(background) => background,
             Err(error) => return error!(%error, "events are not delivered: there is no thread for them"),
         };
@@ -171,12 +171,16 @@ struct Held {
     place: Arc<Place>,
     /// When it may be tried again.
     not_before: Option<Instant>,
+    /// It was starved, and has not caught up since.
+    is_urgent: bool,
 }
 
 struct Deliverer {
     shared: Arc<Shared>,
     /// Runs the streams.
     background: Background,
+    /// Runs those that are urgent, once there was one.
+    urgent: Option<Background>,
     held: BTreeMap<Key, Held>,
     /// With events that may have to be delivered.
     ready: BTreeSet<Key>,
@@ -197,6 +201,7 @@ impl Deliverer {
         Self {
             shared,
             background,
+            urgent: None,
             held: BTreeMap::new(),
             ready: BTreeSet::new(),
             later: BTreeSet::new(),
@@ -303,14 +308,25 @@ impl Deliverer {
                 shared: Arc::clone(&self.shared),
                 live: Arc::clone(live),
                 place: Arc::clone(&held.place),
-                reads: Handle::current(),
+                is_urgent: held.is_urgent,
             };
             self.running.insert(key.clone(), Arc::clone(&held.place));
-            let task = self
-                .tasks
-                .spawn_on(async move { stream.run().await }, self.background.tasks());
+            let thread = self.thread(stream.is_urgent);
+            let task = self.tasks.spawn_on(async move { stream.run().await }, &thread);
             self.keys.insert(task.id(), key);
         }
+    }
+
+    /// The thread for a stream.
+    fn thread(&mut self, is_urgent: bool) -> Handle {
+        if is_urgent && self.urgent.is_none() {
+            match Background::start("events-urgent", Urgency::Normal) {
+                Ok(thread) => self.urgent = Some(thread),
+                Err(error) => warn!(%error, "events that are late get no thread of their own"),
+            }
+        }
+        let urgent = self.urgent.as_ref().filter(|_| is_urgent);
+        urgent.unwrap_or(&self.background).tasks().clone()
     }
 
     async fn ended(&mut self, key: &Key, ended: Ended) {
@@ -321,7 +337,15 @@ impl Deliverer {
             self.looked_at = None;
             return;
         }
+        if let Some(held) = self.held.get_mut(key).filter(|_| is_held) {
+            held.is_urgent = ended == Ended::Starved;
+        }
         match ended {
+            Ended::Starved => {
+                debug!(subscription = %key.subscription, kind = %key.kind, id = %key.id,
+                    "a stream of events waits for processors: it goes on with the priority of others");
+                self.ready.insert(key.clone());
+            }
             Ended::Stopped => {
                 self.ready.insert(key.clone());
                 // A changed subscription is known after a look; without one the stream would start as before.
@@ -484,6 +508,7 @@ impl Deliverer {
                 let held = Held {
                     place,
                     not_before: None,
+                    is_urgent: false,
                 };
                 if let Some(before) = self.held.insert(key.clone(), held) {
                     before.place.lose();

@@ -7,8 +7,8 @@ use tokio::sync::Semaphore;
 
 use super::subscription::Definition;
 use crate::ledger::kinds::Kinds;
-use crate::ledger::outgoing::{Stored, TellError, Told};
-use crate::sql::Sql;
+use crate::ledger::outgoing::{Outgoing, Stored, TellError, Told};
+use crate::sql::{AtHome, Sql};
 use crate::subject::kinds::KindName;
 
 /// Most events of the ledger in a block.
@@ -30,6 +30,14 @@ impl Block {
         self.told.last().map(|told| told.n + 1)
     }
 
+    /// What it tells, in order.
+    #[must_use]
+    pub fn events(&self) -> Vec<(&Told, &(u64, Outgoing))> {
+        let all = self.told.iter();
+        let all = all.flat_map(|told| told.events.iter().map(move |event| (told, event)));
+        all.collect()
+    }
+
     /// Drops what is before `(n, i)`.
     fn from(mut self, (n, i): (u64, u64)) -> Self {
         if let Some(first) = self.told.first_mut().filter(|first| first.n == n) {
@@ -45,7 +53,7 @@ const READS: usize = 2;
 /// Reads the outbox.
 #[derive(Debug, Clone)]
 pub struct Outbox {
-    sql: Sql,
+    sql: AtHome,
     pub kinds: Kinds,
     reads: Arc<Semaphore>,
 }
@@ -53,8 +61,11 @@ pub struct Outbox {
 impl Outbox {
     #[must_use]
     pub fn new(sql: Sql, kinds: Kinds) -> Self {
-        let reads = Arc::new(Semaphore::new(READS));
-        Self { sql, kinds, reads }
+        Self {
+            sql: AtHome::of(sql),
+            kinds,
+            reads: Arc::new(Semaphore::new(READS)),
+        }
     }
 
     /// The next events from `(n, i)` on. Empty when there are none.
@@ -66,7 +77,8 @@ impl Outbox {
     ) -> Result<Block, TellError> {
         // It is never closed.
         let _turn = self.reads.acquire().await;
-        let rows = self.rows((kind, id), from.0).await?;
+        let (of_id, from_n) = (id.clone(), from.0);
+        let rows = self.sql.ask(|sql| rows(sql, (kind, of_id), from_n)).await?;
         let Some(known) = self.kinds.named(kind) else {
             return Ok(Block { told: Vec::new() });
         };
@@ -74,39 +86,15 @@ impl Outbox {
         Ok(Block { told }.from(from))
     }
 
-    async fn rows(&self, (kind, id): (KindName, &Id), from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
-        let from_n = i64::try_from(from_n).unwrap_or(i64::MAX);
-        let text = "SELECT n, last_sequence FROM events WHERE kind = $1 AND id = $2 AND n >= $3 ORDER BY n LIMIT $4";
-        let select = sqlx::query_as(text)
-            .bind(kind.as_str())
-            .bind(id.as_str())
-            .bind(from_n)
-            .bind(EVENTS);
-        let places: Vec<(i64, i64)> = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
-        let Some(end) = end_of(&places) else {
-            return Ok(Vec::new());
-        };
-        let text = "SELECT n, at_ms, body FROM events WHERE kind = $1 AND id = $2 AND n >= $3 AND n <= $4 ORDER BY n";
-        let select = sqlx::query_as(text)
-            .bind(kind.as_str())
-            .bind(id.as_str())
-            .bind(from_n)
-            .bind(end);
-        let rows: Vec<(i64, i64, String)> = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
-        let row = |(n, at_ms, body): (i64, i64, String)| Stored {
-            n: n.unsigned_abs(),
-            at_ms,
-            body,
-        };
-        Ok(rows.into_iter().map(row).collect())
-    }
-
     /// Number of the last event that the ledger has of a subject.
     pub async fn last_n(&self, (kind, id): (KindName, &Id)) -> Result<u64, sqlx::Error> {
         let select = sqlx::query_scalar("SELECT n FROM streams WHERE kind = $1 AND id = $2")
             .bind(kind.as_str())
-            .bind(id.as_str());
-        let n: Option<i64> = self.sql.reading(select.fetch_optional(self.sql.reader())).await?;
+            .bind(id.to_string());
+        let read = self
+            .sql
+            .ask(|sql| async move { sql.reading(select.fetch_optional(sql.reader())).await });
+        let n: Option<i64> = read.await?;
         Ok(n.unwrap_or_default().unsigned_abs())
     }
 
@@ -129,6 +117,33 @@ impl Outbox {
         }
         Ok(lag + (last + 1).saturating_sub(from.0))
     }
+}
+
+async fn rows(sql: Sql, (kind, id): (KindName, Id), from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
+    let from_n = i64::try_from(from_n).unwrap_or(i64::MAX);
+    let text = "SELECT n, last_sequence FROM events WHERE kind = $1 AND id = $2 AND n >= $3 ORDER BY n LIMIT $4";
+    let select = sqlx::query_as(text)
+        .bind(kind.as_str())
+        .bind(id.as_str())
+        .bind(from_n)
+        .bind(EVENTS);
+    let places: Vec<(i64, i64)> = sql.reading(select.fetch_all(sql.reader())).await?;
+    let Some(end) = end_of(&places) else {
+        return Ok(Vec::new());
+    };
+    let text = "SELECT n, at_ms, body FROM events WHERE kind = $1 AND id = $2 AND n >= $3 AND n <= $4 ORDER BY n";
+    let select = sqlx::query_as(text)
+        .bind(kind.as_str())
+        .bind(id.as_str())
+        .bind(from_n)
+        .bind(end);
+    let rows: Vec<(i64, i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
+    let row = |(n, at_ms, body): (i64, i64, String)| Stored {
+        n: n.unsigned_abs(),
+        at_ms,
+        body,
+    };
+    Ok(rows.into_iter().map(row).collect())
 }
 
 /// The end of a block. `places` are the numbers and last sequences of events.

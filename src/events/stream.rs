@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::runtime::Handle;
+use futures_util::future::join;
 use tokio::sync::RwLock;
-use tokio::task::JoinError;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
@@ -14,8 +14,9 @@ use super::cloudevent::Message;
 use super::deliverer::Shared;
 use super::place::Place;
 use super::reading::Block;
-use super::sink::{Outcome, Sink};
+use super::sink::{Outcome, Signed, Sink};
 use super::store::Subscription;
+use crate::background::Background;
 use crate::ledger::outgoing::{Outgoing, TellError, Told};
 use crate::random;
 
@@ -29,6 +30,10 @@ const JITTER_PCT: u32 = 20;
 const REST: Duration = Duration::from_secs(1);
 /// The wait after SQL did not answer.
 const AFTER_SQL: Duration = Duration::from_millis(500);
+/// A stream that has had events for so long,
+const STARVED: Duration = Duration::from_secs(10);
+/// while its thread got less than this part of a processor, needs another thread.
+const STARVED_PART: u32 = 10;
 
 /// A subscription as a stream uses it, until it changes.
 pub(super) struct Live {
@@ -77,6 +82,42 @@ pub(super) enum Ended {
     Waits(Duration),
     /// The target wants no more.
     Gone,
+    /// Its thread gets too little of the processors.
+    Starved,
+}
+
+/// What the thread of a stream got since a moment.
+struct Share {
+    begun: Instant,
+    worked: Duration,
+}
+
+impl Share {
+    fn begin() -> Self {
+        Self {
+            begun: Instant::now(),
+            worked: Background::worked(),
+        }
+    }
+
+    /// Whether it was too little; asked again and again while there are events. A slow target needs little as well: its stream
+    /// takes no more from the players on another thread.
+    fn is_too_little(&mut self) -> bool {
+        let (elapsed, worked) = (self.begun.elapsed(), Background::worked());
+        if elapsed < STARVED {
+            return false;
+        }
+        let got = worked.saturating_sub(self.worked);
+        *self = Self::begin();
+        got < elapsed / STARVED_PART
+    }
+}
+
+/// An event, ready to be sent.
+struct Ready {
+    at: (u64, u64),
+    message: Message,
+    signed: Option<Signed>,
 }
 
 /// A stream of events to a target.
@@ -84,25 +125,28 @@ pub(super) struct Stream {
     pub shared: Arc<Shared>,
     pub live: Arc<Live>,
     pub place: Arc<Place>,
-    /// Where SQL is read.
-    pub reads: Handle,
+    /// Its thread has its share of the processors.
+    pub is_urgent: bool,
 }
 
 impl Stream {
     pub async fn run(&self) -> Ended {
+        let mut share = Share::begin();
         loop {
             let cursor = self.place.cursor();
-            let block = match self.read((cursor.n, cursor.i)).await {
-                Ok(Ok(block)) => block,
-                Ok(Err(TellError::Sql(error))) => {
+            let key = &self.place.key;
+            let wanted = &self.live.subscription.definition;
+            let read = self
+                .shared
+                .outbox
+                .read((key.kind, &key.id), (cursor.n, cursor.i), wanted);
+            let block = match read.await {
+                Ok(block) => block,
+                Err(TellError::Sql(error)) => {
                     debug!(%error, "the events of a subject were not read");
                     return Ended::Waits(AFTER_SQL);
                 }
-                Err(error) => {
-                    debug!(%error, "the events of a subject were not read");
-                    return Ended::Waits(AFTER_SQL);
-                }
-                Ok(Err(error @ TellError::Damaged(..))) => {
+                Err(error @ TellError::Damaged(..)) => {
                     let subscription = &self.place.key.subscription;
                     warn!(%subscription, %error, "an event can't be delivered");
                     return self.failed((cursor.n, cursor.i), error.to_string());
@@ -111,46 +155,57 @@ impl Stream {
             let Some(next) = block.next_n() else {
                 return Ended::Idle;
             };
-            for told in &block.told {
-                for event in &told.events {
-                    if let Err(ended) = self.deliver(told, event).await {
-                        return ended;
-                    }
-                }
+            if let Err(ended) = self.deliver_all(&block).await {
+                return ended;
             }
             self.place.reach(|cursor| (cursor.n, cursor.i) = (next, 0));
             self.shared.cursors.changed(&self.place);
             if self.must_stop() {
                 return Ended::Stopped;
             }
+            if !self.is_urgent && share.is_too_little() {
+                return Ended::Starved;
+            }
         }
     }
 
-    /// The next events. Connections to SQL must not begin on the thread of streams.
-    async fn read(&self, from: (u64, u64)) -> Result<Result<Block, TellError>, JoinError> {
-        let (shared, live, place) = (
-            Arc::clone(&self.shared),
-            Arc::clone(&self.live),
-            Arc::clone(&self.place),
-        );
-        let read = async move {
-            let subject = (place.key.kind, &place.key.id);
-            let wanted = &live.subscription.definition;
-            shared.outbox.read(subject, from, wanted).await
-        };
-        self.reads.spawn(read).await
+    /// Delivers in order. The next event is made ready while one is on its way: then the thread need not be woken for it.
+    async fn deliver_all(&self, block: &Block) -> Result<(), Ended> {
+        let mut all = block.events().into_iter();
+        let mut next = all.next().map(|(told, event)| self.ready(told, event));
+        while let Some(ready) = next {
+            let prepared = async {
+                // The request goes out first.
+                yield_now().await;
+                all.next().map(|(told, event)| self.ready(told, event))
+            };
+            let (delivered, prepared) = join(self.deliver(ready), prepared).await;
+            delivered?;
+            next = prepared;
+        }
+        Ok(())
     }
 
-    async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {
+    fn ready(&self, told: &Told, event: &(u64, Outgoing)) -> Ready {
         let key = &self.place.key;
+        let message = Message::of(self.shared.ledger_id(), (key.kind, &key.id), told, event);
+        let sink = self.live.sink.as_ref();
+        Ready {
+            at: (told.n, event.0),
+            signed: sink.ok().and_then(|sink| sink.sign(&message)),
+            message,
+        }
+    }
+
+    async fn deliver(&self, ready: Ready) -> Result<(), Ended> {
         self.place.keep_close().await;
         let _under_way = self.live.under_way.read().await;
         if self.must_stop() {
             return Err(Ended::Stopped);
         }
-        let message = Message::of(self.shared.ledger_id(), (key.kind, &key.id), told, event);
-        let (at, of) = ((told.n, event.0), self.live.subscription.id.as_str());
-        match self.send(&message).await {
+        let Ready { at, message, signed } = ready;
+        let of = self.live.subscription.id.as_str();
+        match self.send(&message, signed).await {
             Outcome::Delivered(_) => {
                 self.place.reach(|cursor| {
                     (cursor.n, cursor.i, cursor.tries) = (at.0, at.1 + 1, 0);
@@ -178,9 +233,9 @@ impl Stream {
         }
     }
 
-    async fn send(&self, message: &Message) -> Outcome {
+    async fn send(&self, message: &Message, signed: Option<Signed>) -> Outcome {
         match &self.live.sink {
-            Ok(sink) => sink.send(message).await,
+            Ok(sink) => sink.send(message, signed).await,
             Err(lacks) => Outcome::failed(lacks.as_str()),
         }
     }

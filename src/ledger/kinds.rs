@@ -18,7 +18,7 @@ use super::restore::{Replace, RestoreError, Restored, Restorer};
 use super::stuck::{self, Outcome, Skips, StuckError};
 use crate::operator::Operator;
 use crate::settings;
-use crate::sql::Sql;
+use crate::sql::AtHome;
 use crate::store::Store;
 use crate::subject::emergency::Obeys;
 use crate::subject::kinds::KindName;
@@ -73,7 +73,7 @@ pub trait AnyKind: Debug + Send + Sync {
     /// What events of one stream tell.
     fn tell<'a>(
         &'a self,
-        sql: &'a Sql,
+        sql: &'a AtHome,
         id: &'a Id,
         rows: &'a [Stored],
         wants: Wants<'a>,
@@ -183,7 +183,7 @@ impl<K: Skips> AnyKind for K {
 
     fn tell<'a>(
         &'a self,
-        sql: &'a Sql,
+        sql: &'a AtHome,
         id: &'a Id,
         rows: &'a [Stored],
         wants: Wants<'a>,

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::events::Unreadable;
 use super::kind::Folds;
-use crate::sql::Sql;
+use crate::sql::AtHome;
 use crate::subject::kinds::KindName;
 
 /// Of an event for which no other type fits.
@@ -71,7 +71,7 @@ pub trait Tells: Folds {
 
     /// What each of these events tells. `rows` are events of one stream, in order.
     fn tell(
-        _: &Sql,
+        _: &AtHome,
         id: &Id,
         rows: &[Stored],
         wants: Wants<'_>,
@@ -203,12 +203,13 @@ impl<'w> Teller<'w> {
 }
 
 /// The history before a restore: that of event `n` - 1.
-pub async fn history_before(sql: &Sql, kind: KindName, id: &Id, n: u64) -> Result<String, TellError> {
+pub async fn history_before(sql: &AtHome, kind: KindName, id: &Id, n: u64) -> Result<String, TellError> {
     let before = sqlx::query_scalar("SELECT body FROM events WHERE kind = $1 AND id = $2 AND n = $3")
         .bind(kind.as_str())
-        .bind(id.as_str())
+        .bind(id.to_string())
         .bind(i64::try_from(n).unwrap_or(i64::MAX) - 1);
-    let body: Option<String> = sql.reading(before.fetch_optional(sql.reader())).await?;
+    let read = sql.ask(|sql| async move { sql.reading(before.fetch_optional(sql.reader())).await });
+    let body: Option<String> = read.await?;
     let body = body.ok_or_else(|| damaged(kind, id, format!("the event before {n} is missing")))?;
     let row = Stored { n, at_ms: 0, body };
     Ok(Fields::of(kind, id, &row)?.text("history").to_owned())

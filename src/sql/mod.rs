@@ -4,6 +4,7 @@
 mod about;
 mod added;
 mod address;
+mod at_home;
 pub mod copy;
 pub mod entry_days;
 mod error;
@@ -32,6 +33,7 @@ use file::FileLock;
 
 pub use about::About;
 pub use address::Kind;
+pub use at_home::AtHome;
 pub use error::{SqlError, Taken, is_unavailable};
 pub use holders::{Holder, Lease};
 pub use insert::{Value, insert_rows, update_rows, upsert_rows};

@@ -13,7 +13,7 @@ use crate::coupon::record::Redemption;
 use crate::coupon::redemption::Redeemed;
 use crate::coupon::status::Status;
 use crate::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
-use crate::sql::Sql;
+use crate::sql::{AtHome, Sql};
 use crate::subject::kinds::COUPON;
 
 const ISSUED: &str = "coupon.issued";
@@ -24,7 +24,7 @@ const DEAD: &str = "coupon.dead";
 impl Tells for Coupons {
     const TYPES: &'static [&'static str] = &[ISSUED, VOIDED, REDEEMED, DEAD, SUSPENDED];
 
-    async fn tell(sql: &Sql, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
+    async fn tell(sql: &AtHome, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
         let mut told = Vec::with_capacity(rows.len());
         for row in rows {
             let fields = Fields::of(COUPON, id, row)?;
@@ -58,7 +58,8 @@ impl Tells for Coupons {
                 }),
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
                 Kind::Skipped(skipped) => {
-                    for issue in issues_of(sql, id, row.n).await? {
+                    let (id, n) = (id.clone(), row.n);
+                    for issue in sql.ask(|sql| issues_of(sql, id, n)).await? {
                         teller.add(ISSUED, || issue);
                     }
                     for (sequence, (request, user)) in &skipped.carried.voided {
@@ -111,7 +112,7 @@ fn redeemed(request: &str, user: &Id, sequence: u64, redemption: &Redemption) ->
 }
 
 /// The units that a skipped event issued. Their numbers are between those of the events around it.
-async fn issues_of(sql: &Sql, id: &Id, n: u64) -> Result<Vec<Value>, TellError> {
+async fn issues_of(sql: Sql, id: Id, n: u64) -> Result<Vec<Value>, TellError> {
     let text = concat!(
         "SELECT request_id, user_id, sequence, code, issued_at_ms, ",
         metadata!(),

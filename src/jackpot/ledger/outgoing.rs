@@ -25,7 +25,7 @@ use crate::jackpot::view::Status;
 use crate::ledger::outgoing::{Fields, Stored, TellError, Teller, Tells, Told, Wants, history_before};
 use crate::ledger::projector::lease::numbered;
 use crate::ledger::queries::{LedgerError, Queries};
-use crate::sql::Sql;
+use crate::sql::{AtHome, Sql};
 use crate::subject::kinds::JACKPOT;
 
 const TAKEN: &str = "entry.taken";
@@ -70,7 +70,7 @@ impl Tells for Jackpots {
         crate::ledger::outgoing::SUSPENDED,
     ];
 
-    async fn tell(sql: &Sql, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
+    async fn tell(sql: &AtHome, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
         let mut events = Vec::with_capacity(rows.len());
         for row in rows {
             let fields = Fields::of(JACKPOT, id, row)?;
@@ -133,12 +133,13 @@ fn type_of(step: Step) -> Option<&'static str> {
 }
 
 async fn payout_after(
-    sql: &Sql,
+    sql: &AtHome,
     fields: &Fields<'_>,
     (at_ms, step): (i64, &PayoutStep),
 ) -> Result<ListedPayout, TellError> {
-    let payout = Queries::new(sql.clone(), 0).listed_payout(&step.payout_id).await;
-    let payout = payout.map_err(|error| ledger_error(fields, error))?;
+    let payout_id = step.payout_id.clone();
+    let read = sql.ask(|sql| async move { Queries::new(sql, 0).listed_payout(&payout_id).await });
+    let payout = read.await.map_err(|error| ledger_error(fields, error))?;
     Ok(payout.after(step.standing(at_ms)))
 }
 
@@ -192,7 +193,7 @@ struct Known {
 
 impl Known {
     async fn read(
-        sql: &Sql,
+        sql: &AtHome,
         id: &Id,
         events: impl Iterator<Item = &Event> + Clone,
         wants: Wants<'_>,
@@ -201,11 +202,14 @@ impl Known {
         let (mut receipts, mut begun) = (BTreeMap::new(), BTreeMap::new());
         if let (Some(first), Some(last)) = (orders.first(), orders.last()) {
             if [CREATED, HELD, DUE].iter().any(|kind| wants(kind)) {
-                receipts = payouts::receipts(sql, id, (*first, *last)).await?;
+                let (id, range) = (id.clone(), (*first, *last));
+                let read = sql.ask(|sql| async move { payouts::receipts(&sql, &id, range).await });
+                receipts = read.await?;
             }
             // Also where nobody wants them: they are numbered.
-            let read = payouts::begun(sql, id, (*first, *last)).await;
-            begun = read.map_err(|error| match error {
+            let (of, range) = (id.clone(), (*first, *last));
+            let read = sql.ask(|sql| async move { payouts::begun(&sql, &of, range).await });
+            begun = read.await.map_err(|error| match error {
                 LedgerError::Sql(error) => TellError::Sql(error),
                 other => TellError::Damaged(format!("jackpot '{id}'"), other.to_string()),
             })?;
@@ -218,7 +222,7 @@ impl Known {
         Ok(Self {
             receipts,
             begun,
-            tiers: tiers(sql, id, &versions).await?,
+            tiers: tiers(sql, id, versions).await?,
         })
     }
 
@@ -363,21 +367,14 @@ fn versions(event: &Event) -> Vec<u64> {
     }
 }
 
-async fn tiers(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<BTreeMap<u64, Vec<Id>>, TellError> {
+async fn tiers(sql: &AtHome, id: &Id, versions: BTreeSet<u64>) -> Result<BTreeMap<u64, Vec<Id>>, TellError> {
     let mut all = BTreeMap::new();
     if versions.is_empty() {
         return Ok(all);
     }
-    let text = format!(
-        "SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version IN ({})",
-        numbered(2, versions.len())
-    );
-    let select = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str());
-    let select = versions.iter().fold(select, |select, version| {
-        select.bind(i64::try_from(*version).unwrap_or(i64::MAX))
-    });
-    let found: Vec<(i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
-    for (version, text) in found {
+    let of = id.clone();
+    let found = sql.ask(|sql| async move { definitions(&sql, &of, &versions).await });
+    for (version, text) in found.await? {
         let document: Document = serde_json::from_str(&text).map_err(|error| {
             TellError::Damaged(
                 format!("jackpot '{id}'"),
@@ -388,6 +385,18 @@ async fn tiers(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<BTreeMap<
         all.insert(version.unsigned_abs(), tiers.collect());
     }
     Ok(all)
+}
+
+async fn definitions(sql: &Sql, id: &Id, versions: &BTreeSet<u64>) -> Result<Vec<(i64, String)>, sqlx::Error> {
+    let text = format!(
+        "SELECT version, json FROM definitions WHERE kind = 'jackpot' AND id = $1 AND version IN ({})",
+        numbered(2, versions.len())
+    );
+    let select = sqlx::query_as(AssertSqlSafe(text)).bind(id.as_str());
+    let select = versions.iter().fold(select, |select, version| {
+        select.bind(i64::try_from(*version).unwrap_or(i64::MAX))
+    });
+    sql.reading(select.fetch_all(sql.reader())).await
 }
 
 fn skipped_entries(teller: &mut Teller<'_>, entries: &[CarriedEntry]) {

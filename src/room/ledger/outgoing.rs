@@ -8,7 +8,7 @@ use super::event::{Event, Kind};
 use super::projector::Rooms;
 use crate::ledger::outgoing::{Fields, SUSPENDED, Stored, TellError, Teller, Tells, Told, Wants};
 use crate::room::status::Status;
-use crate::sql::Sql;
+use crate::sql::AtHome;
 use crate::subject::kinds::ROOM;
 
 const OPENED: &str = "room.opened";
@@ -16,7 +16,7 @@ const OPENED: &str = "room.opened";
 impl Tells for Rooms {
     const TYPES: &'static [&'static str] = &[OPENED, SUSPENDED];
 
-    async fn tell(_: &Sql, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
+    async fn tell(_: &AtHome, id: &Id, rows: &[Stored], wants: Wants<'_>) -> Result<Vec<Told>, TellError> {
         let told = rows.iter().map(|row| {
             let fields = Fields::of(ROOM, id, row)?;
             let event = Event::parse(&fields.all).map_err(|error| fields.unreadable(&error))?;

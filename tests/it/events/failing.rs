@@ -7,8 +7,9 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::receiver::{Receiver, Reply};
+use super::receiver::{Got, Receiver, Reply};
 use super::{jackpot, play, posted, service, shown, stream, subscribe};
+use crate::support::eventually;
 use crate::support::service::Service;
 
 #[tokio::test]
@@ -142,7 +143,7 @@ async fn a_cursor_moves_back_only() {
         (422, &json!("subject"))
     );
     posted(&service, path, json!({"subject": "jackpot:back", "from_n": 1})).await;
-    crate::support::eventually(Duration::from_secs(20), "it comes again", async || {
+    eventually(Duration::from_secs(20), "it comes again", async || {
         (receiver.taken().len() == 2).then_some(())
     })
     .await;
@@ -256,7 +257,7 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     sqlx::Connection::close(database).await.expect("closed");
     service.restart().await;
     shown(&service, "alarm", "the alarm is on", |shown| shown["alarm"] == true).await;
-    crate::support::eventually(Duration::from_secs(20), "the metric shows it", async || {
+    eventually(Duration::from_secs(20), "the metric shows it", async || {
         let metrics = service.get("/metrics").await.text;
         metrics
             .contains("subscription_alarm{subscription=\"alarm\"} 1")
@@ -309,4 +310,55 @@ async fn a_restored_copy_sends_nothing_until_an_operator_resumes() {
     copy.call(Method::POST, "/v1/subscriptions/copied/resume", None).await;
     receiver.until("payout.created", 2).await;
     receiver.until("jackpot.restored", 1).await;
+}
+
+/// Name and nice value of each thread of the service.
+fn threads(service: &Service) -> Vec<(String, String)> {
+    let of = format!("/proc/{}/task", service.pid().as_raw_nonzero());
+    let all = std::fs::read_dir(of).expect("a process of this test").flatten();
+    let read = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).ok()?;
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
+        Some((name.to_owned(), rest.split(' ').nth(16)?.to_owned()))
+    };
+    all.filter_map(read).collect()
+}
+
+/// What a slow target leaves of a processor is as little as what a busy machine would leave.
+#[tokio::test]
+async fn a_stream_whose_thread_gets_little_for_long_goes_on_with_the_priority_of_others() {
+    let service = service().await;
+    let answered = Arc::new(Notify::new());
+    let held = Reply::Held(Arc::clone(&answered));
+    let receiver = Receiver::answering(move |_| held.clone()).await;
+    jackpot(&service, "starved").await;
+    let entries = 400;
+    for entry in 0..entries {
+        play(&service, "starved", &format!("e{entry}")).await;
+    }
+    let urgent = ("events-urgent".to_owned(), "0".to_owned());
+    assert!(!threads(&service).contains(&urgent));
+    subscribe(&service, "starved", &receiver.url(), &["*"], &["jackpot:starved"]).await;
+    eventually(Duration::from_mins(1), "the stream goes on elsewhere", async || {
+        // One event for each look.
+        answered.notify_one();
+        threads(&service).contains(&urgent).then_some(())
+    })
+    .await;
+    receiver.answer(|_| Reply::Status(200));
+    answered.notify_one();
+    receiver.until("payout.created", entries).await;
+    let orders: Vec<_> = receiver.taken().iter().map(Got::order).collect();
+    assert!(
+        orders.is_sorted_by(|one, next| one < next),
+        "in order, each once: {orders:?}"
+    );
+    let threads = threads(&service);
+    assert!(threads.contains(&("events".to_owned(), "19".to_owned())));
+    let of_sql = threads.iter().filter(|(name, _)| name.starts_with("sqlx"));
+    assert!(of_sql.clone().count() > 0);
+    assert!(
+        of_sql.clone().all(|(_, nice)| nice == "0"),
+        "SQL is not asked from a thread that waits: {threads:?}"
+    );
 }
