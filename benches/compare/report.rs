@@ -14,7 +14,7 @@ use crate::verdict::Line;
 use crate::{Outcome, page, plot, verdict};
 
 /// Every point and what it is, in the order of the table.
-pub(crate) const POINTS: [(&str, &str); 48] = [
+pub(crate) const POINTS: [(&str, &str); 49] = [
     ("one-64", "**service**, single entries, 64 connections"),
     ("http-64", "(a) HTTP alone, 64 connections"),
     ("direct-64", "(c) a script call per entry, 64 connections"),
@@ -57,6 +57,10 @@ pub(crate) const POINTS: [(&str, &str); 48] = [
     ("intake-nats", "**service**, messages of NATS"),
     ("intake-kafka", "**service**, messages of Kafka, 3 partitions"),
     ("told-none", "**service**, 64 connections, no subscriber"),
+    (
+        "told-payouts",
+        "**service**, 64 connections, a webhook gets all payouts",
+    ),
     ("told-webhook", "**service**, 64 connections, a webhook gets all events"),
     ("told-hangs", "**service**, 64 connections, a webhook that hangs"),
     ("told-events", "events of the ledger during these loads"),

@@ -40,7 +40,7 @@ pub(crate) struct Line {
     pub(crate) met: Option<bool>,
 }
 
-const LINES: [Wanted; 41] = [
+const LINES: [Wanted; 42] = [
     wanted(
         "100 jackpots, 64 connections ÷ HTTP alone: entries/s",
         ("one-64x100", "http-64"),
@@ -154,6 +154,12 @@ const LINES: [Wanted; 41] = [
         ("one-64x100", "direct-64x100"),
         Of::PerS,
         Limit::AtLeast(2.0),
+    ),
+    wanted(
+        "a webhook gets all payouts ÷ no subscriber: entries/s",
+        ("told-payouts", "told-none"),
+        Of::PerS,
+        Limit::AtLeast(0.95),
     ),
     wanted(
         "a webhook gets all events ÷ no subscriber: entries/s",

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 
 use super::subscription::Definition;
 use crate::ledger::kinds::Kinds;
-use crate::ledger::outgoing::{Outgoing, Stored, TellError, Told};
+use crate::ledger::outgoing::{Stored, TellError, Told};
 use crate::sql::{AtHome, Sql};
 use crate::subject::kinds::KindName;
 
@@ -28,14 +28,6 @@ impl Block {
     #[must_use]
     pub fn next_n(&self) -> Option<u64> {
         self.told.last().map(|told| told.n + 1)
-    }
-
-    /// What it tells, in order.
-    #[must_use]
-    pub fn events(&self) -> Vec<(&Told, &(u64, Outgoing))> {
-        let all = self.told.iter();
-        let all = all.flat_map(|told| told.events.iter().map(move |event| (told, event)));
-        all.collect()
     }
 
     /// Drops what is before `(n, i)`.

@@ -37,24 +37,10 @@ impl Outcome {
     }
 }
 
-/// A signature of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signed {
-    /// The second that it is valid for.
-    pub at_s: i64,
-    pub webhook_id: String,
-    pub signature: String,
-}
-
 /// The target of a subscription.
 pub trait Sink: Send + Sync {
-    /// Signs a message before its turn comes, if the target wants signatures: while another one is on its way.
-    fn sign(&self, _: &Message) -> Option<Signed> {
-        None
-    }
-
-    /// One try, over a connection that is there, if one is. `signed`: of this message, if it was signed before.
-    fn send<'a>(&'a self, message: &'a Message, signed: Option<Signed>) -> BoxFuture<'a, Outcome>;
+    /// One try, over a connection that is there, if one is.
+    fn send<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome>;
 
     /// One try over a new connection: so name, address and certificate are tried as well.
     fn send_anew<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome>;
@@ -149,7 +135,7 @@ impl Topic {
 }
 
 impl Sink for Topic {
-    fn send<'a>(&'a self, message: &'a Message, _: Option<Signed>) -> BoxFuture<'a, Outcome> {
+    fn send<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
         Box::pin(self.publish(&self.connection.broker, message))
     }
 

@@ -4,17 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::future::join;
 use tokio::sync::RwLock;
-use tokio::task::yield_now;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::cloudevent::Message;
 use super::deliverer::Shared;
 use super::place::Place;
-use super::reading::Block;
-use super::sink::{Outcome, Signed, Sink};
+use super::sink::{Outcome, Sink};
 use super::store::Subscription;
 use crate::background::Background;
 use crate::ledger::outgoing::{Outgoing, TellError, Told};
@@ -113,13 +110,6 @@ impl Share {
     }
 }
 
-/// An event, ready to be sent.
-struct Ready {
-    at: (u64, u64),
-    message: Message,
-    signed: Option<Signed>,
-}
-
 /// A stream of events to a target.
 pub(super) struct Stream {
     pub shared: Arc<Shared>,
@@ -155,8 +145,12 @@ impl Stream {
             let Some(next) = block.next_n() else {
                 return Ended::Idle;
             };
-            if let Err(ended) = self.deliver_all(&block).await {
-                return ended;
+            for told in &block.told {
+                for event in &told.events {
+                    if let Err(ended) = self.deliver(told, event).await {
+                        return ended;
+                    }
+                }
             }
             self.place.reach(|cursor| (cursor.n, cursor.i) = (next, 0));
             self.shared.cursors.changed(&self.place);
@@ -169,43 +163,16 @@ impl Stream {
         }
     }
 
-    /// Delivers in order. The next event is made ready while one is on its way: then the thread need not be woken for it.
-    async fn deliver_all(&self, block: &Block) -> Result<(), Ended> {
-        let mut all = block.events().into_iter();
-        let mut next = all.next().map(|(told, event)| self.ready(told, event));
-        while let Some(ready) = next {
-            let prepared = async {
-                // The request goes out first.
-                yield_now().await;
-                all.next().map(|(told, event)| self.ready(told, event))
-            };
-            let (delivered, prepared) = join(self.deliver(ready), prepared).await;
-            delivered?;
-            next = prepared;
-        }
-        Ok(())
-    }
-
-    fn ready(&self, told: &Told, event: &(u64, Outgoing)) -> Ready {
+    async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {
         let key = &self.place.key;
-        let message = Message::of(self.shared.ledger_id(), (key.kind, &key.id), told, event);
-        let sink = self.live.sink.as_ref();
-        Ready {
-            at: (told.n, event.0),
-            signed: sink.ok().and_then(|sink| sink.sign(&message)),
-            message,
-        }
-    }
-
-    async fn deliver(&self, ready: Ready) -> Result<(), Ended> {
         self.place.keep_close().await;
         let _under_way = self.live.under_way.read().await;
         if self.must_stop() {
             return Err(Ended::Stopped);
         }
-        let Ready { at, message, signed } = ready;
-        let of = self.live.subscription.id.as_str();
-        match self.send(&message, signed).await {
+        let message = Message::of(self.shared.ledger_id(), (key.kind, &key.id), told, event);
+        let (at, of) = ((told.n, event.0), self.live.subscription.id.as_str());
+        match self.send(&message).await {
             Outcome::Delivered(_) => {
                 self.place.reach(|cursor| {
                     (cursor.n, cursor.i, cursor.tries) = (at.0, at.1 + 1, 0);
@@ -233,9 +200,9 @@ impl Stream {
         }
     }
 
-    async fn send(&self, message: &Message, signed: Option<Signed>) -> Outcome {
+    async fn send(&self, message: &Message) -> Outcome {
         match &self.live.sink {
-            Ok(sink) => sink.send(message, signed).await,
+            Ok(sink) => sink.send(message).await,
             Err(lacks) => Outcome::failed(lacks.as_str()),
         }
     }

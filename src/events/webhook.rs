@@ -17,7 +17,7 @@ use url::Url;
 use super::address::is_public;
 use super::cloudevent::{self, Message};
 use super::key::Key;
-use super::sink::{Outcome, Signed, Sink};
+use super::sink::{Outcome, Sink};
 use super::target::is_private;
 use crate::random::RandomError;
 use crate::tls;
@@ -66,17 +66,20 @@ impl Webhooks {
         })
     }
 
-    async fn post(&self, client: &Client, url: &Url, message: &Message, signed: Signed) -> Outcome {
+    async fn post(&self, client: &Client, (url, key): (&Url, &Key), message: &Message) -> Outcome {
+        let now_s = Timestamp::now().as_second();
         // A literal address is never resolved.
         if !self.allow_private && is_private(url) {
             return Outcome::failed(REFUSED);
         }
+        let id = message.webhook_id();
+        let signature = key.sign(&id, now_s, &message.body);
         let sent = client
             .post(url.clone())
             .header(CONTENT_TYPE, cloudevent::CONTENT_TYPE)
-            .header("webhook-id", signed.webhook_id)
-            .header("webhook-timestamp", signed.at_s.to_string())
-            .header("webhook-signature", signed.signature)
+            .header("webhook-id", id)
+            .header("webhook-timestamp", now_s.to_string())
+            .header("webhook-signature", signature)
             .body(message.body.clone())
             .send();
         match sent.await {
@@ -101,39 +104,18 @@ impl Webhook {
             key,
         }
     }
-
-    fn sign_now(&self, message: &Message) -> Signed {
-        let (at_s, webhook_id) = (now_s(), message.webhook_id());
-        let signature = self.key.sign(&webhook_id, at_s, &message.body);
-        Signed {
-            at_s,
-            webhook_id,
-            signature,
-        }
-    }
 }
 
 impl Sink for Webhook {
-    fn sign(&self, message: &Message) -> Option<Signed> {
-        Some(self.sign_now(message))
-    }
-
-    fn send<'a>(&'a self, message: &'a Message, signed: Option<Signed>) -> BoxFuture<'a, Outcome> {
-        // The one before it may have taken seconds.
-        let signed = signed.filter(|signed| signed.at_s == now_s());
-        let signed = signed.unwrap_or_else(|| self.sign_now(message));
-        let Webhooks { client, .. } = &self.webhooks;
-        Box::pin(self.webhooks.post(client, &self.url, message, signed))
+    fn send<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
+        let target = (&self.url, self.key.as_ref());
+        Box::pin(self.webhooks.post(&self.webhooks.client, target, message))
     }
 
     fn send_anew<'a>(&'a self, message: &'a Message) -> BoxFuture<'a, Outcome> {
-        let Webhooks { anew, .. } = &self.webhooks;
-        Box::pin(self.webhooks.post(anew, &self.url, message, self.sign_now(message)))
+        let target = (&self.url, self.key.as_ref());
+        Box::pin(self.webhooks.post(&self.webhooks.anew, target, message))
     }
-}
-
-fn now_s() -> i64 {
-    Timestamp::now().as_second()
 }
 
 fn client(allow_private: bool, max_idle: usize) -> Result<Client, WebhookError> {
