@@ -21,6 +21,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 pub struct Cursors {
     dirty: Mutex<BTreeMap<Key, Arc<Place>>>,
     notify: Notify,
+    /// A change that is written without a pause.
+    urgent: Notify,
     /// One commit at a time.
     writing: tokio::sync::Mutex<()>,
 }
@@ -39,6 +41,12 @@ impl Cursors {
         }
     }
 
+    /// The same; it is written at once. Failures are rare, and what an operator sees of a target must not wait for deliveries of others.
+    pub fn failed(&self, place: &Arc<Place>) {
+        self.changed(place);
+        self.urgent.notify_one();
+    }
+
     /// Writes without end.
     pub async fn write(&self, sql: &Sql) {
         loop {
@@ -46,7 +54,10 @@ impl Cursors {
             while !self.flush(sql).await {
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = self.urgent.notified() => {}
+            }
         }
     }
 

@@ -189,7 +189,7 @@ impl Stream {
                     (cursor.n, cursor.i, cursor.tries) = (at.0, at.1, 0);
                     "the target answered 410 Gone".clone_into(&mut cursor.last_error);
                 });
-                self.shared.cursors.changed(&self.place);
+                self.shared.cursors.failed(&self.place);
                 Err(Ended::Gone)
             }
             Outcome::Failed { error, .. } => {
@@ -216,7 +216,7 @@ impl Stream {
             cursor.wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
             cursor.last_error = error;
         });
-        self.shared.cursors.changed(&self.place);
+        self.shared.cursors.failed(&self.place);
         Ended::Waits(wait)
     }
 
