@@ -27,7 +27,7 @@ const JITTER_PCT: u32 = 20;
 const REST: Duration = Duration::from_secs(1);
 /// The wait after SQL did not answer.
 const AFTER_SQL: Duration = Duration::from_millis(500);
-/// A stream that has had events for so long,
+/// A stream that has had events for this time,
 const STARVED: Duration = Duration::from_secs(10);
 /// while its thread got less than this part of a processor, needs another thread.
 const STARVED_PART: u32 = 10;
