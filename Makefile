@@ -35,7 +35,7 @@ deb: ## Build the Debian package in target/debian
 deploy-test: ## Run what deploy/ ships: images, the stack with a kill, dashboards, an alert, package, manifests
 	@scripts/deploy.sh test $(ARGS)
 
-bench: ## Compare the service with its peers on this machine, 14 minutes (ARGS=--quick: two); docs/reference/benchmarks.md
+bench: ## Compare the service with its peers on this machine (ARGS=--quick: shorter); docs/reference/benchmarks.md
 	@scripts/bench.sh peers $(ARGS)
 
 bench-growth: ## Measure entries/s and p99 as connections, jackpots, batches, retained entries, instances and nodes grow (ARGS=--quick)

@@ -21,7 +21,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 pub struct Cursors {
     dirty: Mutex<BTreeMap<Key, Arc<Place>>>,
     notify: Notify,
-    /// A change that is written without a pause.
+    /// Something that is written without a pause has changed.
     urgent: Notify,
     /// One commit at a time.
     writing: tokio::sync::Mutex<()>,
@@ -41,7 +41,7 @@ impl Cursors {
         }
     }
 
-    /// The same; it is written at once. Failures are rare, and what an operator sees of a target must not wait for deliveries of others.
+    /// The same after a failure. It is written without a pause: failures are rare, and operators should see them at once.
     pub fn failed(&self, place: &Arc<Place>) {
         self.changed(place);
         self.urgent.notify_one();

@@ -171,7 +171,7 @@ struct Held {
     place: Arc<Place>,
     /// When it may be tried again.
     not_before: Option<Instant>,
-    /// It was starved, and has not caught up since.
+    /// Its thread got too little of the processors, and the stream has not caught up since.
     is_urgent: bool,
 }
 
@@ -179,7 +179,7 @@ struct Deliverer {
     shared: Arc<Shared>,
     /// Runs the streams.
     background: Background,
-    /// Runs those that are urgent, once there was one.
+    /// Runs the urgent streams. It begins with the first of them.
     urgent: Option<Background>,
     held: BTreeMap<Key, Held>,
     /// With events that may have to be delivered.

@@ -38,9 +38,7 @@ impl Key {
     /// The value of the header `webhook-signature`.
     #[must_use]
     pub fn sign(&self, webhook_id: &str, timestamp_s: i64, body: &str) -> String {
-        let timestamp = timestamp_s.to_string();
-        let text = [webhook_id, ".", &timestamp, ".", body].concat();
-        let signature = self.0.sign(&text);
+        let signature = self.0.sign(&format!("{webhook_id}.{timestamp_s}.{body}"));
         format!("{SIGNED}{}", standard(&signature.signature))
     }
 }

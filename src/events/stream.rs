@@ -27,9 +27,9 @@ const JITTER_PCT: u32 = 20;
 const REST: Duration = Duration::from_secs(1);
 /// The wait after SQL did not answer.
 const AFTER_SQL: Duration = Duration::from_millis(500);
-/// A stream that has had events for this time,
+/// A stream needs another thread when it has had events for this time, and its thread got too little of a processor.
 const STARVED: Duration = Duration::from_secs(10);
-/// while its thread got less than this part of a processor, needs another thread.
+/// Less than one part of a processor in so many is too little.
 const STARVED_PART: u32 = 10;
 
 /// A subscription as a stream uses it, until it changes.
@@ -97,7 +97,7 @@ impl Share {
         }
     }
 
-    /// Whether it was too little; asked again and again while there are events. A slow target needs little as well: its stream
+    /// Whether it was too little. It is asked after each block of events. A slow target needs little as well, and its stream
     /// takes no more from the players on another thread.
     fn is_too_little(&mut self) -> bool {
         let (elapsed, worked) = (self.begun.elapsed(), Background::worked());
@@ -115,21 +115,20 @@ pub(super) struct Stream {
     pub shared: Arc<Shared>,
     pub live: Arc<Live>,
     pub place: Arc<Place>,
-    /// Its thread has its share of the processors.
+    /// Its thread has the priority of others.
     pub is_urgent: bool,
 }
 
 impl Stream {
     pub async fn run(&self) -> Ended {
+        let (key, definition) = (&self.place.key, &self.live.subscription.definition);
         let mut share = Share::begin();
         loop {
             let cursor = self.place.cursor();
-            let key = &self.place.key;
-            let wanted = &self.live.subscription.definition;
             let read = self
                 .shared
                 .outbox
-                .read((key.kind, &key.id), (cursor.n, cursor.i), wanted);
+                .read((key.kind, &key.id), (cursor.n, cursor.i), definition);
             let block = match read.await {
                 Ok(block) => block,
                 Err(TellError::Sql(error)) => {
@@ -137,8 +136,7 @@ impl Stream {
                     return Ended::Waits(AFTER_SQL);
                 }
                 Err(error @ TellError::Damaged(..)) => {
-                    let subscription = &self.place.key.subscription;
-                    warn!(%subscription, %error, "an event can't be delivered");
+                    warn!(subscription = %key.subscription, %error, "an event can't be delivered");
                     return self.failed((cursor.n, cursor.i), error.to_string());
                 }
             };
