@@ -248,11 +248,14 @@ impl Lane {
 /// `end`: the offset after the last message of the partition.
 fn received(RecordAndOffset { record, offset }: RecordAndOffset, end: i64) -> record::Record {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let pass = record.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(PASS));
+    let passes = record
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case(PASS));
     record::Record {
         position: offset,
         key: record.key.as_deref().map(text),
-        pass: pass.map(|(_, value)| text(value)),
+        pass: record::one_pass(passes.map(|(_, value)| text(value))),
         at_ms: record.timestamp.timestamp_millis(),
         content: record.value.unwrap_or_default().into(),
         after: u64::try_from(end.saturating_sub(1).saturating_sub(offset)).unwrap_or(0),

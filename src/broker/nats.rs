@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
-use super::record::Source;
+use super::record::{Source, one_pass};
 use super::{BrokerError, Gap, Message, Opened, Reader, Record, Sent, TIMEOUT, tls};
 use crate::settings::{Connection, Tls};
 
@@ -236,16 +236,17 @@ impl Lane {
             return Err(BrokerError::new("a message was lost on its way"));
         }
         self.came += 1;
-        let header = |name: &str| {
-            let headers: Option<&HeaderMap> = message.headers.as_ref();
-            headers
-                .and_then(|all| all.get(name))
+        // Names are compared as over HTTP and in Kafka: without case.
+        let headers = |wanted: &'static str| {
+            let all = message.headers.iter().flat_map(HeaderMap::iter);
+            let own = all.filter(move |(name, _)| AsRef::<str>::as_ref(*name).eq_ignore_ascii_case(wanted));
+            own.flat_map(|(_, values)| values)
                 .map(|value| value.as_str().to_owned())
         };
         Ok(Record {
             position: i64::try_from(info.stream_sequence).map_err(BrokerError::new)?,
-            key: header(KEY),
-            pass: header(PASS),
+            key: headers(KEY).next(),
+            pass: one_pass(headers(PASS)),
             at_ms: info.published.unix_timestamp().saturating_mul(1_000),
             after: info.pending,
             content: message.payload.clone(),

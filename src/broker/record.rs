@@ -11,13 +11,20 @@ pub struct Record {
     pub position: i64,
     /// Messages with the same key stay in order.
     pub key: Option<String>,
-    /// The header `X-Room-Pass`.
+    /// The header `X-Room-Pass`; see [`one_pass`].
     pub pass: Option<String>,
     /// When the broker or its client made it, in ms since 1970.
     pub at_ms: i64,
     pub content: Bytes,
     /// Messages of the lane after this one, as the broker knew when it sent it.
     pub after: u64,
+}
+
+/// The pass of a message out of its headers. With two it would be unclear which counts, so they are an invalid one, as
+/// over HTTP.
+pub(super) fn one_pass(mut passes: impl Iterator<Item = String>) -> Option<String> {
+    let first = passes.next();
+    passes.next().map_or(first, |_| Some(String::new()))
 }
 
 /// A lane that is open.

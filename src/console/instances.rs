@@ -227,6 +227,11 @@ fn aof(words: Words, node: &Node) -> Markup {
     }
 }
 
+/// The kind of a lease, and what of it: the group and topic of messages.
+fn held(kind: &str) -> (&str, &str) {
+    kind.split_once(':').unwrap_or((kind, ""))
+}
+
 /// The instances that read streams, by their leases.
 async fn others(desk: &Desk) -> Markup {
     let words = desk.words;
@@ -241,12 +246,12 @@ async fn others(desk: &Desk) -> Markup {
             @let rows = html! { table {
                 thead { tr {
                     th scope="col" { (words.t("holder")) }
-                    th scope="col" { (words.t("holder-reads")) }
+                    th scope="col" { (words.t("holder-holds")) }
                     th scope="col" { (words.t("holder-until")) }
                 } }
-                tbody { @for holder in holders { tr {
+                tbody { @for holder in holders { @let (kind, of) = held(&holder.kind); tr {
                     th.nowrap scope="row" { span.id { (holder.name) } @if holder.name == desk.console.instance.name { " " span.badge { (words.t("overview-instance")) } } }
-                    td { (super::compared::kind_name(desk, &holder.kind)) }
+                    td { (super::compared::kind_name(desk, kind)) @if !of.is_empty() { " " span.id { (of) } } }
                     td { (time(&rfc3339(holder.until_ms))) @if holder.until_ms < about.now_ms { " " span.badge.bad { (words.t("holder-gone")) } } }
                 } } }
             } };

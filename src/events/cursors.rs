@@ -49,13 +49,17 @@ impl Cursors {
 
     /// Writes without end.
     pub async fn write(&self, sql: &Sql) {
+        self.write_every(sql, PAUSE).await;
+    }
+
+    async fn write_every(&self, sql: &Sql, pause: Duration) {
         loop {
             self.notify.notified().await;
             while !self.flush(sql).await {
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
             tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(pause) => {}
                 () = self.urgent.notified() => {}
             }
         }
@@ -163,4 +167,61 @@ async fn write(sql: &Sql, all: &[(Arc<Place>, Cursor)]) -> Result<Vec<Key>, sqlx
         Ok(lost)
     };
     sql.writing(work).await
+}
+
+#[cfg(test)]
+mod tests {
+    use jackpot_core::ids::Id;
+    use tokio::time::timeout;
+
+    use super::super::store::StreamRow;
+    use super::*;
+    use crate::settings::Settings;
+    use crate::subject::kinds::JACKPOT;
+
+    /// Of a subscription that is not in SQL: a write finds it lost.
+    fn place() -> Arc<Place> {
+        let id = Id::parse("spring").expect("an id");
+        let row = StreamRow {
+            kind: JACKPOT,
+            id: id.clone(),
+            n: 1,
+            i: 0,
+            token: 1,
+            tries: 0,
+            failing_ms: 0,
+            next_try_ms: 0,
+            last_error: String::new(),
+        };
+        Arc::new(Place::of(&id, &row))
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_written_without_a_pause() {
+        let data = tempfile::tempdir().expect("a directory");
+        let settings = Settings::load(None).expect("the defaults");
+        let sql = Sql::open(&settings.ledger, data.path()).await.expect("a database");
+        let (cursors, day) = (Cursors::default(), Duration::from_secs(86_400));
+        let written = async |place: &Place| {
+            while !place.is_lost() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let look = async {
+            let first = place();
+            cursors.changed(&first);
+            written(&first).await;
+            let (delivered, failed) = (place(), place());
+            cursors.changed(&delivered);
+            cursors.failed(&failed);
+            written(&failed).await;
+        };
+        let done = timeout(Duration::from_secs(30), async {
+            tokio::select! {
+                () = cursors.write_every(&sql, day) => {}
+                () = look => {}
+            }
+        });
+        done.await.expect("in SQL long before the pause ends");
+    }
 }

@@ -106,7 +106,7 @@ impl Lane {
         info!(lane, position = self.position, "takes the messages of this lane");
         let (send, mut records) = mpsc::channel(READ_AHEAD);
         let reading = read(Rc::clone(&self.shared), self.name.clone(), self.position, send);
-        let _reading = Reading(spawn_local(reading));
+        let reading = Reading(spawn_local(reading));
         let mut state = State {
             order: Order::default(),
             calls: FuturesUnordered::new(),
@@ -141,7 +141,8 @@ impl Lane {
                 () = self.end.wait(), if !ends => ends = true,
             }
         }
-        self.shared.calls.metrics.intake.hide(lane);
+        drop(reading);
+        self.shared.calls.metrics.intake.hide(&self.shared.topic, lane);
         if ends && !is_lost {
             self.give_back(state).await;
         }
@@ -244,7 +245,7 @@ async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mps
         let Err(error) = read_on(&shared, &lane, &mut from, &send).await else {
             return;
         };
-        metrics.broker_up(topic, false);
+        metrics.can_read(topic, &lane, false);
         failures = if from == before { failures + 1 } else { 1 };
         if failures == 1 {
             warn!(topic, lane, %error, "the broker's messages can't be read; tried again each second");
@@ -274,7 +275,7 @@ async fn read_on(
     }
     loop {
         let mut records = reader.next().await?;
-        if metrics.broker_up(topic, true) {
+        if metrics.can_read(topic, lane, true) {
             info!(topic, "the broker's messages can be read");
         }
         while !records.is_empty() {

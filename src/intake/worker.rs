@@ -22,7 +22,7 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::sql::Sql;
 use crate::stopping::Stopping;
-use crate::telemetry::Metrics;
+use crate::telemetry::{IntakeMetrics, Metrics};
 
 /// Between two looks at the leases of all instances.
 const LOOK: Duration = Duration::from_secs(1);
@@ -218,6 +218,7 @@ impl Sharing {
         let (topic, metrics) = (&self.shared.topic, &self.shared.calls.metrics.intake);
         match self.shared.calls.broker.lanes(topic).await {
             Ok(lanes) => {
+                metrics.can_read(topic, IntakeMetrics::LANES, true);
                 if lanes != self.lanes {
                     self.shared.positions.add(&lanes).await?;
                     info!(topic, lanes = lanes.len(), "the broker's topic is there");
@@ -225,8 +226,13 @@ impl Sharing {
                 self.lanes = lanes;
                 self.looked_at = Some(Instant::now());
             }
+            // Its lanes are read on, and say whether they can be read.
+            Err(error) if !self.lanes.is_empty() => {
+                debug!(topic, %error, "the broker's topic was not looked at");
+                self.looked_at = Some(Instant::now());
+            }
             Err(error) => {
-                if metrics.broker_up(topic, false) || self.lanes.is_empty() && self.looked_at.is_none() {
+                if metrics.can_read(topic, IntakeMetrics::LANES, false) || self.looked_at.is_none() {
                     warn!(topic, %error, "the broker's topic was not found; tried again each second");
                 }
                 self.looked_at = Some(Instant::now());

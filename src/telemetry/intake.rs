@@ -1,5 +1,8 @@
 //! Metrics of messages that come in from a broker.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -33,6 +36,8 @@ pub struct IntakeMetrics {
     /// Positions that the broker did not have any more.
     pub gaps: Counter,
     broker_up: Family<TopicLabel, Gauge>,
+    /// What could not be read at the last try: lanes, or [`IntakeMetrics::LANES`].
+    unread: Mutex<BTreeSet<String>>,
     lag: Family<LaneLabel, Gauge>,
     age: Family<LaneLabel, Gauge>,
     /// Messages that wait for another try, with all that come after them.
@@ -40,6 +45,9 @@ pub struct IntakeMetrics {
 }
 
 impl IntakeMetrics {
+    /// In the place of a lane: the list of a topic's lanes.
+    pub const LANES: &str = "";
+
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register(
             "intake_messages",
@@ -58,7 +66,7 @@ impl IntakeMetrics {
         );
         registry.register(
             "intake_broker_up",
-            "1 when this instance could read the topic at its last try",
+            "1 while this instance can read the topic and all its lanes that it has",
             self.broker_up.clone(),
         );
         registry.register(
@@ -88,10 +96,17 @@ impl IntakeMetrics {
         self.messages.get_or_create_owned(&[("result", result)]).inc();
     }
 
-    /// Shows whether the topic can be read. Returns whether that is news.
-    pub fn broker_up(&self, topic: &str, up: bool) -> bool {
+    /// Shows whether a lane can be read. Returns whether that is news of the topic.
+    pub fn can_read(&self, topic: &str, lane: &str, can: bool) -> bool {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        if can {
+            unread.remove(lane);
+        } else if !unread.contains(lane) {
+            unread.insert(lane.to_owned());
+        }
+        let up = i64::from(unread.is_empty());
         let gauge = self.broker_up.get_or_create_owned(&[("topic", topic.to_owned())]);
-        gauge.set(i64::from(up)) != i64::from(up)
+        gauge.set(up) != up
     }
 
     /// Shows a lane of this instance.
@@ -103,9 +118,37 @@ impl IntakeMetrics {
     }
 
     /// Another instance has the lane, or none.
-    pub fn hide(&self, lane: &str) {
+    pub fn hide(&self, topic: &str, lane: &str) {
+        self.can_read(topic, lane, true);
         let label = [("lane", lane.to_owned())];
         self.lag.remove(&label);
         self.age.remove(&label);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_can_be_read_while_all_its_lanes_can() {
+        let metrics = IntakeMetrics::default();
+        let up = || {
+            metrics
+                .broker_up
+                .get_or_create_owned(&[("topic", "t".to_owned())])
+                .get()
+        };
+        assert!(metrics.can_read("t", "0", true), "news: it was not looked at yet");
+        assert!(metrics.can_read("t", "1", false));
+        for _ in 0..2 {
+            assert!(!metrics.can_read("t", "0", true), "another lane says nothing of it");
+            assert_eq!(up(), 0);
+        }
+        metrics.hide("t", "1");
+        assert_eq!(up(), 1, "the lane is another instance's");
+        metrics.can_read("t", IntakeMetrics::LANES, false);
+        assert_eq!(up(), 0);
+        assert!(metrics.can_read("t", IntakeMetrics::LANES, true));
     }
 }

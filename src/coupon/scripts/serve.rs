@@ -47,7 +47,8 @@ pub enum Served {
         /// Ms until the lease ends, unless it is renewed.
         free_in_ms: u64,
     },
-    /// The coupon serves nobody now. Nothing was done, and taken requests stay taken.
+    /// The coupon serves nobody now, and nobody was served. Taken requests stay taken, but a pause took back their tries and
+    /// the lease.
     Stopped {
         mark: Mark,
         /// Why.

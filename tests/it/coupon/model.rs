@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jackpot::coupon::status::Status;
+
 const MAX_TRIES: u32 = 3;
 
 /// The outcome of a request.
@@ -14,6 +16,7 @@ pub enum Outcome {
     Already(String),
     OutOfStock,
     NotOpen,
+    Closed,
     Queued {
         arrival: u64,
         tries: u32,
@@ -31,14 +34,26 @@ pub struct Rules {
     pub open: bool,
 }
 
+/// What came of a step of a consumer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The requests that the next call serves, with their tries.
+    Taken(Vec<(String, u32)>),
+    /// Another consumer has the lease.
+    Held,
+    /// An operator holds the coupon.
+    Paused,
+}
+
 #[derive(Debug, Clone)]
 pub struct Model {
     pub rules: Rules,
+    pub status: Status,
     pub issued: u64,
     pub voided: u64,
     pub redeemed: u64,
     pub arrivals: u64,
-    /// User and outcome by request id.
+    /// User, with the metadata after a `/` if there is any, and outcome by request id.
     pub requests: BTreeMap<String, (String, Outcome)>,
     /// By user, request id and time of what counts for the user.
     pub users: BTreeMap<String, Vec<(String, i64)>>,
@@ -51,6 +66,7 @@ impl Model {
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
+            status: Status::Open,
             issued: 0,
             voided: 0,
             redeemed: 0,
@@ -63,9 +79,13 @@ impl Model {
         }
     }
 
-    pub fn ask(&mut self, id: &str, user: &str, line: bool, at: i64) {
+    /// Whether the request is answered: known, or taken now.
+    pub fn ask(&mut self, id: &str, user: &str, line: bool, at: i64) -> bool {
         if self.requests.contains_key(id) {
-            return;
+            return true;
+        }
+        if self.status != Status::Open {
+            return false;
         }
         if line || !self.line.is_empty() {
             self.arrivals += 1;
@@ -75,6 +95,22 @@ impl Model {
         } else {
             self.decide(id, user, at);
         }
+        true
+    }
+
+    /// A request of a draw: where an operator holds the coupon, it is not open, and the player does not wait.
+    pub fn owed(&mut self, id: &str, user: &str, at: i64) {
+        if !self.ask(id, user, false, at) {
+            self.set(id, user, Outcome::NotOpen);
+        }
+    }
+
+    /// Whether it has this status now: a closed coupon stays closed.
+    pub fn set_status(&mut self, wanted: Status) -> bool {
+        if self.status != Status::Closed {
+            self.status = wanted;
+        }
+        self.status == wanted
     }
 
     fn set(&mut self, id: &str, user: &str, outcome: Outcome) {
@@ -82,10 +118,14 @@ impl Model {
     }
 
     fn decide(&mut self, id: &str, user: &str, at: i64) {
+        let word = user;
+        let user = word.split('/').next().unwrap_or_default();
         let counts = |(_, since): &(String, i64)| self.rules.window_ms.is_none_or(|window| *since > at - window);
         let counting = self.users.get(user).into_iter().flatten().filter(|one| counts(one));
         let mut counting = counting.cloned().collect::<Vec<_>>();
-        let outcome = if !self.rules.open {
+        let outcome = if self.status == Status::Closed {
+            Outcome::Closed
+        } else if !self.rules.open {
             Outcome::NotOpen
         } else if counting.len() >= self.rules.per_user {
             Outcome::Already(counting[0].0.clone())
@@ -97,27 +137,26 @@ impl Model {
             self.users.insert(user.to_owned(), counting);
             Outcome::Issued(self.issued)
         };
-        self.set(id, user, outcome);
+        self.set(id, word, outcome);
     }
 
-    /// The requests that the next call serves; `None` when another consumer has the lease.
-    pub fn serve(
-        &mut self,
-        token: &str,
-        take_id: &str,
-        served: &[String],
-        next: usize,
-        at: i64,
-    ) -> Option<Vec<(String, u32)>> {
+    pub fn serve(&mut self, token: &str, take_id: &str, served: &[String], next: usize, at: i64) -> Step {
+        if self.status == Status::Paused {
+            for id in served {
+                self.take_back(id);
+            }
+            self.holder = self.holder.take().filter(|holder| holder != token);
+            return Step::Paused;
+        }
         if self.holder.as_deref().is_some_and(|holder| holder != token) {
-            return None;
+            return Step::Held;
         }
         if !self.line.is_empty() {
             self.holder = Some(token.to_owned());
         }
         let mut stuck = false;
         for id in served {
-            let Some((user, Outcome::Queued { arrival, tries, take })) = self.requests.get(id).cloned() else {
+            let Some((user, Outcome::Queued { arrival, take, .. })) = self.requests.get(id).cloned() else {
                 continue;
             };
             let is_head = self.line.first_key_value().is_some_and(|(first, _)| *first == arrival);
@@ -127,13 +166,21 @@ impl Model {
                 continue;
             }
             stuck = true;
-            if take != "-" && take != take_id {
-                // Its consumer is alive and could not serve it, so that take does not count.
-                let (tries, take) = (tries.saturating_sub(1), "-".to_owned());
-                self.set(id, &user, Outcome::Queued { arrival, tries, take });
+            if take != take_id {
+                self.take_back(id);
             }
         }
-        Some(self.take(take_id, next))
+        Step::Taken(self.take(take_id, next))
+    }
+
+    /// Its consumer is alive and could not serve it, so its last take does not count.
+    fn take_back(&mut self, id: &str) {
+        if let Some((_, Outcome::Queued { tries, take, .. })) = self.requests.get_mut(id)
+            && take != "-"
+        {
+            *tries = tries.saturating_sub(1);
+            "-".clone_into(take);
+        }
     }
 
     fn take(&mut self, take_id: &str, next: usize) -> Vec<(String, u32)> {
@@ -166,10 +213,11 @@ impl Model {
     pub fn void(&mut self, id: &str) {
         if let Some((user, Outcome::Issued(sequence))) = self.requests.get(id).cloned() {
             self.voided += 1;
-            let counting = self.users.entry(user.clone()).or_default();
+            let plain = user.split('/').next().unwrap_or_default();
+            let counting = self.users.entry(plain.to_owned()).or_default();
             counting.retain(|(request, _)| request != id);
             if counting.is_empty() {
-                self.users.remove(&user);
+                self.users.remove(plain);
             }
             self.set(id, &user, Outcome::Voided(sequence));
         }

@@ -1,23 +1,39 @@
-//! Random requests, steps of two consumers that die at any point, voids, redemptions, redrives and definitions. After each call the
-//! raw keys match the model, the promises hold, and the events agree.
+//! Random requests with and without metadata, steps of two consumers that die at any point, voids, redemptions, redrives,
+//! definitions, and an operator who pauses, resumes and closes. After each call the raw keys match the model, the promises
+//! hold, and the events agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jackpot::coupon::metadata::Asker;
 use jackpot::coupon::record::{Record, State};
-use jackpot::coupon::scripts::{Ask, Defined, Mode, Redeemed, Served};
+use jackpot::coupon::scripts::{self, Ask, AskReply, Defined, Mode, Redeemed, Served, StatusSet};
+use jackpot::coupon::status::Status;
+use jackpot_core::mark::Mark;
+use jackpot_core::wire::Field;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
-use crate::coupon::fixture::{CouponFixture, ask, with_codes};
-use crate::coupon::model::{Model, Outcome, Rules};
+use crate::coupon::fixture::{CouponFixture, ask, with_codes, with_metadata};
+use crate::coupon::model::{Model, Outcome, Rules, Step};
 use crate::support::redis::TestRedis;
+
+/// A request of a user.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    request: u8,
+    user: u8,
+    /// It wants the queue.
+    line: bool,
+    has_metadata: bool,
+}
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// Request, user, and whether it wants the queue.
-    Ask(Vec<(u8, u8, bool)>),
+    Ask(Vec<Wish>),
+    /// Requests that a draw made, as it owes the units.
+    Owed(Vec<Wish>),
     /// A step. `forget`: the consumer died and does not know what it took. `repeat`: the call is sent twice.
     Serve {
         consumer: u8,
@@ -36,6 +52,8 @@ enum Op {
     VoidAny(u8),
     RedriveAny(u8),
     RedeemAny(u8, u8),
+    /// Of an operator.
+    Status(Status),
     Define {
         stock: u64,
         per_user: usize,
@@ -49,7 +67,22 @@ const WINDOW_MS: i64 = 10_000;
 const REQUESTS: u8 = 200;
 
 fn op() -> impl Strategy<Value = Op> {
-    let one = (0..REQUESTS, 0..8_u8, prop::bool::weighted(0.4));
+    let one = (
+        0..REQUESTS,
+        0..8_u8,
+        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.3),
+    );
+    let one = one.prop_map(|(request, user, line, has_metadata)| Wish {
+        request,
+        user,
+        line,
+        has_metadata,
+    });
+    let asks = prop::collection::vec(one.clone(), 1..6);
+    let owed = prop::collection::vec(one, 1..3);
+    // It is open most of the time, and closed only in some of the cases: nothing can follow.
+    let status = prop_oneof![10 => Just(Status::Open), 5 => Just(Status::Paused), 1 => Just(Status::Closed)];
     let rules = (0..40_u64, 1..6_usize, any::<bool>(), prop::bool::weighted(0.9));
     let serve = (
         0..2_u8,
@@ -58,7 +91,8 @@ fn op() -> impl Strategy<Value = Op> {
         prop::bool::weighted(0.2),
     );
     prop_oneof![
-        6 => prop::collection::vec(one, 1..6).prop_map(Op::Ask),
+        6 => asks.prop_map(Op::Ask),
+        1 => owed.prop_map(Op::Owed),
         8 => serve.prop_map(|(consumer, next, forget, repeat)| Op::Serve { consumer, next, forget, repeat }),
         3 => Just(Op::LeaseEnds),
         2 => any::<usize>().prop_map(Op::Void),
@@ -67,6 +101,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..REQUESTS).prop_map(Op::VoidAny),
         1 => (0..REQUESTS).prop_map(Op::RedriveAny),
         1 => (0..REQUESTS, 0..3_u8).prop_map(|(request, redemption)| Op::RedeemAny(request, redemption)),
+        3 => status.prop_map(Op::Status),
         2 => rules.prop_map(|(stock, per_user, window, open)| Op::Define { stock, per_user, window, open }),
         1 => Just(Op::Age),
     ]
@@ -82,6 +117,20 @@ struct Both {
 
 fn id(number: u8) -> String {
     format!("r{number}")
+}
+
+impl Wish {
+    fn ask(self) -> Ask {
+        let asked = Ask {
+            mode: if self.line { Mode::Line } else { Mode::Now },
+            ..ask(&id(self.request), &format!("u{}", self.user))
+        };
+        if self.has_metadata {
+            with_metadata(asked, &[("order", &id(self.request))])
+        } else {
+            asked
+        }
+    }
 }
 
 impl Both {
@@ -108,7 +157,8 @@ impl Both {
 
     async fn run(&mut self, op: &Op) {
         match op {
-            Op::Ask(requests) => self.ask(requests).await,
+            Op::Ask(wishes) => self.ask(wishes).await,
+            Op::Owed(wishes) => self.owed(wishes).await,
             Op::Serve {
                 consumer,
                 next,
@@ -138,6 +188,11 @@ impl Both {
             Op::RedeemAny(request, redemption) => self.redeem(Some(id(*request)), *redemption).await,
             Op::VoidAny(request) => self.void(Some(id(*request))).await,
             Op::RedriveAny(request) => self.redrive(Some(id(*request))).await,
+            Op::Status(wanted) => {
+                let set = self.fixture.operated(*wanted).await;
+                let done = self.model.set_status(*wanted);
+                assert_eq!(done, matches!(set, StatusSet::Done(_)), "{set:?}");
+            }
             Op::Define {
                 stock,
                 per_user,
@@ -163,17 +218,34 @@ impl Both {
         }
     }
 
-    async fn ask(&mut self, requests: &[(u8, u8, bool)]) {
-        let asks = requests.iter().map(|(request, user, line)| Ask {
-            mode: if *line { Mode::Line } else { Mode::Now },
-            ..ask(&id(*request), &format!("u{user}"))
-        });
-        let answers = self.fixture.answers(&asks.collect::<Vec<_>>()).await;
+    async fn ask(&mut self, wishes: &[Wish]) {
+        let asks: Vec<_> = wishes.iter().map(|wish| wish.ask()).collect();
+        let asked = self.fixture.issue(&asks).await;
         let at = self.decided_at().await;
-        let mut known = self.model.requests.keys().cloned().collect::<BTreeSet<_>>();
-        for ((request, user, line), answer) in requests.iter().zip(answers) {
-            assert_eq!(answer.fresh, known.insert(id(*request)));
-            self.model.ask(&id(*request), &format!("u{user}"), *line, at);
+        let mut missed = false;
+        for (ask, reply) in asks.iter().zip(asked.answers) {
+            let is_known = self.model.requests.contains_key(&ask.request_id);
+            let line = ask.mode == Mode::Line;
+            let is_answered = self.model.ask(&ask.request_id, &word(&ask.user), line, at);
+            match reply {
+                AskReply::Answered(answer) => assert_eq!((true, !is_known), (is_answered, answer.fresh)),
+                AskReply::NotTaken => assert!(!is_answered, "{ask:?}"),
+            }
+            missed |= !is_answered;
+        }
+        assert_eq!(asked.refusal.is_some(), missed, "{:?}", asked.refusal);
+    }
+
+    async fn owed(&mut self, wishes: &[Wish]) {
+        let asks: Vec<_> = wishes.iter().map(|wish| wish.ask()).collect();
+        let (store, keys) = (&self.fixture.store, &self.fixture.keys);
+        let asked = scripts::issue_owed(store, keys, Mark::ZERO, &asks)
+            .await
+            .expect("a reply");
+        assert_eq!(asked.refusal, None, "a player does not wait for an operator");
+        let at = self.decided_at().await;
+        for ask in &asks {
+            self.model.owed(&ask.request_id, &word(&ask.user), at);
         }
     }
 
@@ -190,8 +262,10 @@ impl Both {
             let reply = self.fixture.serve(&name, &take_id, &codes, next).await;
             let at = self.decided_at().await;
             match (reply, self.model.serve(&name, &take_id, &served, next, at)) {
-                (Served::Held { .. }, None) => self.in_hand[consumer].clone_from(&served),
-                (Served::Done { taken, waiting, .. }, Some(expected)) => {
+                (Served::Held { .. }, Step::Held) | (Served::Stopped { .. }, Step::Paused) => {
+                    self.in_hand[consumer].clone_from(&served);
+                }
+                (Served::Done { taken, waiting, .. }, Step::Taken(expected)) => {
                     let taken = taken.into_iter().map(|taken| (taken.request_id, taken.attempts));
                     assert_eq!(taken.collect::<Vec<_>>(), expected);
                     assert_eq!(waiting, self.model.line.len() as u64);
@@ -262,6 +336,7 @@ impl Both {
         ] {
             assert_eq!(state[field], expected.to_string(), "{field}");
         }
+        assert_eq!(state["status"], model.status.as_str());
         let redeemed = state.get("redeemed").map_or("0", String::as_str);
         assert_eq!(redeemed, model.redeemed.to_string());
         self.promises();
@@ -299,12 +374,13 @@ impl Both {
                 }
                 "void" => {
                     let told = told.get_mut(request.expect("a request")).expect("issued");
-                    assert_eq!(Some(&told.0), user);
+                    assert_eq!(Some(plain(&told.0)), user.map(String::as_str));
                     told.1.replace_range(..1, "v");
                 }
                 "redeem" => {
                     let told = told.get_mut(request.expect("a request")).expect("issued");
-                    assert_eq!((Some(&told.0), &told.1[..2]), (user, "i "));
+                    let user = user.map(String::as_str);
+                    assert_eq!((Some(plain(&told.0)), &told.1[..2]), (user, "i "));
                     told.1.replace_range(..1, "r");
                 }
                 "redrive" => {
@@ -328,10 +404,22 @@ impl Both {
                 State::Queued { arrival, .. } => format!("q {arrival}"),
                 State::Dead { attempts, .. } => format!("d {attempts}"),
             };
-            (id.clone(), (user.to_string(), what))
+            (id.clone(), (word(&user), what))
         });
         assert_eq!(told, held.collect());
     }
+}
+
+/// A user with the metadata, as records and events have it.
+fn word(user: &Asker) -> String {
+    let mut word = String::new();
+    user.write(&mut word);
+    word
+}
+
+/// The user of a word that may have metadata.
+fn plain(word: &str) -> &str {
+    word.split('/').next().unwrap_or_default()
 }
 
 fn users_text(model: &Model) -> BTreeMap<String, String> {
@@ -355,6 +443,7 @@ fn outcome(text: &str) -> (String, Outcome) {
         "a" => Outcome::Already(parts[2].to_owned()),
         "o" => Outcome::OutOfStock,
         "n" => Outcome::NotOpen,
+        "c" => Outcome::Closed,
         "q" => Outcome::Queued {
             arrival: number(1),
             tries: parts[2].parse().expect("a number"),

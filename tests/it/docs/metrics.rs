@@ -78,7 +78,7 @@ fn touched() -> Metrics {
     for result in [MessageResult::Taken, MessageResult::Refused, MessageResult::Unreadable] {
         metrics.intake.done(result);
     }
-    metrics.intake.broker_up("requests", true);
+    metrics.intake.can_read("requests", "0", true);
     metrics.intake.show("0", 0, 0);
     metrics.subscriptions.delivered("accounting");
     metrics.subscriptions.failed("accounting");

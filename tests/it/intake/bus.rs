@@ -42,13 +42,22 @@ impl Bus {
     }
 }
 
-/// Sends requests in order with this client. What was not acknowledged fails the test.
+/// Sends requests in order with this client, each with its key if it has one.
 pub async fn send(client: &Context, all: impl IntoIterator<Item = (Option<String>, String)>) {
+    let with_key = |(key, content): (Option<String>, String)| {
+        let key = key.map(|key| ("Jackpot-Key", key));
+        (content, Vec::from_iter(key))
+    };
+    send_with(client, all.into_iter().map(with_key)).await;
+}
+
+/// Sends messages in order with these headers. What was not acknowledged fails the test.
+pub async fn send_with(client: &Context, all: impl IntoIterator<Item = (String, Vec<(&'static str, String)>)>) {
     let mut sent = Vec::new();
-    for (key, content) in all {
+    for (content, own) in all {
         let mut headers = HeaderMap::new();
-        if let Some(key) = key {
-            headers.insert("Jackpot-Key", key);
+        for (name, value) in own {
+            headers.insert(name, value);
         }
         let acknowledged = client.publish_with_headers("requests", headers, content.into()).await;
         sent.push(acknowledged.expect("it is sent"));

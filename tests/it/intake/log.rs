@@ -19,13 +19,13 @@ use crate::support::service::Service;
 const PARTITIONS: usize = 3;
 
 /// A broker behind a gate.
-struct Log {
+pub struct Log {
     kafka: TestKafka,
     gate: Gate,
 }
 
 impl Log {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let gate = Gate::shut().await;
         let kafka = TestKafka::start_behind(gate.port()).await;
         gate.open(kafka.port());
@@ -35,7 +35,7 @@ impl Log {
         Self { kafka, gate }
     }
 
-    fn environment(&self) -> Vec<(String, String)> {
+    pub fn environment(&self) -> Vec<(String, String)> {
         environment("kafka", &self.gate.server())
     }
 
@@ -54,7 +54,7 @@ impl Log {
         }
     }
 
-    async fn produce(&self, partition: usize, records: Vec<Record>, compression: Compression) {
+    pub async fn produce(&self, partition: usize, records: Vec<Record>, compression: Compression) {
         let client = ClientBuilder::new(vec![self.gate.server()])
             .build()
             .await
@@ -71,7 +71,7 @@ impl Log {
     }
 
     /// Waits until so many different replies and dead letters are there.
-    async fn outcome(&self, count: usize) -> (Vec<Kept>, Vec<Kept>) {
+    pub async fn outcome(&self, count: usize) -> (Vec<Kept>, Vec<Kept>) {
         let of = |all: Vec<(i32, Kept)>| all.into_iter().map(|(_, kept)| kept).collect::<Vec<_>>();
         eventually(DEADLINE, &format!("{count} replies and dead letters"), async || {
             let both = (
@@ -84,7 +84,7 @@ impl Log {
     }
 }
 
-fn record(key: Option<&str>, content: &str) -> Record {
+pub fn record(key: Option<&str>, content: &str) -> Record {
     Record {
         key: key.map(|key| key.as_bytes().to_vec()),
         value: Some(content.as_bytes().to_vec()),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::bus::Bus;
 use super::{DEADLINE, by_id, content, entry, make_key, service, taken_once};
+use crate::console::fixture::Operator;
 use crate::support::brokers::Kept;
 use crate::support::eventually;
 use crate::support::service::Service;
@@ -95,6 +96,12 @@ async fn a_message_is_answered_as_its_request_is() {
     ] {
         assert!(metrics.contains(line), "{line}\n{metrics}");
     }
+    let operator = Operator::sign_in(&service).await;
+    let page = operator.page("/console/instances").await.text();
+    assert!(
+        page.contains("Messages of jackpot:bus/requests"),
+        "who takes them: {page}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@ mod bus;
 mod durable;
 mod log;
 mod meaning;
+mod passes;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

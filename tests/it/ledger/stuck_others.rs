@@ -44,11 +44,18 @@ async fn skip<K: Skips>(kind: &K, ledger: &Ledger, store: &Store, id: &Id, n: u6
     leases.release().await.expect("given back");
 }
 
-/// The n-th event of a coupon's life is skipped: Redis and the ledger agree, and a restore brings all of it back.
-async fn coupon(db: LedgerDb, n: u64) {
+/// The n-th event of a coupon's life.
+fn nth(n: usize) -> impl Fn(&[(String, Fields)]) -> usize {
+    move |_| n - 1
+}
+
+/// An event of a coupon's life, chosen by its place among them, is skipped: Redis and the ledger agree, and a restore
+/// brings all of it back.
+async fn coupon(db: LedgerDb, choose: impl Fn(&[(String, Fields)]) -> usize) {
     let fixture = CouponLedger::with(db, &json!({"stock": 3, "per_user": 2})).await;
     coupons::live(&fixture).await;
-    let at = usize::try_from(n - 1).expect("small");
+    let at = choose(&fixture.events().await);
+    let n = at as u64 + 1;
     fixture.rewrite(|events| rubbish(&mut events[at].1)).await;
     fixture.project().await;
     assert_eq!(fixture.place("n").await, (n - 1).to_string());
@@ -65,6 +72,14 @@ async fn coupon(db: LedgerDb, n: u64) {
     }
     let sequences = fixture.own_rows("coupon_issues", "sequence", "sequence").await;
     assert_eq!(sequences.len() as u64, books.sequence, "every unit has its row");
+    let redemptions = fixture
+        .own_rows("coupon_redemptions", "redemption_id reference", "sequence")
+        .await;
+    assert_eq!(
+        redemptions,
+        [["till-1", "receipt 1"]; 2],
+        "event {n}: every redemption has its row"
+    );
     let before = fixture.contents().await;
     // As if an instance had seen one event more. Otherwise a coupon that agrees with the ledger is open and is not
     // replaced.
@@ -79,13 +94,27 @@ async fn coupon(db: LedgerDb, n: u64) {
 #[tokio::test]
 async fn any_event_of_a_coupon_can_be_skipped_and_no_issue_is_lost() {
     for n in (2..=24).step_by(2) {
-        coupon(LedgerDb::sqlite(), n).await;
+        coupon(LedgerDb::sqlite(), nth(n)).await;
+    }
+}
+
+/// The first redemption is of a unit without metadata that was issued at once, the other of one with metadata that the
+/// queue's consumer issued.
+#[tokio::test]
+async fn an_event_that_redeems_can_be_skipped_and_its_redemption_is_not_lost() {
+    for which in 0..2 {
+        let redeems = |events: &[(String, Fields)]| {
+            let all = events.iter().enumerate();
+            let mut own = all.filter(|(_, (kind, _))| kind == "redeem").map(|(at, _)| at);
+            own.nth(which).expect("two of them")
+        };
+        coupon(LedgerDb::sqlite(), redeems).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_event_of_a_coupon_can_be_skipped_on_postgres() {
-    coupon(LedgerDb::postgres().await, 3).await;
+    coupon(LedgerDb::postgres().await, nth(3)).await;
 }
 
 async fn a_room_goes_on_behind_an_event_that_nobody_can_read(db: LedgerDb) {

@@ -219,6 +219,14 @@ impl<C: InLedger> LedgerFixture<C> {
             .await
     }
 
+    /// `live` suspended it, and the service never did. The service may have opened it before `live` did: Redis and the
+    /// ledger agreed.
+    pub async fn assert_suspended_by_hand_alone(&self) {
+        let actions = self.own_rows("audit", "action who", "n").await;
+        let suspended: Vec<_> = actions.iter().filter(|row| row[0] == "suspend").collect();
+        assert_eq!(suspended, [&["suspend", "tester"]], "{actions:?}");
+    }
+
     /// All that the ledger holds of the subject.
     pub async fn everything(&self) -> BTreeMap<&'static str, Vec<Texts>> {
         let mut all = BTreeMap::new();

@@ -44,8 +44,7 @@ async fn under_load_it_is_clean(db: LedgerDb) {
     projector.finish().await;
     fixture.assert_complete().await;
     assert_eq!(fixture.metric("reconciliation_mismatches"), "");
-    let suspended = fixture.own_rows("audit", "who", "n").await;
-    assert!(suspended.iter().all(|row| row[0] == "tester"), "{suspended:?}");
+    fixture.assert_suspended_by_hand_alone().await;
 }
 
 async fn a_number_by_hand_suspends_it_until_it_is_put_right(db: LedgerDb) {
