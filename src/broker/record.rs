@@ -11,7 +11,7 @@ pub struct Record {
     pub position: i64,
     /// Messages with the same key stay in order.
     pub key: Option<String>,
-    /// The header `X-Room-Pass`; see [`one_pass`].
+    /// The header `X-Room-Pass`.
     pub pass: Option<String>,
     /// When the broker or its client made it, in ms since 1970.
     pub at_ms: i64,

@@ -201,7 +201,7 @@ mod tests {
         let data = tempfile::tempdir().expect("a directory");
         let settings = Settings::load(None).expect("the defaults");
         let sql = Sql::open(&settings.ledger, data.path()).await.expect("a database");
-        let (cursors, day) = (Cursors::default(), Duration::from_secs(86_400));
+        let (cursors, day) = (Cursors::default(), Duration::from_hours(24));
         let written = async |place: &Place| {
             while !place.is_lost() {
                 tokio::task::yield_now().await;
