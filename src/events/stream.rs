@@ -97,14 +97,14 @@ impl Share {
         }
     }
 
-    /// Whether it was too little. It is asked after each block of events. A slow target needs little as well, and its stream
-    /// takes no more from the players on another thread.
+    /// Whether it was too little. It is asked after each event: a block may be a batch with a thousand payouts, and take
+    /// minutes. A slow target needs little as well, and its stream takes no more from the players on another thread.
     fn is_too_little(&mut self) -> bool {
-        let (elapsed, worked) = (self.begun.elapsed(), Background::worked());
+        let elapsed = self.begun.elapsed();
         if elapsed < STARVED {
             return false;
         }
-        let got = worked.saturating_sub(self.worked);
+        let got = Background::worked().saturating_sub(self.worked);
         *self = Self::begin();
         got < elapsed / STARVED_PART
     }
@@ -148,6 +148,9 @@ impl Stream {
                     if let Err(ended) = self.deliver(told, event).await {
                         return ended;
                     }
+                    if self.is_starved(&mut share) {
+                        return Ended::Starved;
+                    }
                 }
             }
             self.place.reach(|cursor| (cursor.n, cursor.i) = (next, 0));
@@ -155,10 +158,15 @@ impl Stream {
             if self.must_stop() {
                 return Ended::Stopped;
             }
-            if !self.is_urgent && share.is_too_little() {
+            // Of a block without an event for this subscription.
+            if self.is_starved(&mut share) {
                 return Ended::Starved;
             }
         }
+    }
+
+    fn is_starved(&self, share: &mut Share) -> bool {
+        !self.is_urgent && share.is_too_little()
     }
 
     async fn deliver(&self, told: &Told, event: &(u64, Outgoing)) -> Result<(), Ended> {

@@ -82,7 +82,7 @@ pub(super) fn wrap<B: MessageBody + 'static>(
         };
         let took = begun.elapsed();
         log(status.as_u16(), took);
-        trace::answered(method.as_str(), &route, status.as_u16(), took);
+        trace::answered(method.as_str(), &route, status.as_u16(), begun);
         if let Some(web) = web {
             web.metrics.request(&route, method.as_str(), status.as_u16(), took);
         }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
@@ -211,8 +211,8 @@ fn digits<const N: usize>(text: &str) -> Option<[u8; N]> {
     (lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
 }
 
-/// Ends the span of this task's request, if it has one.
-pub fn answered(method: &str, route: &str, status: u16, took: Duration) {
+/// Ends the span of this task's request, which began at `begun`, if it has one.
+pub fn answered(method: &str, route: &str, status: u16, begun: Instant) {
     request::with_trace(|trace| {
         let Some((export, span)) = EXPORT.get().zip(trace.span) else {
             return;
@@ -234,7 +234,7 @@ pub fn answered(method: &str, route: &str, status: u16, took: Duration) {
             (SpanKind::Server, name.into()),
             attributes,
             status,
-            took,
+            ending(|| begun.elapsed()),
         );
     });
 }
@@ -279,8 +279,16 @@ fn below(name: &'static str, is_ok: bool, took: Duration, attributes: impl FnOnc
         };
         let span = new_span();
         let what = (SpanKind::Client, Cow::Borrowed(name));
-        export.end(trace, (span, parent), what, attributes(), status, took);
+        let times = ending(|| took);
+        export.end(trace, (span, parent), what, attributes(), status, times);
     });
+}
+
+/// When a span that ends now began, and now. How long it took is asked after the clock is read: this thread may wait for a
+/// processor between both, and a request must not seem to begin after its calls.
+fn ending(took: impl FnOnce() -> Duration) -> (SystemTime, SystemTime) {
+    let now = SystemTime::from(jiff::Timestamp::now());
+    (now.checked_sub(took()).unwrap_or(now), now)
 }
 
 impl Export {
@@ -291,17 +299,16 @@ impl Export {
         (kind, name): (SpanKind, Cow<'static, str>),
         attributes: Vec<KeyValue>,
         status: Status,
-        took: Duration,
+        (start_time, end_time): (SystemTime, SystemTime),
     ) {
-        let ended_at = SystemTime::from(jiff::Timestamp::now());
         self.processor.on_end(SpanData {
             span_context: SpanContext::new(trace.id, span, TraceFlags::SAMPLED, false, TraceState::NONE),
             parent_span_id: parent,
             parent_span_is_remote: kind == SpanKind::Server,
             span_kind: kind,
             name,
-            start_time: ended_at.checked_sub(took).unwrap_or(ended_at),
-            end_time: ended_at,
+            start_time,
+            end_time,
             attributes,
             dropped_attributes_count: 0,
             events: opentelemetry_sdk::trace::SpanEvents::default(),

@@ -332,10 +332,11 @@ async fn a_stream_whose_thread_gets_little_for_long_goes_on_with_the_priority_of
     let held = Reply::Held(Arc::clone(&answered));
     let receiver = Receiver::answering(move |_| held.clone()).await;
     jackpot(&service, "starved").await;
-    let entries = 150;
-    for entry in 0..entries {
-        play(&service, "starved", &format!("e{entry}")).await;
-    }
+    // One event of the ledger, so that all that it tells is read at once.
+    let entries: Vec<_> = (0..600).map(|_| json!({"player_id": "p1", "stake": 100})).collect();
+    let payouts = entries.len();
+    let batch = json!({"batch_id": "b", "entries": entries});
+    posted(&service, "/v1/jackpots/starved/entry-batches", batch).await;
     let before = threads(&service);
     let (_, usual) = before
         .iter()
@@ -346,7 +347,7 @@ async fn a_stream_whose_thread_gets_little_for_long_goes_on_with_the_priority_of
     subscribe(&service, "starved", &receiver.url(), &["*"], &["jackpot:starved"]).await;
     let mut looks = 0;
     eventually(Duration::from_mins(1), "the stream goes on elsewhere", async || {
-        // One event for some looks, so that it takes more than 10 s to read more.
+        // One event for some looks, so that all of them would take longer than this waits.
         looks += 1;
         if looks % 5 == 0 {
             answered.notify_one();
@@ -354,9 +355,13 @@ async fn a_stream_whose_thread_gets_little_for_long_goes_on_with_the_priority_of
         threads(&service).contains(&urgent).then_some(())
     })
     .await;
+    assert!(
+        receiver.taken().len() < payouts,
+        "it did not wait for the end of what was read"
+    );
     receiver.answer(|_| Reply::Status(200));
     answered.notify_one();
-    receiver.until("payout.created", entries).await;
+    receiver.until("payout.created", payouts).await;
     let orders: Vec<_> = receiver.taken().iter().map(Got::order).collect();
     assert!(
         orders.is_sorted_by(|one, next| one < next),

@@ -1,6 +1,6 @@
 //! A receiver of webhooks: keeps what is sent to it, and answers what the test wants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub enum Reply {
 #[derive(Debug, Clone)]
 pub struct Got {
     pub id: String,
+    /// The type without prefix and version.
+    pub kind: String,
     pub body: String,
     pub headers: BTreeMap<String, String>,
     /// Whether it was answered with 2xx.
@@ -37,13 +39,6 @@ pub struct Got {
 impl Got {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).expect("a body is JSON")
-    }
-
-    /// The type without prefix and version.
-    pub fn kind(&self) -> String {
-        let kind = self.json()["type"].as_str().expect("a type").to_owned();
-        let kind = kind.strip_prefix("jackpot.").expect("the prefix");
-        kind.strip_suffix(".v1").expect("the version").to_owned()
     }
 
     /// `n` and `i` of the id.
@@ -134,21 +129,25 @@ impl Receiver {
 
     /// What it took, each id once, where it came first.
     pub fn once(&self) -> Vec<Got> {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut got = self.taken();
         got.retain(|one| seen.insert(one.id.clone()));
         got
     }
 
-    /// Waits until it took so many events of a type, each counted once.
+    /// Waits until it took so many events of a type, each counted once. A look must cost little: it holds up the answers.
     pub async fn until(&self, kind: &str, count: usize) -> Vec<Got> {
         let what = format!("{count} events of the type {kind}");
         eventually(Duration::from_mins(1), &what, async || {
-            let mut got = self.once();
-            got.retain(|one| one.kind() == kind);
-            (got.len() >= count).then_some(got)
+            let got = locked(&self.got);
+            let own = got.iter().filter(|one| one.taken && one.kind == kind);
+            let different: BTreeSet<_> = own.map(|one| one.id.as_str()).collect();
+            (different.len() >= count).then_some(())
         })
-        .await
+        .await;
+        let mut got = self.once();
+        got.retain(|one| one.kind == kind);
+        got
     }
 }
 
@@ -196,9 +195,11 @@ async fn read(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Got> {
                 let body = String::from_utf8(buffer[end + 4..whole].to_vec()).expect("UTF-8");
                 buffer.drain(..whole);
                 let json: Value = serde_json::from_str(&body).expect("JSON");
-                let id = json["id"].as_str().expect("an id").to_owned();
+                let text = |name: &str| json[name].as_str().expect("a text");
+                let kind = text("type").strip_prefix("jackpot.").expect("the prefix");
                 return Some(Got {
-                    id,
+                    id: text("id").to_owned(),
+                    kind: kind.strip_suffix(".v1").expect("the version").to_owned(),
                     body,
                     headers,
                     taken: false,
