@@ -63,16 +63,14 @@ impl Taken {
 }
 
 impl<K: Kind> Projector<K> {
-    /// Reads what is new in the streams, as batches. Returns also whether there is more than was taken.
+    /// Reads what is new in the streams, as batches. Returns also whether subjects were rebuilt.
     pub(super) async fn read(&mut self, sweep: bool) -> Result<(Vec<(Batch<K>, i64)>, bool), sqlx::Error> {
         let reads = self.read_due(sweep).await;
-        let (mut batches, mut taken, mut more) = (Vec::new(), Taken::default(), !self.left.is_empty());
-        let mut lost = Vec::new();
+        let (mut batches, mut taken, mut lost) = (Vec::new(), Taken::default(), Vec::new());
         for (id, read, size) in reads {
             match read {
                 Ok(Read::Events(raw)) if raw.is_empty() => self.goes_on(&id).await,
                 Ok(Read::Events(raw)) => {
-                    more = true;
                     if taken.is_full() {
                         self.put_back(id, raw);
                         continue;
@@ -90,15 +88,14 @@ impl<K: Kind> Projector<K> {
                 Err(error) => debug!(what = K::NAME.as_str(), %id, %error, "its events can't be read now"),
             }
         }
-        more |= self.rebuild(lost).await;
-        Ok((batches, more))
+        let rebuilt = self.rebuild(lost).await;
+        Ok((batches, rebuilt))
     }
 
-    /// Whether the last looks saw more than a round takes: the next round begins at once. Events that came since can
-    /// wait for the next commit.
+    /// Whether the last looks saw more than a round takes. Events that came since can wait for the next commit.
     pub(super) fn is_behind(&self) -> bool {
-        let goes_on = |stream: &Stream<K>| !stream.rests() && stream.goes_on_behind(&stream.cursor);
-        !self.left.is_empty() || self.streams.values().any(goes_on)
+        let has_more = |stream: &Stream<K>| !stream.rests() && stream.may_have_more();
+        !self.left.is_empty() || self.streams.values().any(has_more)
     }
 
     /// Keeps events for the next round, which begins with them.
@@ -190,7 +187,7 @@ impl<K: Kind> Projector<K> {
             let known = kind.registry().known(id);
             // A lost subject is still lost at the next look: now and then is enough.
             let news = || !known.is_lost() && known.mark() != stream.mark();
-            let more = stream.goes_on_behind(&stream.cursor);
+            let more = stream.may_have_more();
             let turn = moved.contains(id) || turn.as_ref().is_some_and(|turn| turn.contains(id));
             !stream.rests() && (turn || more || left.contains(id) || news())
         };

@@ -65,6 +65,17 @@ const LAST_ROUNDS: usize = 50;
 /// Longest time of these rounds: with an unreachable Redis, each of thousands of streams would wait.
 const LAST: Duration = Duration::from_secs(15);
 
+/// What a round left in Redis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Events that it saw and did not take, or those of subjects that it has rebuilt.
+    Events,
+    /// A checkpoint that it appended, and no events that it saw.
+    Checkpoint,
+    /// Nothing that it saw.
+    Nothing,
+}
+
 /// Reads the streams of a kind that this instance holds.
 pub struct Projector<K: Kind> {
     pub(crate) ledger: Ledger,
@@ -161,8 +172,8 @@ impl<K: Kind> Projector<K> {
             let done = self.round().await;
             let rest = self.rest(began.elapsed(), seen);
             let pause = match done {
-                Ok(true) if self.is_behind() => rest,
-                Ok(_) => pause.max(rest),
+                Ok(Left::Events) => rest,
+                Ok(Left::Checkpoint | Left::Nothing) => pause.max(rest),
                 Err(error) => {
                     self.failed(&error);
                     AFTER_FAILURE
@@ -186,14 +197,18 @@ impl<K: Kind> Projector<K> {
         rest
     }
 
-    /// Runs rounds until nothing is left to do, or SQL fails. Their number is bounded, because play may go on
-    /// meanwhile.
+    /// Runs rounds until SQL has all that Redis had at the start of the last one, or SQL fails. Events that come meanwhile
+    /// are left to later rounds: other instances may play faster than a round takes. The number of rounds is bounded,
+    /// because they may even play faster than rounds read.
     pub async fn catch_up(&mut self) {
+        // The first checkpoint is read too, so that a comparison is complete. Beside play each further round may append one.
+        let mut has_checkpoint = false;
         for _ in 0..LAST_ROUNDS {
             self.swept_at = None;
             match self.round().await {
-                Ok(true) => {}
-                Ok(false) => break,
+                Ok(Left::Events) => {}
+                Ok(Left::Checkpoint) if !std::mem::replace(&mut has_checkpoint, true) => {}
+                Ok(Left::Checkpoint | Left::Nothing) => break,
                 Err(error) => return self.failed(&error),
             }
         }
@@ -222,8 +237,8 @@ impl<K: Kind> Projector<K> {
         self.metrics.ledger.up(false);
     }
 
-    /// Runs one round. Returns whether there is more to do at once.
-    pub async fn round(&mut self) -> Result<bool, sqlx::Error> {
+    /// Runs one round.
+    pub async fn round(&mut self) -> Result<Left, sqlx::Error> {
         let used = self.kind.registry().count_used();
         // A new subject is swept at once: until its first event is in SQL, nothing of it could be rebuilt.
         let sweep = self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP) || used > self.used_at_sweep;
@@ -245,21 +260,27 @@ impl<K: Kind> Projector<K> {
             lag::tell(&self.kind, &self.metrics);
             put = self.reconcile().await?;
         }
-        Ok(more || put)
+        Ok(match (more, put) {
+            (true, _) => Left::Events,
+            (false, true) => Left::Checkpoint,
+            (false, false) => Left::Nothing,
+        })
     }
 
-    /// Reads what is new, and commits it. Returns whether there is more.
+    /// Reads what is new, and commits it. Returns whether it left events.
     async fn look(&mut self, sweep: bool) -> Result<bool, sqlx::Error> {
         // A failure leaves something to do.
         self.goes_on = true;
-        let (batches, more) = self.read(sweep).await?;
+        let (batches, rebuilt) = self.read(sweep).await?;
+        let took = !batches.is_empty();
         if sweep {
             self.swept_at = Some(Instant::now());
         }
         self.commit(batches).await?;
         let follows = K::Upkeep::follow(self, false).await?;
+        let more = rebuilt || self.is_behind();
         // A stream that rests now is looked at again by the next sweep.
-        self.goes_on = more || follows || self.is_behind();
+        self.goes_on = took || more || follows;
         Ok(more)
     }
 

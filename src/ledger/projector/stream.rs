@@ -50,6 +50,8 @@ pub struct Stream<K: Folds> {
     last_n: u64,
     /// Events read while the previous batch was committed.
     ahead: Option<Ahead>,
+    /// Whether the last read gave those: Redis may have more by now than that look saw.
+    was_ahead: bool,
     stopped_at: Option<Instant>,
     unread_at: Option<Instant>,
     /// The last comparison with Redis, if nothing followed from it.
@@ -82,6 +84,7 @@ impl<K: Folds> Stream<K> {
             previous_id: loaded.previous_stream_id,
             last_n: 0,
             ahead: None,
+            was_ahead: false,
             stopped_at: None,
             unread_at: None,
             agreed: None,
@@ -107,6 +110,11 @@ impl<K: Folds> Stream<K> {
     /// Whether it was stopped and has not resumed.
     pub fn is_stopped(&self) -> bool {
         self.stopped_at.is_some()
+    }
+
+    /// Whether Redis may have had events at the last read that were not taken.
+    pub fn may_have_more(&self) -> bool {
+        self.was_ahead || self.goes_on_behind(&self.cursor)
     }
 
     /// Whether the last look saw events after a place.
@@ -143,7 +151,9 @@ impl<K: Folds> Stream<K> {
         margin: u64,
     ) -> Result<Read, ScriptError> {
         self.last_n = 0;
-        if let Some(ahead) = self.ahead.take().filter(|ahead| ahead.after == self.cursor.stream_id) {
+        let ahead = self.ahead.take().filter(|ahead| ahead.after == self.cursor.stream_id);
+        self.was_ahead = ahead.is_some();
+        if let Some(ahead) = ahead {
             self.last_n = ahead.last_n;
             return Ok(Read::Events(ahead.events));
         }

@@ -52,6 +52,28 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
     assert!(service.stop().await.success(), "{}", service.log());
 }
 
+/// Game servers repeat their requests until the service is ready: more often than an address may send wrong keys.
+#[tokio::test]
+async fn clients_that_wait_for_a_start_are_no_flood() {
+    /// The limits of wrong keys and of refusals, and what fills up in some seconds.
+    const REQUESTS: usize = 100 + 1_000 + 400;
+    let redis = own_redis(&[]).await;
+    redis.freeze();
+    let environment = [&PATIENT[..], &[("JACKPOT__REDIS__URLS", redis.url())]].concat();
+    let mut service = Service::begin_in(Service::directory(), &environment).await;
+    for _ in 0..REQUESTS {
+        let answer = service.get("/v1/jackpots").await;
+        assert_eq!(answer.body["code"], "store-unavailable", "{}", answer.text);
+        assert!(!answer.headers.contains_key("ratelimit"), "{:?}", answer.headers);
+    }
+    let wrong = http_client().get(service.url("/v1/jackpots")).bearer_auth("wrong");
+    let wrong = wrong.send().await.expect("an answer");
+    assert_eq!(wrong.headers()["ratelimit-policy"], "\"failed-keys\";q=10;w=1");
+    redis.thaw();
+    service.wait_until_ready().await;
+    assert!(service.stop().await.success(), "{}", service.log());
+}
+
 /// The address is taken before anything else, so its error comes without a start of Redis.
 #[tokio::test]
 async fn an_address_in_use_is_refused_before_redis_is_asked() {

@@ -1,5 +1,6 @@
 //! Each event is in the ledger once, whatever happens to the projectors that read it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases};
 on_both_databases!(
     a_projector_that_dies_anywhere_loses_and_repeats_nothing,
     two_at_once_take_each_event_once,
+    a_start_does_not_wait_for_what_others_play_meanwhile,
     a_stalled_holder_that_wakes_up_writes_nothing,
     a_stalled_holder_does_not_take_what_was_trimmed_for_a_gap,
     a_lease_ends_with_its_time_or_when_it_is_given_back,
@@ -82,6 +84,49 @@ async fn two_at_once_take_each_event_once(db: LedgerDb) {
     for projector in two {
         projector.finish().await;
     }
+}
+
+/// How often a stream was read: play only appends.
+async fn reads(fixture: &JackpotLedger) -> u64 {
+    let stats: String = fixture.raw(redis::cmd("INFO").arg("commandstats")).await;
+    let calls = stats
+        .lines()
+        .find_map(|line| line.strip_prefix("cmdstat_xrange:calls="));
+    calls.map_or(0, |rest| {
+        rest.split(',')
+            .next()
+            .and_then(|calls| calls.parse().ok())
+            .expect("a number")
+    })
+}
+
+/// An instance takes the stream over at its start, while another one plays faster than a round takes.
+async fn a_start_does_not_wait_for_what_others_play_meanwhile(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &json!({})).await;
+    play(&fixture, "before", 3).await;
+    let (before, ended) = (reads(&fixture).await, Cell::new(false));
+    let mut projector = fixture.projector();
+    let start = async {
+        projector.catch_up().await;
+        ended.set(true);
+        (fixture.n().await, reads(&fixture).await - before)
+    };
+    let others = async {
+        let mut calls = 0;
+        while !ended.get() {
+            play(&fixture, &format!("meanwhile-{calls}"), 1).await;
+            calls += 1;
+        }
+        calls
+    };
+    let ((n, read), calls) = tokio::join!(start, others);
+    assert!(
+        n >= 4 && calls > 0,
+        "{n} events taken of those before, {calls} calls meanwhile"
+    );
+    assert!(read <= 4, "one round is enough, which reads ahead: {read} reads");
+    projector.finish().await;
+    fixture.assert_complete().await;
 }
 
 /// Another instance has taken the stream over, though the first does not know yet.
