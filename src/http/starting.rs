@@ -28,8 +28,9 @@ pub(super) async fn readyz(caller: Result<AnyoneFiltered, Problem>, web: Data<We
     last(health::readyz(caller, web).await)
 }
 
-/// The answer at every other path. It does not depend on the path, because most routes do not exist yet. The key is only
-/// read: otherwise all would count as wrong, and clients who wait for the start would be refused as a flood.
+/// The answer at every other path. It does not depend on the path, because most routes do not exist yet, nor on the key.
+/// The argument only identifies the caller. Without it every key would count as wrong, and clients that wait for the start
+/// would be refused as a flood.
 pub(super) async fn refuse(_: Result<AnyoneFiltered, Problem>) -> HttpResponse {
     last(Problem::store_unavailable("the service is starting").into_response())
 }

@@ -60,9 +60,9 @@ const AT_ONCE: usize = 32;
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// Pause before a stream with damaged rows is looked at again: the rows may have been restored from a backup.
 const DAMAGED: Duration = Duration::from_secs(30);
-/// Most rounds at a stop, to bring SQL up to date. The next start reads what is left.
+/// Most rounds at a start or a stop, to bring SQL up to date. Later rounds, or the next start, read what is left.
 const LAST_ROUNDS: usize = 50;
-/// Longest time of these rounds: with an unreachable Redis, each of thousands of streams would wait.
+/// Longest time of these rounds at a stop: with an unreachable Redis, each of thousands of streams would wait.
 const LAST: Duration = Duration::from_secs(15);
 
 /// What a round left in Redis.
@@ -198,10 +198,10 @@ impl<K: Kind> Projector<K> {
     }
 
     /// Runs rounds until SQL has all that Redis had at the start of the last one, or SQL fails. Events that come meanwhile
-    /// are left to later rounds: other instances may play faster than a round takes. The number of rounds is bounded,
-    /// because they may even play faster than rounds read.
+    /// are left to later rounds: while other instances play, each round would find some. The number of rounds is bounded,
+    /// because others may add events faster than rounds take them.
     pub async fn catch_up(&mut self) {
-        // The first checkpoint is read too, so that a comparison is complete. Beside play each further round may append one.
+        // The first checkpoint is read too, so that its comparison is made. Beside play each further round may append one.
         let mut has_checkpoint = false;
         for _ in 0..LAST_ROUNDS {
             self.swept_at = None;

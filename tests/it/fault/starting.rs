@@ -55,7 +55,7 @@ async fn while_redis_does_not_answer_an_instance_is_alive_and_not_ready() {
 /// Game servers repeat their requests until the service is ready: more often than an address may send wrong keys.
 #[tokio::test]
 async fn clients_that_wait_for_a_start_are_no_flood() {
-    /// The limits of wrong keys and of refusals, and what fills up in some seconds.
+    /// More than the wrong keys and the refusals that an address gets at once, and some seconds of both.
     const REQUESTS: usize = 100 + 1_000 + 400;
     let redis = own_redis(&[]).await;
     redis.freeze();
