@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the black-box checks against the release build. They are outside the checkout, know only the contract, and are
-# written in Python. ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
+# acceptance.sh [sqlite|postgres|tls]…: runs the black-box checks against the release build (default: all three). They
+# are outside the checkout, know only the contract, and are written in Python.
+# ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
@@ -15,27 +16,44 @@ if [[ ! -x $directory/run ]]; then
   say "black-box checks NOT RUN: none in $directory (set ACCEPTANCE_DIR to their directory)"
   exit 0
 fi
-scripts/install.sh test
-cargo build --release --locked
-"$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
 
-# Runs the groups that read most of the ledger again, on PostgreSQL.
-trap stop_postgres EXIT
-start_postgres
-export POSTGRES_FRONT_BINARY="$PWD/target/release/jackpot" POSTGRES_FRONT_URL="postgres://postgres@127.0.0.1:$postgres_port"
-"$directory/run" --binary scripts/postgres-front.sh "${GROUPS_ON_POSTGRES[@]}"
-stop_postgres
-
-# Runs the group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
-TLS_FRONT_DIR=$(mktemp -d)
-export TLS_FRONT_DIR TLS_FRONT_BINARY="$PWD/target/release/jackpot"
 end_fronts() {
   local pid
+  stop_postgres
+  [[ -n ${TLS_FRONT_DIR:-} ]] || return 0
   for pid in "$TLS_FRONT_DIR"/*/stunnel.pid; do [[ ! -s $pid ]] || kill "$(<"$pid")" || true; done
   rm -rf "$TLS_FRONT_DIR"
 }
+
+check_sqlite() {
+  "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
+}
+
+# The groups that read most of the ledger again, on PostgreSQL.
+check_postgres() {
+  start_postgres
+  export POSTGRES_FRONT_BINARY="$PWD/target/release/jackpot"
+  export POSTGRES_FRONT_URL="postgres://postgres@127.0.0.1:$postgres_port"
+  "$directory/run" --binary scripts/postgres-front.sh "${GROUPS_ON_POSTGRES[@]}"
+  stop_postgres
+}
+
+# The group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
+check_tls() {
+  TLS_FRONT_DIR=$(mktemp -d)
+  export TLS_FRONT_DIR TLS_FRONT_BINARY="$PWD/target/release/jackpot"
+  openssl req -x509 -newkey ed25519 -nodes -days 2 -subj /CN=jackpot -addext subjectAltName=IP:127.0.0.1 \
+    -keyout "$TLS_FRONT_DIR/key.pem" -out "$TLS_FRONT_DIR/cert.pem" 2>/dev/null
+  chmod 600 "$TLS_FRONT_DIR/key.pem"
+  "$directory/run" --binary scripts/tls-front.sh jackpots
+}
+
+parts=("$@")
+((${#parts[@]})) || parts=(sqlite postgres tls)
+for part in "${parts[@]}"; do
+  [[ $part == sqlite || $part == postgres || $part == tls ]] || die "usage: scripts/acceptance.sh [sqlite|postgres|tls]…"
+done
+scripts/install.sh test
+cargo build --release --locked
 trap end_fronts EXIT
-openssl req -x509 -newkey ed25519 -nodes -days 2 -subj /CN=jackpot -addext subjectAltName=IP:127.0.0.1 \
-  -keyout "$TLS_FRONT_DIR/key.pem" -out "$TLS_FRONT_DIR/cert.pem" 2>/dev/null
-chmod 600 "$TLS_FRONT_DIR/key.pem"
-"$directory/run" --binary scripts/tls-front.sh jackpots
+for part in "${parts[@]}"; do "check_$part"; done

@@ -44,4 +44,6 @@ stop_postgres() {
     wait "$postgres_server" 2>/dev/null || true
   fi
   [[ -z $postgres_socket ]] || rm -rf "$postgres_socket"
+  postgres_server=""
+  postgres_socket=""
 }

@@ -5,6 +5,7 @@
 # At the end it stops the servers that it started, and the Docker engine if it started one.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
+source scripts/lanes.sh
 
 SERVER_DEADLINE_S=60
 # Each running test has several pools of connections.
@@ -12,6 +13,7 @@ POSTGRES_CONNECTIONS=300
 containers=()
 
 clean_up() {
+  end_lanes
   if ((${#containers[@]})); then docker rm --force "${containers[@]}" >/dev/null 2>&1 || true; fi
   scripts/docker-down.sh || true
 }
@@ -92,12 +94,21 @@ log="$TOOLS_DIR/nextest.log"
 mkdir -p "$TOOLS_DIR"
 # cargo writes colours into a pipe only on request.
 [[ -t 2 ]] && export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
+(($#)) || lane prepare nice -n 19 scripts/prepare.sh
 cargo nextest run --no-fail-fast --filterset "not ($missing)" "$@" 2>&1 | tee "$log" >&2
 (($#)) && exit 0
 cargo test --quiet --doc
-scripts/acceptance.sh
-scripts/api.sh
-scripts/clients.sh test
+join prepare
+
+# These wait most of their time, and each starts its own service.
+lanes=(acceptance-sqlite acceptance-postgres acceptance-tls api clients)
+lane acceptance-sqlite scripts/acceptance.sh sqlite
+lane acceptance-postgres scripts/acceptance.sh postgres
+lane acceptance-tls scripts/acceptance.sh tls
+lane api scripts/api.sh
+lane clients scripts/clients.sh test
+join "${lanes[@]}"
+# Alone, because it puts load on the machine.
 BINARY=target/release/jackpot scripts/deploy.sh test
 # Again at the end, because the black-box checks print many lines after it.
 say "$(grep -E 'Summary' "$log" | tail -n 1)"

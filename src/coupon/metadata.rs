@@ -18,7 +18,7 @@ pub const MAX_BYTES: usize = 1_024;
 /// Longest name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Texts of the client by their names: at least one, at most [`MAX_TEXTS`].
+/// Texts of the client by their names, at most [`MAX_TEXTS`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Metadata(BTreeMap<String, String>);
@@ -26,7 +26,7 @@ pub struct Metadata(BTreeMap<String, String>);
 /// Why texts are no metadata. The message states the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InvalidMetadata {
-    #[error("must have 1 to {MAX_TEXTS} texts; leave it out for none")]
+    #[error("must have at most {MAX_TEXTS} texts")]
     Count,
     #[error("its names must have 1 to {MAX_NAME_CHARS} characters, and names and texts no control characters")]
     Characters,
@@ -38,7 +38,7 @@ impl TryFrom<BTreeMap<String, String>> for Metadata {
     type Error = InvalidMetadata;
 
     fn try_from(texts: BTreeMap<String, String>) -> Result<Self, InvalidMetadata> {
-        if !(1..=MAX_TEXTS).contains(&texts.len()) {
+        if texts.len() > MAX_TEXTS {
             return Err(InvalidMetadata::Count);
         }
         let is_name = |name: &str| (1..=MAX_NAME_CHARS).contains(&name.chars().count());
@@ -67,10 +67,16 @@ impl Metadata {
         serde_json::to_string(&self.0).expect("texts are JSON")
     }
 
+    /// Whether there is no text: the same as no metadata.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Reads that JSON; `None` for any other.
     #[must_use]
     pub fn parse(json: &str) -> Option<Self> {
-        serde_json::from_str(json).ok()
+        serde_json::from_str(json).ok().filter(|read: &Self| !read.is_empty())
     }
 }
 
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused_with_its_rule() {
-        assert_eq!(texts(&[]), Err(InvalidMetadata::Count));
+        assert!(texts(&[]).is_ok_and(|none| none.is_empty()));
         let names: Vec<_> = (0..17).map(|n| format!("n{n}")).collect();
         let many: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
         assert_eq!(texts(&many), Err(InvalidMetadata::Count));

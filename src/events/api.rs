@@ -15,6 +15,7 @@ use utoipa::{OpenApi, ToSchema};
 use super::cloudevent::{Message, id_of, place_of};
 use super::deliverer::{ALARM_MS, Events};
 use super::reached::reached;
+use super::reading::after;
 use super::sink::Outcome;
 use super::store::{Status, StoreError, StreamRow, Subscription};
 use super::subscription::{Begin, Definition, SubscriptionDocument, known_types, subject_of};
@@ -317,12 +318,14 @@ pub(crate) async fn skip(
     let row = reached(subscriptions, &id, (kind, &subject), named).await?;
     let next = next(&events, &subscription, &row).await?;
     let to = match next {
-        Some((at, next)) if next == body.id => (at.0, at.1 + 1),
+        Some((to, next)) if next == body.id => to,
         other => return Err(StoreError::NotNext(other.map(|(_, next)| next)).into()),
     };
     let by = operator(&caller, &request_id);
     let reason = body.reason.into_string();
-    subscriptions.skip(&id, &row, (to, &body.id), (&reason, &by)).await?;
+    subscriptions
+        .skip(&subscription, &row, (to, &body.id), (&reason, &by))
+        .await?;
     events.changed(&id);
     answer(&events, &id).await
 }
@@ -377,7 +380,7 @@ async fn answer(events: &Events, id: &Id) -> Result<HttpResponse, Problem> {
     Ok(HttpResponse::Ok().json(body))
 }
 
-/// Place and id of the next event of a subject.
+/// The place after the next event of a subject, and the id of that event.
 async fn next(
     events: &Events,
     subscription: &Subscription,
@@ -388,7 +391,7 @@ async fn next(
         let block = events.0.outbox.read(subject, from, &subscription.definition).await?;
         for told in &block.told {
             if let Some((i, _)) = told.events.first() {
-                return Ok(Some(((told.n, *i), id_of(subject, told, *i))));
+                return Ok(Some((after(told, *i), id_of(subject, told, *i))));
             }
         }
         match block.next_n() {

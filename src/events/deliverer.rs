@@ -186,7 +186,8 @@ struct Deliverer {
     ready: BTreeSet<Key>,
     /// With a try that waits.
     later: BTreeSet<(Instant, Key)>,
-    running: BTreeMap<Key, Arc<Place>>,
+    /// Each with the version of its subscription that it is sent as.
+    running: BTreeMap<Key, (Arc<Place>, Arc<Live>)>,
     tasks: JoinSet<Ended>,
     keys: HashMap<TaskId, Key>,
     looked_at: Option<Instant>,
@@ -310,7 +311,8 @@ impl Deliverer {
                 place: Arc::clone(&held.place),
                 is_urgent: held.is_urgent,
             };
-            self.running.insert(key.clone(), Arc::clone(&held.place));
+            let sent = (Arc::clone(&held.place), Arc::clone(live));
+            self.running.insert(key.clone(), sent);
             let thread = self.thread(stream.is_urgent);
             let task = self.tasks.spawn_on(async move { stream.run().await }, &thread);
             self.keys.insert(task.id(), key);
@@ -330,7 +332,9 @@ impl Deliverer {
     }
 
     async fn ended(&mut self, key: &Key, ended: Ended) {
-        let Some(place) = self.running.remove(key) else { return };
+        let Some((place, live)) = self.running.remove(key) else {
+            return;
+        };
         let is_held = self.held.get(key).is_some_and(|held| Arc::ptr_eq(&held.place, &place));
         if is_held && place.is_lost() {
             self.held.remove(key);
@@ -354,7 +358,7 @@ impl Deliverer {
             Ended::Waits(wait) if is_held => self.waits(key, wait),
             Ended::Idle | Ended::Waits(_) => {}
             Ended::Gone => {
-                self.disable(key).await;
+                self.disable(key, &live).await;
                 self.looked_at = None;
             }
         }
@@ -369,14 +373,20 @@ impl Deliverer {
         }
     }
 
-    async fn disable(&mut self, key: &Key) {
-        let live = self.shared.live().get(&key.subscription).cloned();
-        let Some(live) = live else { return };
-        live.end();
-        warn!(subscription = %key.subscription, kind = %key.kind, id = %key.id, "the target answered 410: the subscription is disabled");
-        if let Err(error) = self.shared.subscriptions.disable(&live.subscription).await {
+    /// Disables a subscription in the version that was sent: after a change the answer is that of the target before.
+    async fn disable(&mut self, key: &Key, sent: &Live) {
+        sent.end();
+        match self.shared.subscriptions.disable(&sent.subscription).await {
+            Ok(true) => {
+                warn!(subscription = %key.subscription, kind = %key.kind, id = %key.id,
+                    "the target answered 410: the subscription is disabled");
+            }
+            Ok(false) => {
+                debug!(subscription = %key.subscription, kind = %key.kind, id = %key.id,
+                    "a target answered 410 after the subscription changed; the event is sent again");
+            }
             // It gets the same answer again.
-            warn!(%error, subscription = %key.subscription, "the subscription was not disabled");
+            Err(error) => warn!(%error, subscription = %key.subscription, "the subscription was not disabled"),
         }
     }
 

@@ -39,6 +39,16 @@ impl Block {
     }
 }
 
+/// The place after number `i` of an event: in the next event if no later number is wanted. So a cursor within an event has
+/// more of it to deliver.
+#[must_use]
+pub fn after(told: &Told, i: u64) -> (u64, u64) {
+    match told.events.last() {
+        Some((last, _)) if *last > i => (told.n, i + 1),
+        _ => (told.n + 1, 0),
+    }
+}
+
 /// Most reads of an instance at a time: connections are left for requests, also when thousands of subjects have news.
 const READS: usize = 2;
 
@@ -150,6 +160,23 @@ fn end_of(places: &[(i64, i64)]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::outgoing::Outgoing;
+
+    #[test]
+    fn the_place_after_the_last_wanted_number_is_the_next_event() {
+        let event = |i| {
+            let data = String::new();
+            let kind = "payout.created";
+            (i, Outgoing { kind, data })
+        };
+        let told = Told {
+            n: 7,
+            at_ms: 0,
+            history: String::new(),
+            events: vec![event(1), event(3)],
+        };
+        assert_eq!([1, 3].map(|i| after(&told, i)), [(7, 2), (8, 0)]);
+    }
 
     #[test]
     fn a_block_ends_before_it_holds_too_many_entries() {

@@ -112,10 +112,11 @@ pub struct StreamRow {
 }
 
 impl StreamRow {
-    /// Number of the last event that was delivered or passed, at least in part.
+    /// Number of the last event that was delivered or passed as a whole. Event `n` does not count yet, at any `i`: a
+    /// subscription to payouts alone fails at an `i` above 0 before it got anything of the event.
     #[must_use]
     pub fn delivered_n(&self) -> u64 {
-        if self.i > 0 { self.n } else { self.n.saturating_sub(1) }
+        self.n.saturating_sub(1)
     }
 }
 
@@ -324,15 +325,15 @@ impl Subscriptions {
         self.sql.writing(work).await
     }
 
-    /// The target wants no more, unless the subscription has changed since this version.
-    pub async fn disable(&self, of: &Subscription) -> Result<(), sqlx::Error> {
+    /// The target wants no more, unless the subscription has changed since this version. Returns whether it is disabled.
+    pub async fn disable(&self, of: &Subscription) -> Result<bool, sqlx::Error> {
         let text = "UPDATE subscriptions SET status = 'disabled', version = version + 1 \
                     WHERE id = $1 AND nonce = $2 AND version = $3 AND status = 'running'";
         let update = sqlx::query(text)
             .bind(of.id.as_str())
             .bind(of.nonce.clone())
             .bind(of.version);
-        self.sql.execute(update).await.map(drop)
+        Ok(self.sql.execute(update).await? == 1)
     }
 
     /// Moves the cursor of a subject back: event `from_n` is delivered next.
@@ -360,20 +361,21 @@ impl Subscriptions {
         self.sql.writing(work).await
     }
 
-    /// Passes one event: the cursor moves from `row`, where it is the next, to the one after it.
+    /// Passes one event: the cursor moves from `row`, where it is the next of subscription `of`, to the place after it.
     pub async fn skip(
         &self,
-        id: &Id,
+        of: &Subscription,
         row: &StreamRow,
         (to, event_id): ((u64, u64), &str),
         (reason, by): (&str, &Operator),
     ) -> Result<(), StoreError> {
-        let subject = (row.kind, &row.id);
+        let (id, subject) = (&of.id, (row.kind, &row.id));
         let work = async {
             let mut tx = self.sql.begin().await?;
-            self.found(&mut tx, id).await?;
+            let found = self.found(&mut tx, id).await?;
             let now = self.locked_stream(&mut tx, id, subject).await?;
-            if (now.n, now.i) != (row.n, row.i) {
+            // A change of the types may want more of the event, which must not be passed.
+            if found.definition != of.definition || (now.n, now.i) != (row.n, row.i) {
                 return Err(StoreError::NotNext(None));
             }
             move_to(&mut tx, id, &now, to).await?;

@@ -11,6 +11,7 @@ use tracing::{debug, warn};
 use super::cloudevent::Message;
 use super::deliverer::Shared;
 use super::place::Place;
+use super::reading::after;
 use super::sink::{Outcome, Sink};
 use super::store::Subscription;
 use crate::background::Background;
@@ -180,8 +181,9 @@ impl Stream {
         let (at, of) = ((told.n, event.0), self.live.subscription.id.as_str());
         match self.send(&message).await {
             Outcome::Delivered(_) => {
+                let next = after(told, at.1);
                 self.place.reach(|cursor| {
-                    (cursor.n, cursor.i, cursor.tries) = (at.0, at.1 + 1, 0);
+                    (cursor.n, cursor.i, cursor.tries) = (next.0, next.1, 0);
                     cursor.last_error.clear();
                     cursor.delivered += 1;
                 });

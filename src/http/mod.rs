@@ -30,7 +30,7 @@ pub mod request_id;
 pub mod routes;
 mod secure;
 pub mod server;
-mod shape;
+pub(crate) mod shape;
 pub mod starting;
 mod teach;
 

@@ -79,7 +79,7 @@ fn plain_words(message: &str) -> String {
     rule.to_owned()
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -17,6 +17,7 @@ use crate::broker::{Broker, Message, Record};
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Finality, Inside, Whole};
 use crate::http::problem::{FieldError, Problem};
+use crate::http::shape;
 use crate::keys::KeyStore;
 use crate::random;
 use crate::telemetry::{MessageResult, Metrics};
@@ -137,14 +138,14 @@ impl Calls {
     }
 }
 
-fn problem_of(unreadable: Unreadable) -> Problem {
+pub(super) fn problem_of(unreadable: Unreadable) -> Problem {
     match unreadable {
         Unreadable::Json(rule) => Problem::invalid_json(format!("the message {rule}")),
-        Unreadable::Member(name, rule) => Problem::invalid_request(vec![FieldError::new(name, rule)]),
+        Unreadable::Member(name, rule) => Problem::invalid_request(vec![FieldError::new(shape::cut(&name), rule)]),
     }
 }
 
-fn shown(problem: &Problem) -> Value {
+pub(super) fn shown(problem: &Problem) -> Value {
     json!(problem.body())
 }
 

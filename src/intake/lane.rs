@@ -15,7 +15,7 @@ use tracing::{debug, error, info, warn};
 
 use super::call::Calls;
 use super::letter::Place;
-use super::order::Order;
+use super::order::{Numbered, Order};
 use super::positions::Positions;
 use crate::broker::{BrokerError, Opened, Record};
 use crate::stopping::Stopping;
@@ -60,28 +60,27 @@ pub(super) struct Lane {
 /// What is under way.
 struct State {
     order: Order,
-    calls: FuturesUnordered<LocalBoxFuture<'static, Rc<Record>>>,
+    calls: FuturesUnordered<LocalBoxFuture<'static, Rc<Numbered>>>,
     /// Messages that are done with all before them, and whose position is not written.
     unsaved: usize,
     saving: Option<LocalBoxFuture<'static, Saved>>,
     saved_at: Instant,
     /// Messages after the last one that was read.
     after: u64,
-    /// Messages that were read.
-    read: usize,
-    /// The instance that died had begun no message after this position.
-    late_to: i64,
 }
 
 impl State {
     fn add(&mut self, record: Record) {
-        if self.read < MOST_AHEAD + BATCH {
-            self.read += 1;
-            self.late_to = record.position;
-        }
         self.after = record.after;
         self.order.add(record);
     }
+}
+
+/// What the reader finds, in its order.
+enum Found {
+    Messages(Vec<Record>),
+    /// The broker has nothing before this position any more.
+    Gap(i64),
 }
 
 struct Saved {
@@ -104,7 +103,7 @@ impl Lane {
     pub(super) async fn run(self) {
         let lane = self.name.as_str();
         info!(lane, position = self.position, "takes the messages of this lane");
-        let (send, mut records) = mpsc::channel(READ_AHEAD);
+        let (send, mut found) = mpsc::channel(READ_AHEAD);
         let reading = read(Rc::clone(&self.shared), self.name.clone(), self.position, send);
         let reading = Reading(spawn_local(reading));
         let mut state = State {
@@ -114,8 +113,6 @@ impl Lane {
             saving: None,
             saved_at: Instant::now(),
             after: 0,
-            read: 0,
-            late_to: i64::MIN,
         };
         let mut ticks = ticks();
         let (mut ends, mut is_lost) = (false, false);
@@ -125,12 +122,15 @@ impl Lane {
             }
             let has_room = state.order.len() + state.unsaved < MOST_AHEAD && state.order.bytes() < MOST_AHEAD_BYTES;
             tokio::select! {
-                Some(batch) = records.recv(), if has_room && !ends => {
-                    for record in batch {
-                        state.add(record);
+                Some(found) = found.recv(), if has_room && !ends => match found {
+                    Found::Messages(batch) => {
+                        for record in batch {
+                            state.add(record);
+                        }
                     }
-                }
-                Some(record) = state.calls.next() => state.unsaved += state.order.done(&record),
+                    Found::Gap(begins) => state.order.go_on_at(begins),
+                },
+                Some(message) = state.calls.next() => state.unsaved += state.order.done(&message),
                 saved = saved(&mut state.saving) => {
                     is_lost = !self.saved(&mut state, saved);
                     if is_lost {
@@ -150,14 +150,18 @@ impl Lane {
 
     fn begin(&self, state: &mut State) {
         while state.calls.len() < self.shared.max_in_flight {
-            let Some(record) = state.order.begin() else { return };
+            let Some(message) = state.order.begin() else { return };
             let (shared, lane) = (Rc::clone(&self.shared), self.name.clone());
-            let is_old = self.late_before_ms.is_some_and(|before| record.at_ms < before);
-            let may_repeat = is_old && record.position <= state.late_to;
+            let is_old = self.late_before_ms.is_some_and(|before| message.record.at_ms < before);
+            // The instance that died had begun none after these.
+            let may_repeat = is_old && message.number < MOST_AHEAD + BATCH;
             state.calls.push(Box::pin(async move {
-                let topic = shared.topic.clone();
-                shared.calls.take(&Place { topic, lane }, &record, may_repeat).await;
-                record
+                let place = Place {
+                    topic: shared.topic.clone(),
+                    lane,
+                };
+                shared.calls.take(&place, &message.record, may_repeat).await;
+                message
             }));
         }
     }
@@ -237,7 +241,7 @@ async fn saved(saving: &mut Option<LocalBoxFuture<'static, Saved>>) -> Saved {
 }
 
 /// Reads the lane while someone takes what it sends. After a failure it opens the lane again where it was.
-async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mpsc::Sender<Vec<Record>>) {
+async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mpsc::Sender<Found>) {
     let (metrics, topic) = (&shared.calls.metrics.intake, shared.topic.as_str());
     let mut failures = 0_u64;
     loop {
@@ -258,7 +262,7 @@ async fn read_on(
     shared: &Shared,
     lane: &str,
     from: &mut Option<i64>,
-    send: &mpsc::Sender<Vec<Record>>,
+    send: &mpsc::Sender<Found>,
 ) -> Result<(), BrokerError> {
     let (topic, metrics) = (shared.topic.as_str(), &shared.calls.metrics.intake);
     let Opened { mut reader, gap } = shared.calls.broker.read(topic, lane, *from).await?;
@@ -272,6 +276,9 @@ async fn read_on(
             "the broker does not have the next message any more: messages may be lost; reading begins with the first that it has"
         );
         *from = Some(gap.begins);
+        if send.send(Found::Gap(gap.begins)).await.is_err() {
+            return Ok(());
+        }
     }
     loop {
         let mut records = reader.next().await?;
@@ -281,7 +288,8 @@ async fn read_on(
         while !records.is_empty() {
             let rest = records.split_off(records.len().min(BATCH));
             let next = records.last().map(|last| last.position.saturating_add(1));
-            if send.send(std::mem::replace(&mut records, rest)).await.is_err() {
+            let batch = std::mem::replace(&mut records, rest);
+            if send.send(Found::Messages(batch)).await.is_err() {
                 return Ok(());
             }
             *from = next.or(*from);

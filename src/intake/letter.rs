@@ -15,6 +15,9 @@ const CONTENT_TYPE: &str = "application/json";
 /// How much of a message a dead letter repeats. Escaped at its worst it stays below a megabyte, which brokers take by default.
 const MAX_ORIGINAL_BYTES: usize = 128 * 1024;
 
+/// How much of a key goes out, in the content and beside it. A key can be as large as a whole message.
+const MAX_KEY_BYTES: usize = 4 * 1024;
+
 /// Where a message was.
 #[derive(Debug, Clone, Serialize)]
 pub struct Place {
@@ -61,14 +64,20 @@ pub fn dead_letter(place: &Place, record: &Record, problem: &Value) -> Message {
 }
 
 fn origin(place: &Place, record: &Record) -> Value {
-    json!({"topic": place.topic, "lane": place.lane, "position": record.position, "key": record.key})
+    json!({"topic": place.topic, "lane": place.lane, "position": record.position, "key": key(record)})
+}
+
+/// Equal keys stay equal when they are cut, so what goes out for them keeps its order.
+fn key(record: &Record) -> Option<&str> {
+    let key = record.key.as_deref()?;
+    Some(&key[..key.floor_char_boundary(MAX_KEY_BYTES)])
 }
 
 /// The same id at each repeat.
 fn message(what: &str, place: &Place, record: &Record, content: Bytes) -> Message {
     let id = format!("{what}:{}:{}:{}", place.topic, place.lane, record.position);
     Message {
-        key: record.key.clone().unwrap_or_else(|| id.clone()),
+        key: key(record).unwrap_or(&id).to_owned(),
         id,
         content_type: CONTENT_TYPE,
         content,
@@ -77,6 +86,7 @@ fn message(what: &str, place: &Place, record: &Record, content: Bytes) -> Messag
 
 #[cfg(test)]
 mod tests {
+    use super::super::call::{problem_of, shown};
     use super::super::message::parse;
     use super::*;
 
@@ -129,6 +139,11 @@ mod tests {
         );
     }
 
+    /// What brokers count: NATS takes 1,048,576 bytes by default, Kafka 1,048,588.
+    fn bytes(message: &Message) -> usize {
+        message.content.len() + message.key.len() + message.id.len() + message.content_type.len()
+    }
+
     #[test]
     fn a_dead_letter_stays_below_what_brokers_take() {
         for unit in ["\u{1}", "é", "x"] {
@@ -139,5 +154,37 @@ mod tests {
             assert_eq!(found["is_whole"], false);
             assert!(long.starts_with(found["content"].as_str().expect("text")), "{unit}");
         }
+        // Each unit takes six bytes in JSON, in the name of the member, in the content and in the key.
+        let unknown = format!("{{\"{}\":1}}", "\\u0001".repeat(460_000 / 6));
+        let unreadable = parse(&Bytes::from(unknown.clone())).expect_err("no request");
+        let problem = shown(&problem_of(unreadable));
+        let binary = String::from_utf8_lossy(&[0xff_u8].repeat(200_000)).into_owned();
+        for key in ["k".repeat(530_000), "\u{1}".repeat(530_000), binary] {
+            for original in [unknown.clone(), "\u{1}".repeat(1_000_000)] {
+                let large = Record {
+                    key: Some(key.clone()),
+                    ..record(original.as_bytes())
+                };
+                let letter = dead_letter(&place(), &large, &problem);
+                assert!(bytes(&letter) < 1_000_000, "{}", bytes(&letter));
+                assert!(key.starts_with(&letter.key) && letter.key.len() > 4_000);
+                let found = content(&letter);
+                assert_eq!(found["message"]["key"], letter.key.as_str());
+                let field = found["problem"]["errors"][0]["field"].as_str().expect("a name");
+                assert_eq!(field.chars().count(), 201, "{field}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reply_has_at_most_the_beginning_of_a_large_key() {
+        let large = Record {
+            key: Some("é".repeat(265_000)),
+            ..record(br#"{"kind":"entry","target":"spring","body":{"entry_id":"e1"}}"#)
+        };
+        let request = parse(&large.content).expect("a request");
+        let reply = reply(&place(), &large, &request, 201, b"{}");
+        assert_eq!(reply.key, "é".repeat(MAX_KEY_BYTES / 2));
+        assert_eq!(content(&reply)["message"]["key"], reply.key.as_str());
     }
 }

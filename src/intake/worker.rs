@@ -119,6 +119,26 @@ struct Held {
     task: JoinHandle<()>,
 }
 
+/// Gives back the lanes that the topic does not have any more, and one of the others if they are more than the share. Returns
+/// how many may be taken.
+fn free_places(held: &BTreeMap<String, Held>, lanes: &[String], share: usize) -> usize {
+    for (lane, held) in held {
+        if !lanes.contains(lane) && !held.end.has_begun() {
+            info!(lane, "the broker's topic does not have this lane any more");
+            held.end.begin();
+        }
+    }
+    let kept: Vec<_> = held.values().filter(|held| !held.end.has_begun()).collect();
+    if kept.len() > share
+        && let Some(last) = kept.last()
+    {
+        last.end.begin();
+    }
+    // A lane takes its place until its last message has ended. One that is gone takes none: it may wait long for that.
+    let taken = held.keys().filter(|lane| lanes.contains(lane)).count();
+    share.saturating_sub(taken)
+}
+
 /// The lanes of this instance among those of the topic.
 struct Sharing {
     shared: Rc<Shared>,
@@ -168,16 +188,9 @@ impl Sharing {
         self.find_lanes().await?;
         let look = self.shared.positions.look().await?;
         let share = self.lanes.len().div_ceil(look.instances);
-        let giving = self.held.values().filter(|held| held.end.has_begun()).count();
-        if self.held.len() - giving > share {
-            let last = self.held.values().rev().find(|held| !held.end.has_begun());
-            if let Some(held) = last {
-                held.end.begin();
-            }
-            return Ok(());
-        }
+        let mut free = free_places(&self.held, &self.lanes, share);
         for row in look.rows {
-            if self.held.len() >= share {
+            if free == 0 {
                 break;
             }
             let is_there = self.lanes.contains(&row.lane);
@@ -198,6 +211,7 @@ impl Sharing {
             };
             let task = spawn_local(lane.run());
             self.held.insert(row.lane, Held { end, task });
+            free -= 1;
         }
         Ok(())
     }
@@ -260,5 +274,54 @@ impl Sharing {
         if let Err(error) = self.shared.positions.leave().await {
             debug!(%error, "the leases of the broker's lanes were not released; they expire");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    fn names(lanes: &[&str]) -> Vec<String> {
+        lanes.iter().map(|lane| (*lane).to_owned()).collect()
+    }
+
+    fn held(lanes: &[&str]) -> BTreeMap<String, Held> {
+        let held = |lane| {
+            let (end, task) = (Stopping::default(), tokio::spawn(pending()));
+            (lane, Held { end, task })
+        };
+        names(lanes).into_iter().map(held).collect()
+    }
+
+    fn kept(held: &BTreeMap<String, Held>) -> Vec<&str> {
+        let kept = held.iter().filter(|(_, held)| !held.end.has_begun());
+        kept.map(|(lane, _)| lane.as_str()).collect()
+    }
+
+    /// The topic was made anew with fewer partitions.
+    #[tokio::test]
+    async fn a_lane_that_is_gone_takes_no_place() {
+        let held_before = held(&["0", "1", "10", "11", "9"]);
+        let lanes = names(&["0", "1", "2"]);
+        for _ in 0..2 {
+            assert_eq!(free_places(&held_before, &lanes, 3), 1, "for lane 2");
+            assert_eq!(kept(&held_before), ["0", "1"]);
+        }
+        let of_another = held(&["10"]);
+        assert_eq!(free_places(&of_another, &lanes, 2), 2);
+        assert!(kept(&of_another).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_lane_beyond_the_share_is_given_back_and_another_one_takes_its_place_after_its_end() {
+        let mut held = held(&["0", "1", "2"]);
+        let lanes = names(&["0", "1", "2", "3"]);
+        assert_eq!(free_places(&held, &lanes, 2), 0);
+        assert_eq!(kept(&held), ["0", "1"]);
+        assert_eq!(free_places(&held, &lanes, 3), 0, "its last message has not ended");
+        held.remove("2");
+        assert_eq!(free_places(&held, &lanes, 3), 1);
     }
 }

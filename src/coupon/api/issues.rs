@@ -37,7 +37,7 @@ pub(crate) struct IssueWish {
     pub(super) request_id: Id,
     #[schema(value_type = String, example = "u-1")]
     pub(super) user_id: Id,
-    /// Texts that the client keeps with the request, by names that it chooses: 1 to 16 of them, together at most 1,024 bytes
+    /// Texts that the client keeps with the request, by names that it chooses: up to 16 of them, together at most 1,024 bytes
     /// as JSON without spaces, no control characters. A repeat must bring the same.
     #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub(super) metadata: Option<Metadata>,
@@ -47,7 +47,7 @@ impl IssueWish {
     pub(super) fn asker(&self) -> Asker {
         Asker {
             user: self.user_id.clone(),
-            metadata: self.metadata.clone(),
+            metadata: self.metadata.clone().filter(|metadata| !metadata.is_empty()),
         }
     }
 }

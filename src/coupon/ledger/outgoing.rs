@@ -4,6 +4,7 @@ use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use serde_json::{Value, json};
 use sqlx::Row;
+use sqlx::any::AnyRow;
 
 use super::details::{self, metadata};
 use super::event::{Event, Kind, Line, What};
@@ -41,34 +42,39 @@ impl Tells for Coupons {
                     user,
                     sequence,
                     ..
-                } => teller.add(VOIDED, || voided(request, user, *sequence, event.at_ms)),
+                } => {
+                    let unit = wanted_unit(sql, id, (request, user, *sequence), wants(VOIDED)).await?;
+                    teller.add(VOIDED, || voided(unit, event.at_ms));
+                }
                 Kind::Redeem {
                     request,
                     user,
                     sequence,
                     redemption,
                     reference,
-                } => teller.add(REDEEMED, || {
+                } => {
                     let used = Redemption {
                         redeemed_ms: event.at_ms,
                         redemption: redemption.clone(),
                         reference: reference.clone(),
                     };
-                    redeemed(request, user, *sequence, &used)
-                }),
+                    let unit = wanted_unit(sql, id, (request, user, *sequence), wants(REDEEMED)).await?;
+                    teller.add(REDEEMED, || redeemed(unit, &used));
+                }
                 Kind::Status(change) => teller.suspended(change.after == Status::Suspended, &fields),
                 Kind::Skipped(skipped) => {
-                    let (id, n) = (id.clone(), row.n);
-                    for issue in sql.ask(|sql| issues_of(sql, id, n)).await? {
+                    let (of, n) = (id.clone(), row.n);
+                    for issue in sql.ask(|sql| issues_of(sql, of, n)).await? {
                         teller.add(ISSUED, || issue);
                     }
                     for (sequence, (request, user)) in &skipped.carried.voided {
-                        teller.add(VOIDED, || voided(request, user, *sequence, event.at_ms));
+                        let unit = wanted_unit(sql, id, (request, user, *sequence), wants(VOIDED)).await?;
+                        teller.add(VOIDED, || voided(unit, event.at_ms));
                     }
                     for (sequence, used) in &skipped.carried.redeemed {
-                        teller.add(REDEEMED, || {
-                            redeemed(&used.request, &used.user, *sequence, &used.redemption)
-                        });
+                        let of = (used.request.as_str(), &used.user, *sequence);
+                        let unit = wanted_unit(sql, id, of, wants(REDEEMED)).await?;
+                        teller.add(REDEEMED, || redeemed(unit, &used.redemption));
                     }
                     teller.step(&fields);
                 }
@@ -103,12 +109,47 @@ fn with_metadata(mut told: Value, metadata: Option<&Metadata>) -> Value {
     told
 }
 
-fn voided(request: &str, user: &Id, sequence: u64, at_ms: i64) -> Value {
-    json!({"request_id": request, "user_id": user, "sequence": sequence, "voided_at": rfc3339(at_ms)})
+fn voided(mut unit: Value, at_ms: i64) -> Value {
+    unit["voided_at"] = json!(rfc3339(at_ms));
+    unit
 }
 
-fn redeemed(request: &str, user: &Id, sequence: u64, redemption: &Redemption) -> Value {
-    json!({"request_id": request, "user_id": user, "sequence": sequence, "redeemed": Redeemed::from(redemption)})
+fn redeemed(mut unit: Value, redemption: &Redemption) -> Value {
+    unit["redeemed"] = json!(Redeemed::from(redemption));
+    unit
+}
+
+/// A unit as it was given out. Its later events lack the code, the time and the texts of its request, which SQL has, and
+/// which never change: each delivery says the same. Where a restore has taken the unit back, only the event's own is left.
+async fn wanted_unit(
+    sql: &AtHome,
+    id: &Id,
+    (request, user, sequence): (&str, &Id, u64),
+    is_wanted: bool,
+) -> Result<Value, TellError> {
+    let mut unit = json!({"request_id": request, "user_id": user, "sequence": sequence});
+    if is_wanted {
+        let id = id.clone();
+        let request = request.to_owned();
+        if let Some(issue) = sql.ask(|sql| issue_of(sql, id, sequence, request)).await? {
+            unit = issue;
+        }
+    }
+    Ok(unit)
+}
+
+async fn issue_of(sql: Sql, id: Id, sequence: u64, request: String) -> Result<Option<Value>, TellError> {
+    let text = concat!(
+        "SELECT request_id, user_id, sequence, code, issued_at_ms, ",
+        metadata!(),
+        " FROM coupon_issues WHERE coupon_id = $1 AND sequence = $2 AND request_id = $3"
+    );
+    let select = sqlx::query(text)
+        .bind(id.as_str())
+        .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+        .bind(request);
+    let row = sql.reading(select.fetch_optional(sql.reader())).await?;
+    Ok(row.as_ref().map(issue).transpose()?)
 }
 
 /// The units that a skipped event issued. Their numbers are between those of the events around it.
@@ -125,12 +166,14 @@ async fn issues_of(sql: Sql, id: Id, n: u64) -> Result<Vec<Value>, TellError> {
         .bind(id.as_str())
         .bind(i64::try_from(n).unwrap_or(i64::MAX));
     let rows = sql.reading(select.fetch_all(sql.reader())).await?;
-    let issue = |row: &sqlx::any::AnyRow| {
-        let (request, asker): (String, _) = (row.try_get("request_id")?, details::asker(row)?);
-        let (sequence, code): (i64, String) = (row.try_get("sequence")?, row.try_get("code")?);
-        let told = json!({"result": "issued", "request_id": request, "user_id": asker.user, "sequence": sequence,
-            "code": code, "issued_at": rfc3339(row.try_get("issued_at_ms")?)});
-        Ok(with_metadata(told, asker.metadata.as_ref()))
-    };
-    rows.iter().map(issue).collect()
+    let issues: Result<_, sqlx::Error> = rows.iter().map(issue).collect();
+    Ok(issues?)
+}
+
+fn issue(row: &AnyRow) -> Result<Value, sqlx::Error> {
+    let (request, asker): (String, _) = (row.try_get("request_id")?, details::asker(row)?);
+    let (sequence, code): (i64, String) = (row.try_get("sequence")?, row.try_get("code")?);
+    let told = json!({"result": "issued", "request_id": request, "user_id": asker.user, "sequence": sequence,
+        "code": code, "issued_at": rfc3339(row.try_get("issued_at_ms")?)});
+    Ok(with_metadata(told, asker.metadata.as_ref()))
 }

@@ -217,6 +217,7 @@ pub(crate) struct DefinitionOfVersion {
     public_meter: bool,
     origins: Vec<String>,
     winners: Winners,
+    settlement: Settlement,
     #[schema(example = 300)]
     reverse_within_s: u64,
 }
@@ -237,6 +238,7 @@ impl DefinitionOfVersion {
             public_meter: document.public_meter,
             origins: document.origins,
             winners: document.winners,
+            settlement: document.settlement,
             reverse_within_s: document.reverse_within_s,
         }
     }

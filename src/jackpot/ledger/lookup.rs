@@ -12,6 +12,7 @@ use crate::jackpot::kept::Taken;
 use crate::jackpot::operate::Operate;
 use crate::ledger::Ledger;
 use crate::ledger::queries::LedgerError;
+use crate::sql::Sql;
 
 /// The body of the first event whose `last_sequence` reaches a number. Events have all numbers from 1, and
 /// `last_sequence` never falls, so halving their range finds it by the primary key. An index would cost each event a row.
@@ -24,38 +25,45 @@ const FIRST_TO_REACH: &str = "WITH RECURSIVE half (low, high) AS (\
      SELECT e.body FROM half JOIN events AS e ON e.kind = 'jackpot' AND e.id = $1 AND e.n = half.low \
      WHERE half.low = half.high AND e.last_sequence >= $2";
 
+/// An entry as it was taken, from the event that took it.
+pub async fn entry_taken(sql: &Sql, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
+    let row = sqlx::query(FIRST_TO_REACH)
+        .bind(jackpot.as_str())
+        .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+        .fetch_optional(sql.reader());
+    if let Some(row) = sql.reading(row).await? {
+        let event = read(row.try_get("body")?).ok_or_else(|| missing(entry_id))?;
+        if let Some(taken) = taken(&event, entry_id, sequence) {
+            return Ok(taken);
+        }
+    }
+    taken_and_skipped(sql, jackpot, entry_id, sequence).await
+}
+
+/// The same for an entry whose event was skipped.
+async fn taken_and_skipped(sql: &Sql, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
+    let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
+                ORDER BY n LIMIT 1";
+    let row = sqlx::query(text)
+        .bind(jackpot.as_str())
+        .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
+        .fetch_optional(sql.reader());
+    let row = sql.reading(row).await?.ok_or_else(|| missing(entry_id))?;
+    let event = read(row.try_get("body")?).ok_or_else(|| missing(entry_id))?;
+    let Kind::Skipped(skipped) = event.kind else {
+        return Err(missing(entry_id));
+    };
+    carried(&skipped.carried, event.at_ms, sequence).ok_or_else(|| LedgerError::Skipped(entry_id.to_owned()))
+}
+
+fn missing(entry_id: &str) -> LedgerError {
+    LedgerError::Missing(format!("readable event of entry '{entry_id}'"))
+}
+
 impl Ledger {
     /// An entry as it was taken, from the event that took it.
     pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let row = sqlx::query(FIRST_TO_REACH)
-            .bind(jackpot.as_str())
-            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
-            .fetch_optional(self.sql.reader());
-        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
-        if let Some(row) = self.sql.reading(row).await? {
-            let event = read(row.try_get("body")?).ok_or_else(missing)?;
-            if let Some(taken) = taken(&event, entry_id, sequence) {
-                return Ok(taken);
-            }
-        }
-        self.taken_and_skipped(jackpot, entry_id, sequence).await
-    }
-
-    /// The same for an entry whose event was skipped.
-    async fn taken_and_skipped(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        let text = "SELECT body FROM events WHERE kind = 'jackpot' AND id = $1 AND type = 'skipped' AND last_sequence >= $2 \
-                    ORDER BY n LIMIT 1";
-        let row = sqlx::query(text)
-            .bind(jackpot.as_str())
-            .bind(i64::try_from(sequence).unwrap_or(i64::MAX))
-            .fetch_optional(self.sql.reader());
-        let missing = || LedgerError::Missing(format!("readable event of entry '{entry_id}'"));
-        let row = self.sql.reading(row).await?.ok_or_else(missing)?;
-        let event = read(row.try_get("body")?).ok_or_else(missing)?;
-        let Kind::Skipped(skipped) = event.kind else {
-            return Err(missing());
-        };
-        carried(&skipped.carried, event.at_ms, sequence).ok_or_else(|| LedgerError::Skipped(entry_id.to_owned()))
+        entry_taken(&self.sql, jackpot, entry_id, sequence).await
     }
 
     /// Compares Redis with the ledger at a new checkpoint. Returns a problem unless they agree.

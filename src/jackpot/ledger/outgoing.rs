@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::CycleChange;
-use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::derived::{draw_request, payout_id};
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::record::Sent;
@@ -16,6 +16,7 @@ use sqlx::AssertSqlSafe;
 
 use super::carried::{Carried, CarriedEntry};
 use super::event::{Claim, ClaimResult, Event, Give, Kind, PayoutStep, Receive, Reverse};
+use super::lookup::entry_taken;
 use super::parts::{carried_parts, paid, parts};
 use super::projector::{Jackpots, carried_give};
 use super::queries::payouts::{self, ListedPayout, PayoutRow};
@@ -95,6 +96,11 @@ impl Tells for Jackpots {
                     Kind::Payout(step) if type_of(step.step).is_some_and(wants) => {
                         Beside::Payout(Box::new(payout_after(sql, fields, (event.at_ms, step)).await?))
                     }
+                    Kind::Claim { entry_id, claim }
+                        if matches!(claim.result, ClaimResult::Issued { .. }) && wants(FINISHED) =>
+                    {
+                        Beside::Epoch(epoch_of(sql, fields, (id, entry_id.as_str(), claim.sequence)).await?)
+                    }
                     _ => Beside::Nothing,
                 };
                 known.tell(&mut teller, id, fields, (event, beside))?;
@@ -119,6 +125,8 @@ enum Beside {
     History(String),
     /// The payout, as it was after a step.
     Payout(Box<ListedPayout>),
+    /// The epoch of the entry that won a unit of a coupon. `None` where a skipped event lost it.
+    Epoch(Option<u64>),
 }
 
 /// What a step of a payout tells; a request to take it back has no type of its own.
@@ -141,6 +149,20 @@ async fn payout_after(
     let read = sql.ask(|sql| async move { Queries::new(sql, 0).listed_payout(&payout_id).await });
     let payout = read.await.map_err(|error| ledger_error(fields, error))?;
     Ok(payout.after(step.standing(at_ms)))
+}
+
+async fn epoch_of(
+    sql: &AtHome,
+    fields: &Fields<'_>,
+    (jackpot, entry_id, sequence): (&Id, &str, u64),
+) -> Result<Option<u64>, TellError> {
+    let (jackpot, entry_id) = (jackpot.clone(), entry_id.to_owned());
+    let read = sql.ask(|sql| async move { entry_taken(&sql, &jackpot, &entry_id, sequence).await });
+    match read.await {
+        Ok(taken) => Ok(Some(taken.record.epoch)),
+        Err(LedgerError::Skipped(_)) => Ok(None),
+        Err(error) => Err(ledger_error(fields, error)),
+    }
 }
 
 fn ledger_error(fields: &Fields<'_>, error: LedgerError) -> TellError {
@@ -261,7 +283,11 @@ impl Known {
             },
             Kind::Claim { entry_id, claim } => {
                 if claim.result.is_won() {
-                    teller.add(FINISHED, || finished(id, &event.history, entry_id, claim));
+                    let epoch = match beside {
+                        Beside::Epoch(epoch) => epoch,
+                        _ => None,
+                    };
+                    teller.add(FINISHED, || finished((id, entry_id, epoch), &event.history, claim));
                 }
             }
             Kind::Finish { entry_id, sequence } => teller.add(FINISHED, || {
@@ -447,7 +473,7 @@ fn skipped_rest(teller: &mut Teller<'_>, id: &Id, carried: &Carried) {
     }
 }
 
-fn finished(id: &Id, history: &str, entry_id: &str, claim: &Claim) -> Value {
+fn finished((id, entry_id, epoch): (&Id, &str, Option<u64>), history: &str, claim: &Claim) -> Value {
     let (mut tier, mut amount, mut payout, mut order, mut coupon) = (None, None, None, None, Value::Null);
     match &claim.result {
         ClaimResult::Paid {
@@ -464,7 +490,8 @@ fn finished(id: &Id, history: &str, entry_id: &str, claim: &Claim) -> Value {
             sequence,
             code,
         } => {
-            coupon = json!({"coupon_id": coupon_id, "sequence": sequence, "code": code});
+            let request = epoch.map(|epoch| draw_request(id, entry_id, epoch));
+            coupon = json!({"coupon_id": coupon_id, "request_id": request, "sequence": sequence, "code": code});
         }
         _ => {}
     }

@@ -90,6 +90,8 @@ impl Side<'_> {
                 self.meter("funded_micro")
                     .saturating_sub(self.meter("transferred_in_micro")),
             ),
+            ("transfers_in_micro", self.meter("transferred_in_micro")),
+            ("transfers_out_micro", self.meter("transferred_out_micro")),
             ("reversed", self.meter("reversed")),
             ("reversed_micro", self.meter("reversed_micro")),
         ];

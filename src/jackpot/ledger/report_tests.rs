@@ -61,6 +61,59 @@ fn sides_that_agree_are_clean_with_each_term_shown() {
     assert_eq!(terms[9], ("remainder_micro", 250_000));
 }
 
+/// An auditor adds what is shown, fractions that a transfer or a reversal moved included.
+#[test]
+fn the_terms_that_are_shown_add_up() {
+    // 4.3 came, 2.2 went, 1.05 were taken back, and a void gave 1 again: 2.05 more are in the pool.
+    let mut moved = side();
+    for (meter, value) in [
+        ("funded", 12),
+        ("funded_micro", 300_000),
+        ("transferred_in", 4),
+        ("transferred_in_micro", 300_000),
+        ("voided", 1),
+        ("transferred_out", 2),
+        ("transferred_out_micro", 200_000),
+        ("reversed", 1),
+        ("reversed_micro", 50_000),
+        ("pool", 62),
+        ("pool_micro", 200_000),
+    ] {
+        moved.meters.insert(format!("grand:{meter}"), value);
+    }
+    let report = compare(&moved, &moved);
+    let tier = &report.tiers[0];
+    assert!(tier.identity_holds, "{tier:?}");
+    let sum = |names: &[&str]| -> i64 {
+        let own = tier.terms.iter().filter(|term| names.contains(&term.term.as_str()));
+        own.map(|term| term.redis * if term.term.ends_with("_micro") { 1 } else { 1_000_000 })
+            .sum()
+    };
+    let came = [
+        "opening",
+        "contributions",
+        "contributions_micro",
+        "funding",
+        "funding_micro",
+        "transfers_in",
+        "transfers_in_micro",
+        "voided",
+    ];
+    let went = [
+        "pool",
+        "reserve",
+        "overflow",
+        "remainder_micro",
+        "paid",
+        "transfers_out",
+        "transfers_out_micro",
+        "reversed",
+        "reversed_micro",
+    ];
+    assert_eq!(came.len() + went.len(), tier.terms.len(), "{tier:?}");
+    assert_eq!(sum(&came), sum(&went), "{tier:?}");
+}
+
 #[test]
 fn one_unit_off_in_any_meter_is_named_and_breaks_the_identity() {
     for meter in names() {

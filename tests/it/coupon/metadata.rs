@@ -133,6 +133,7 @@ async fn the_api_compares_and_shows_metadata() {
         json!({"order": "8813", "shop": "서울"}),
         json!({"order": "8812"}),
         json!(null),
+        json!({}),
     ] {
         let reused = wish(&service, "r1", "u1", &other).await;
         let found = (reused.status.as_u16(), &reused.body["code"]);
@@ -144,20 +145,19 @@ async fn the_api_compares_and_shows_metadata() {
         "{}",
         plain.text
     );
+    let empty = wish(&service, "r2", "u2", &json!({})).await;
+    assert_eq!(
+        (empty.status, empty.text),
+        (StatusCode::OK, plain.text),
+        "no text is no metadata"
+    );
     assert_eq!(
         wish(&service, "r2", "u2", &noted).await.body["code"],
         "request-id-reused"
     );
     let many: serde_json::Map<_, _> = (0..17).map(|n| (format!("n{n}"), json!("x"))).collect();
     let long = json!({"a": "x".repeat(1_017)});
-    for wrong in [
-        json!({}),
-        json!(many),
-        long,
-        json!({"a": "\u{0}"}),
-        json!({"a": 1}),
-        json!(["a"]),
-    ] {
+    for wrong in [json!(many), long, json!({"a": "\u{0}"}), json!({"a": 1}), json!(["a"])] {
         let refused = wish(&service, "r3", "u3", &wrong).await;
         let field = refused.body["errors"][0]["field"].as_str().unwrap_or_default();
         assert!(

@@ -110,6 +110,128 @@ async fn gone_disables_until_an_operator_resumes() {
     assert_eq!(stream(&seen, "jackpot:gone")["last_error"], json!(null));
 }
 
+/// Whether nothing is left of each of these subjects.
+fn is_done(shown: &serde_json::Value, subjects: &[&str]) -> bool {
+    subjects.iter().all(|subject| stream(shown, subject)["lag"] == 0)
+}
+
+#[tokio::test]
+async fn a_late_410_of_the_target_before_does_not_disable_the_subscription_with_the_new_one() {
+    let service = service().await;
+    let answered = Arc::new(Notify::new());
+    let gone = Reply::Gone(Arc::clone(&answered));
+    let (old, new) = (
+        Receiver::answering(move |_| gone.clone()).await,
+        Receiver::start().await,
+    );
+    for id in ["held", "other"] {
+        jackpot(&service, id).await;
+    }
+    play(&service, "held", "e0").await;
+    let both = ["jackpot:held", "jackpot:other"];
+    subscribe(&service, "moved", &old.url(), &["payout.created"], &both).await;
+    let on_its_way = eventually(Duration::from_secs(20), "the old target has it", async || {
+        old.got().pop()
+    })
+    .await;
+    subscribe(&service, "moved", &new.url(), &["payout.created"], &both).await;
+    // Once this one came, the instance delivers as the new version.
+    play(&service, "other", "e0").await;
+    new.until("payout.created", 1).await;
+    answered.notify_one();
+    let got = new.until("payout.created", 2).await;
+    assert_eq!(got[1].id, on_its_way.id);
+    let seen = shown(&service, "moved", "nothing is left", |shown| is_done(shown, &both)).await;
+    assert_eq!(
+        (&seen["state"], &stream(&seen, both[0])["last_error"]),
+        (&json!("running"), &json!(null))
+    );
+    assert_eq!(old.got().len(), 1);
+}
+
+#[tokio::test]
+async fn a_late_410_from_before_a_resume_does_not_disable_again() {
+    let service = service().await;
+    let answered = Arc::new(Notify::new());
+    let gone = Reply::Gone(Arc::clone(&answered));
+    let receiver = Receiver::answering(move |got| {
+        if got.subject() == "jackpot:held" {
+            gone.clone()
+        } else {
+            Reply::Status(410)
+        }
+    })
+    .await;
+    for id in ["held", "other"] {
+        jackpot(&service, id).await;
+    }
+    play(&service, "held", "e0").await;
+    let both = ["jackpot:held", "jackpot:other"];
+    subscribe(&service, "resumed", &receiver.url(), &["payout.created"], &both).await;
+    let on_its_way = eventually(Duration::from_secs(20), "the target has it", async || {
+        receiver.got().pop()
+    })
+    .await;
+    play(&service, "other", "e0").await;
+    shown(&service, "resumed", "it is disabled", |shown| {
+        shown["state"] == "disabled"
+    })
+    .await;
+    receiver.answer(|_| Reply::Status(200));
+    let resumed = service
+        .call(Method::POST, "/v1/subscriptions/resumed/resume", None)
+        .await;
+    assert_eq!(resumed.body["state"], "running");
+    // Once this one was taken, the instance delivers as the resumed version.
+    receiver.until("payout.created", 1).await;
+    answered.notify_one();
+    let got = receiver.until("payout.created", 2).await;
+    assert_eq!(got[1].id, on_its_way.id);
+    let seen = shown(&service, "resumed", "nothing is left", |shown| is_done(shown, &both)).await;
+    assert_eq!(seen["state"], "running");
+}
+
+/// What a winning entry tells: first `entry.taken`, then `payout.created`.
+#[tokio::test]
+async fn an_event_counts_as_delivered_once_all_that_is_wanted_of_it_is() {
+    let service = service().await;
+    let receiver = Receiver::answering(|got| Reply::Status(if got.kind == "payout.created" { 500 } else { 200 })).await;
+    jackpot(&service, "parts").await;
+    play(&service, "parts", "e0").await;
+    let subject = "jackpot:parts";
+    for (name, types) in [
+        ("payouts", &["payout.created"][..]),
+        ("both", &["entry.taken", "payout.created"][..]),
+    ] {
+        subscribe(&service, name, &receiver.url(), types, &[subject]).await;
+        let failing = shown(&service, name, "its payout is refused", |shown| {
+            shown["state"] == "retrying"
+        })
+        .await;
+        let refused = receiver.got().pop().expect("a payout");
+        let (n, i) = refused.order();
+        assert!(i > 0 && !refused.taken, "{}", refused.id);
+        let of = stream(&failing, subject);
+        assert_eq!((&of["delivered_n"], &of["lag"]), (&json!(n - 1), &json!(1)), "{name}");
+        // Nothing moves meanwhile.
+        let pause = format!("/v1/subscriptions/{name}/pause");
+        service.call(Method::POST, &pause, None).await;
+        let skip = json!({"subject": subject, "id": refused.id, "reason": "a test"});
+        let passed = posted(&service, &format!("/v1/subscriptions/{name}/skip"), skip).await;
+        let of = stream(&passed, subject);
+        assert_eq!((&of["delivered_n"], &of["lag"]), (&json!(n), &json!(0)), "{name}");
+    }
+    // A replay from it sends all of it again.
+    receiver.answer(|_| Reply::Status(200));
+    let n = receiver.got().pop().expect("a payout").order().0;
+    let replay = json!({"subject": subject, "from_n": n});
+    posted(&service, "/v1/subscriptions/both/replay", replay).await;
+    service.call(Method::POST, "/v1/subscriptions/both/resume", None).await;
+    let done = shown(&service, "both", "all of it came", |shown| is_done(shown, &[subject])).await;
+    assert!(stream(&done, subject)["delivered_n"].as_u64() >= Some(n), "{done}");
+    assert_eq!(receiver.until("payout.created", 1).await[0].order().0, n);
+}
+
 #[tokio::test]
 async fn a_cursor_moves_back_only() {
     let service = service().await;

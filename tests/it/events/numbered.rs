@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 
 use super::receiver::{Got, Receiver};
 use super::{jackpot, made, play, posted, shown, stream, subscribe};
+use crate::coupon::http::support::send;
 use crate::keys::http::support::key;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::Service;
 
 on_both_databases!(
+    a_coupon_prize_is_told_as_its_entry_is_shown,
     everything_goes_out_numbered_without_a_gap,
     the_steps_of_payouts_go_out_as_they_were
 );
@@ -36,7 +38,8 @@ async fn story(service: &Service) {
     posted(service, "/v1/jackpots/all/resume", reason.clone()).await;
     made(service, "/v1/coupons/gift", json!({"name": "gift", "stock": 2})).await;
     for i in 0..3 {
-        let body = json!({"request_id": format!("r{i}"), "user_id": format!("u{i}")});
+        let body =
+            json!({"request_id": format!("r{i}"), "user_id": format!("u{i}"), "metadata": {"order": i.to_string()}});
         service.post("/v1/coupons/gift/issues", body).await;
     }
     let voided = service.call(Method::DELETE, "/v1/coupons/gift/issues/r1", None).await;
@@ -106,17 +109,18 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
         assert_eq!(service.get(&path).await.body, *data);
     }
     let of_coupon = dense(&by_subject["coupon:gift"]);
-    assert_eq!(
-        (of_coupon["coupon.issued"].len(), of_coupon["coupon.voided"].len()),
-        (2, 1)
-    );
-    let [redeemed] = &of_coupon["coupon.redeemed"][..] else {
-        panic!("{of_coupon:?}");
-    };
-    let shown = service.get("/v1/coupons/gift/issues/r0").await.body;
-    let data = &redeemed.json()["data"];
-    for field in ["request_id", "user_id", "sequence", "redeemed"] {
-        assert_eq!(data[field], shown[field], "{field}");
+    assert_eq!(of_coupon["coupon.issued"].len(), 2);
+    let listed = service.get("/v1/coupons/gift/issues").await.body;
+    for (kind, place) in [("coupon.redeemed", 0), ("coupon.voided", 1)] {
+        let [one] = &of_coupon[kind][..] else {
+            panic!("{of_coupon:?}");
+        };
+        let (mut data, mut row) = (one.json()["data"].clone(), listed["items"][place].clone());
+        assert_eq!(data["metadata"], json!({"order": place.to_string()}), "{kind}");
+        // The row has what there is not, too.
+        row.as_object_mut().expect("a row").retain(|_, value| !value.is_null());
+        data.as_object_mut().expect("data").remove("result");
+        assert_eq!(data, row, "{kind}");
     }
     dense(&by_subject["room:lobby"]);
     repeated(&service, &receiver, &by_subject["jackpot:all"]).await;
@@ -209,13 +213,43 @@ async fn tracked(service: &Service) -> Vec<String> {
     let act = |id: &str, action: &str| format!("/v1/payouts/{id}/{action}");
     let failed = json!({"settlement_id": "s1", "reason": "no account"});
     posted(service, &act(&ids[0], "fail"), failed).await;
-    let settled = json!({"settlement_id": "s2", "reference": "bank 1"});
+    let settled = json!({"settlement_id": "s2", "reference": "=bank 1"});
     posted(service, &act(&ids[0], "settle"), settled).await;
     let reason = json!({"reason": "a mistake"});
     posted(service, &act(&ids[1], "void"), reason.clone()).await;
     let (status, _) = other.ask(&Method::POST, &act(&ids[1], "void"), Some(&reason)).await;
     assert_eq!(status, 200);
     ids
+}
+
+/// An entry that drew a coupon is finished after its block.
+async fn a_coupon_prize_is_told_as_its_entry_is_shown(db: LedgerDb) {
+    let service = Service::start_with(&[super::ALLOWED, db.environment()]).await;
+    made(&service, "/v1/coupons/gift", json!({"name": "gift", "stock": 2})).await;
+    let rank = crate::support::given::rank(1, &json!({"coupon": {"coupon_id": "gift"}}));
+    let change = json!({"odds": {"total": 1, "ranks": [rank]}});
+    made(
+        &service,
+        "/v1/jackpots/won",
+        crate::support::given::document("won", &change),
+    )
+    .await;
+    let receiver = Receiver::start().await;
+    subscribe(&service, "won", &receiver.url(), &["entry.finished"], &["jackpot:won"]).await;
+    // The request has the epoch from the second one on.
+    play(&service, "won", "first").await;
+    let reason = json!({"reason": "a test"});
+    posted(&service, "/v1/jackpots/won/fairness/rotate", reason).await;
+    let body = json!({"entry_id": "second", "player_id": "p2", "stake": 100});
+    posted(&service, "/v1/jackpots/won/entries", body).await;
+    receiver.until("entry.finished", 2).await;
+    for one in receiver.taken() {
+        let data = one.json()["data"].clone();
+        let entry = data["entry_id"].as_str().expect("an id");
+        let shown = service.get(&format!("/v1/jackpots/won/entries/{entry}")).await.body;
+        assert_eq!(data["coupon"], shown["outcome"]["coupon"], "{data}");
+        assert!(data["coupon"]["request_id"].is_string(), "{data}");
+    }
 }
 
 async fn the_steps_of_payouts_go_out_as_they_were(db: LedgerDb) {
@@ -257,7 +291,7 @@ async fn the_steps_of_payouts_go_out_as_they_were(db: LedgerDb) {
     );
     assert_eq!(
         (&settled["state"], &settled["settlement"]["reference"]),
-        (&json!("settled"), &json!("bank 1"))
+        (&json!("settled"), &json!("=bank 1"))
     );
     let listed = service.get("/v1/payouts?jackpot_id=paid").await.body;
     let row = |id: &str| {
@@ -275,6 +309,11 @@ async fn the_steps_of_payouts_go_out_as_they_were(db: LedgerDb) {
     );
     assert_eq!(Some(void.clone()), row(&ids[1]));
     assert_eq!(void["void_receipt"]["amount"], 7);
+    let (path, csv) = ("/v1/payouts?jackpot_id=paid", [("accept", "text/csv")]);
+    let (_, _, text) = send(&service, Method::GET, path, &csv, "").await;
+    assert!(text.contains(",'=bank 1,"), "no spreadsheet runs it: {text}");
+    let public = service.get("/v1/jackpots/paid/definitions/1").await.body;
+    assert_eq!(public["settlement"], "tracked");
     assert!(
         of_jackpot.contains_key("stream.step"),
         "the request for a void has no type of its own"

@@ -18,6 +18,8 @@ pub enum Reply {
     Status(u16),
     /// 200, once this is notified.
     Held(Arc<Notify>),
+    /// 410, once this is notified.
+    Gone(Arc<Notify>),
     /// 307 to this URL.
     Redirect(String),
     /// Nothing, for as long as the connection lasts.
@@ -165,13 +167,14 @@ async fn serve(mut connection: TcpStream, got: Arc<Mutex<Vec<Got>>>, answer: Arc
             Reply::Status(status) => format!("HTTP/1.1 {status} Status\r\n"),
             Reply::Redirect(url) => format!("HTTP/1.1 307 Elsewhere\r\nLocation: {url}\r\n"),
             Reply::Held(_) => "HTTP/1.1 200 OK\r\n".to_owned(),
+            Reply::Gone(_) => "HTTP/1.1 410 Gone\r\n".to_owned(),
             Reply::Hang => String::new(),
         };
         one.taken = matches!(reply, Reply::Status(200..300) | Reply::Held(_));
         locked(&got).push(one);
         match reply {
             Reply::Hang => std::future::pending::<()>().await,
-            Reply::Held(until) => until.notified().await,
+            Reply::Held(until) | Reply::Gone(until) => until.notified().await,
             Reply::Status(_) | Reply::Redirect(_) => {}
         }
         let answer = format!("{head}Content-Length: 0\r\n\r\n");

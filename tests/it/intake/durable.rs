@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jackpot::sql::Sql;
+use serde_json::json;
 
 use super::bus::{Bus, send};
 use super::{DEADLINE, beside, content, entry, service, taken_once};
@@ -174,6 +175,40 @@ async fn messages_that_the_broker_deleted_are_an_alarm_and_the_rest_is_taken() {
     );
     let metrics = service.get("/metrics").await.text;
     assert!(metrics.contains("jackpot_intake_gaps_total 1"), "{metrics}");
+}
+
+async fn shows(service: &Service, line: &str) {
+    eventually(DEADLINE, line, async || {
+        let metrics = service.get("/metrics").await.text;
+        metrics.lines().any(|found| found == line).then_some(())
+    })
+    .await;
+}
+
+/// A stream that is made anew has the positions of the messages that wait again. All are taken, and the position moves on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_is_made_anew_while_messages_wait_goes_on_from_its_beginning() {
+    let bus = Bus::start().await;
+    let mut service = service(&bus.environment(), &[]).await;
+    let stopped = service.post("/v1/emergency-stop", json!({"reason": "a test"})).await;
+    assert!(stopped.status.is_success(), "{}", stopped.text);
+    bus.send(requests(20)).await;
+    shows(&service, "jackpot_intake_retrying_messages 20").await;
+    let client = bus.nats.client().await;
+    client.delete_stream("requests").await.expect("it is gone");
+    bus.nats.stream("requests", "requests").await;
+    bus.send(requests(25).skip(20)).await;
+    shows(&service, "jackpot_intake_gaps_total 1").await;
+    let started = service.post("/v1/emergency-start", json!({"reason": "a test"})).await;
+    assert!(started.status.is_success(), "{}", started.text);
+    until_taken(&service, 25).await;
+    shows(&service, "jackpot_intake_lag_messages{lane=\"0\"} 0").await;
+    // The written position is one of the new stream.
+    assert!(service.stop().await.success());
+    service.restart().await;
+    bus.send(requests(26).skip(25)).await;
+    until_taken(&service, 26).await;
+    shows(&service, "jackpot_intake_gaps_total 0").await;
 }
 
 /// Without its stream nothing is taken, and the log says what is missing; then it is made.

@@ -699,6 +699,30 @@ async fn pages_of_cycles_show_each_once() {
     assert_eq!(all[CYCLES]["ended_at"], Value::Null);
 }
 
+/// A hit has rank 0, as nothing has.
+#[tokio::test]
+async fn the_list_of_entries_shows_a_hit_as_its_answer_did() {
+    let service = Service::start().await;
+    service
+        .put("/v1/jackpots/listed", document("listed", &by_amount(1, 2)))
+        .await;
+    let mut outcomes = Vec::new();
+    for entry in ["e0", "e1"] {
+        let body = json!({"entry_id": entry, "player_id": "p", "stake": 1});
+        let taken = service.post("/v1/jackpots/listed/entries", body).await;
+        outcomes.push(taken.body["outcome"].clone());
+    }
+    assert_eq!(outcomes[1]["prize"], "must-hit", "{outcomes:?}");
+    let listed = eventually(PATIENCE, "the ledger has both", async || {
+        let page = service.get("/v1/entries?player_id=p").await.body;
+        let rows = page["items"].as_array().filter(|rows| rows.len() == 2)?;
+        // Newest first.
+        Some(rows.iter().rev().map(|row| row["outcome"].clone()).collect::<Vec<_>>())
+    })
+    .await;
+    assert_eq!(listed, outcomes);
+}
+
 /// What an instance did itself is not hidden by what it has just shown.
 #[tokio::test]
 async fn a_cycle_that_an_entry_ends_is_shown_as_ended_at_once() {

@@ -2517,6 +2517,7 @@ export interface components {
              * @example 300
              */
             reverse_within_s: number;
+            settlement: components["schemas"]["Settlement"];
             tiers: components["schemas"]["Tier"][];
             /**
              * Format: int64
@@ -2681,7 +2682,7 @@ export interface components {
              */
             sequence: number;
         };
-        /** @description What the entry won. With rank 0 and prize `none` all else is null. */
+        /** @description What the entry won. With prize `none` all else is null. */
         EntryOutcome: {
             /**
              * Format: int64
@@ -2703,14 +2704,14 @@ export interface components {
             payout_id?: string | null;
             /**
              * EntryOutcome prize value
-             * @description pool, fixed, coupon or none
+             * @description pool, fixed, coupon, must-hit or none
              * @example pool
              * @enum {string}
              */
             prize: "pool" | "fixed" | "coupon" | "none";
             /**
              * Format: int64
-             * @description 0 for nothing.
+             * @description 0 for nothing and for a must-hit.
              * @example 1
              */
             rank: number;
@@ -3048,7 +3049,7 @@ export interface components {
         /** @description One unit for one user. */
         IssueWish: {
             /**
-             * @description Texts that the client keeps with the request, by names that it chooses: 1 to 16 of them, together at most 1,024 bytes
+             * @description Texts that the client keeps with the request, by names that it chooses: up to 16 of them, together at most 1,024 bytes
              *     as JSON without spaces, no control characters. A repeat must bring the same.
              */
             metadata?: {
@@ -4928,8 +4929,9 @@ export interface components {
              */
             redis: number;
             /**
-             * @description `opening`, `contributions`, `contributions_micro`, `funding`, `transfers_in`, `pool`, `reserve`, `overflow`,
-             *     `remainder_micro`, `paid` or `transfers_out`; and `skipped`, `skipped_micro` (what came in by events that were
+             * @description `opening`, `contributions`, `contributions_micro`, `funding`, `funding_micro`, `transfers_in`, `transfers_in_micro`
+             *     and `voided` on one side of the identity; `pool`, `reserve`, `overflow`, `remainder_micro`, `paid`,
+             *     `transfers_out`, `transfers_out_micro`, `reversed` and `reversed_micro` on the other; and, on the first, `skipped`, `skipped_micro` (what came in by events that were
              *     skipped and did not say from where) in a tier that has any.
              * @example pool
              */

@@ -16,7 +16,7 @@ use crate::jackpot::ledger::queries::payouts::{
 };
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
-use crate::ledger::api::csv::{Record, or_empty};
+use crate::ledger::api::csv::{Record, harmless, or_empty};
 use crate::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
 use crate::ledger::queries::{Between, LedgerError};
 use crate::subject::kinds::JACKPOT;
@@ -173,8 +173,16 @@ impl Record for ListedPayout {
             self.state.as_str().to_owned(),
             or_empty(self.approved_by.as_ref()),
             or_empty(settlement.map(|settlement| &settlement.settlement_id)),
-            or_empty(settlement.and_then(|settlement| settlement.reference.as_ref())),
-            or_empty(settlement.and_then(|settlement| settlement.reason.as_ref())),
+            or_empty(
+                settlement
+                    .and_then(|settlement| settlement.reference.as_deref())
+                    .map(harmless),
+            ),
+            or_empty(
+                settlement
+                    .and_then(|settlement| settlement.reason.as_deref())
+                    .map(harmless),
+            ),
             or_empty(settlement.map(|settlement| &settlement.at)),
             or_empty(void.map(|void| &void.voided_at)),
             or_empty(void.map(|void| &void.key_id)),

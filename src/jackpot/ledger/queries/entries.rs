@@ -61,13 +61,13 @@ pub struct EntryRow {
     pub outcome: Option<EntryOutcome>,
 }
 
-/// What the entry won. With rank 0 and prize `none` all else is null.
+/// What the entry won. With prize `none` all else is null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EntryOutcome {
-    /// 0 for nothing.
+    /// 0 for nothing and for a must-hit.
     #[schema(example = 1)]
     pub rank: i64,
-    /// pool, fixed, coupon or none
+    /// pool, fixed, coupon, must-hit or none
     #[schema(example = "pool")]
     pub prize: String,
     /// It was paid out of.
@@ -321,7 +321,7 @@ fn with_prizes(scan: &Scan, day: &str, limit: u32) -> crate::ledger::queries::sc
          COALESCE(c.coupon_id, '') AS coupon_id, COALESCE(c.coupon_sequence, 0) AS coupon_sequence, \
          COALESCE(c.code, '') AS code, COALESCE(q.source_id, '') AS source_id FROM ({}) AS e \
          LEFT JOIN source_entries AS q ON q.jackpot_id = e.jackpot_id AND q.sequence = e.sequence \
-         LEFT JOIN payouts AS p ON e.rank > 0 AND p.jackpot_id = e.jackpot_id AND p.sequence = e.sequence \
+         LEFT JOIN payouts AS p ON e.settled = 1 AND p.jackpot_id = e.jackpot_id AND p.sequence = e.sequence \
          LEFT JOIN coupon_prizes AS c ON e.rank > 0 AND c.jackpot_id = e.jackpot_id AND c.sequence = e.sequence \
          ORDER BY e.at_ms DESC, e.jackpot_id DESC, e.sequence DESC",
         page.text
@@ -354,20 +354,22 @@ fn read(row: &AnyRow, definitions: &Definitions) -> Result<EntryRow, LedgerError
 
 fn outcome(row: &AnyRow, definition: Option<&Document>) -> Result<EntryOutcome, LedgerError> {
     let rank: i64 = row.try_get("rank")?;
+    let payout_id: String = row.try_get("payout_id")?;
+    let paid = !payout_id.is_empty();
+    // A must-hit has rank 0, which is in no table of odds.
+    let undrawn = if paid { "must-hit" } else { "none" };
     let prize = definition
         .and_then(|definition| definition.odds.ranks.iter().find(|r| i64::from(r.rank) == rank))
-        .map_or("none", |rank| match rank.prize {
+        .map_or(undrawn, |rank| match rank.prize {
             Prize::Pool(_) => "pool",
             Prize::Fixed(_) => "fixed",
             Prize::Coupon(_) => "coupon",
         });
-    let payout_id: String = row.try_get("payout_id")?;
     let (tier, amount, claim_order) = (
         row.try_get("tier")?,
         row.try_get("amount")?,
         row.try_get("claim_order")?,
     );
-    let paid = !payout_id.is_empty();
     Ok(EntryOutcome {
         rank,
         prize: prize.to_owned(),

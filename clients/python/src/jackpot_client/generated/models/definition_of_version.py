@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
 
@@ -34,6 +35,7 @@ class DefinitionOfVersion:
         origins (list[str]):
         public_meter (bool):
         reverse_within_s (int):  Example: 300.
+        settlement (Settlement): Whether the service follows payouts until the winner has the money.
         tiers (list[Tier]):
         version (int):  Example: 3.
         winners (Winners): What the public list of winners shows of a player.
@@ -50,6 +52,7 @@ class DefinitionOfVersion:
     origins: list[str]
     public_meter: bool
     reverse_within_s: int
+    settlement: Settlement
     tiers: list[Tier]
     version: int
     winners: Winners
@@ -83,6 +86,8 @@ class DefinitionOfVersion:
 
         reverse_within_s = self.reverse_within_s
 
+        settlement: str = self.settlement
+
         tiers = []
         for tiers_item_data in self.tiers:
             tiers_item = tiers_item_data.to_dict()
@@ -112,6 +117,7 @@ class DefinitionOfVersion:
                 "origins": origins,
                 "public_meter": public_meter,
                 "reverse_within_s": reverse_within_s,
+                "settlement": settlement,
                 "tiers": tiers,
                 "version": version,
                 "winners": winners,
@@ -172,6 +178,8 @@ class DefinitionOfVersion:
 
         reverse_within_s = d.pop("reverse_within_s")
 
+        settlement = check_settlement(d.pop("settlement"))
+
         tiers = []
         _tiers = d.pop("tiers")
         for tiers_item_data in _tiers:
@@ -203,6 +211,7 @@ class DefinitionOfVersion:
             origins=origins,
             public_meter=public_meter,
             reverse_within_s=reverse_within_s,
+            settlement=settlement,
             tiers=tiers,
             version=version,
             winners=winners,

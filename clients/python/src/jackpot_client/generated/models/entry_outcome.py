@@ -21,11 +21,11 @@ T = TypeVar("T", bound="EntryOutcome")
 
 @_attrs_define
 class EntryOutcome:
-    """What the entry won. With rank 0 and prize `none` all else is null.
+    """What the entry won. With prize `none` all else is null.
 
     Attributes:
-        prize (EntryOutcomeEntryOutcomePrizeValue): pool, fixed, coupon or none Example: pool.
-        rank (int): 0 for nothing. Example: 1.
+        prize (EntryOutcomeEntryOutcomePrizeValue): pool, fixed, coupon, must-hit or none Example: pool.
+        rank (int): 0 for nothing and for a must-hit. Example: 1.
         amount (int | None | Unset): Minor units. Example: 18811.
         claim_order (int | None | Unset): Number of the paid claim within the jackpot, from 1. Example: 4.
         coupon (EntryCoupon | None | Unset):

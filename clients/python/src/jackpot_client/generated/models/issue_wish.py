@@ -23,7 +23,7 @@ class IssueWish:
             Example: r-1.
         user_id (str):  Example: u-1.
         metadata (IssueWishMetadataType0 | None | Unset): Texts that the client keeps with the request, by names that it
-            chooses: 1 to 16 of them, together at most 1,024 bytes
+            chooses: up to 16 of them, together at most 1,024 bytes
             as JSON without spaces, no control characters. A repeat must bring the same.
     """
 

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="IssueWishMetadataType0")
 
 @_attrs_define
 class IssueWishMetadataType0:
-    """Texts that the client keeps with the request, by names that it chooses: 1 to 16 of them, together at most 1,024
+    """Texts that the client keeps with the request, by names that it chooses: up to 16 of them, together at most 1,024
     bytes
     as JSON without spaces, no control characters. A repeat must bring the same.
 

@@ -16,9 +16,11 @@ class Term:
     Attributes:
         ledger (int): The same in the ledger.
         redis (int): Minor units, or millionths where the name says micro.
-        term (str): `opening`, `contributions`, `contributions_micro`, `funding`, `transfers_in`, `pool`, `reserve`,
-            `overflow`,
-            `remainder_micro`, `paid` or `transfers_out`; and `skipped`, `skipped_micro` (what came in by events that were
+        term (str): `opening`, `contributions`, `contributions_micro`, `funding`, `funding_micro`, `transfers_in`,
+            `transfers_in_micro`
+            and `voided` on one side of the identity; `pool`, `reserve`, `overflow`, `remainder_micro`, `paid`,
+            `transfers_out`, `transfers_out_micro`, `reversed` and `reversed_micro` on the other; and, on the first,
+            `skipped`, `skipped_micro` (what came in by events that were
             skipped and did not say from where) in a tier that has any. Example: pool.
     """
 

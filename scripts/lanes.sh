@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# Runs commands beside each other. Source it after lib.sh, do not run it.
+# The output of each goes to a file, because nobody can read two that print at once.
+
+# Process id and begin (seconds of this shell) of each lane, by its name.
+declare -A lane_process=() lane_began=()
+
+lane_log() { printf '%s/lane-%s.log' "$TOOLS_DIR" "$1"; }
+
+# lane NAME PROGRAM…: begins a lane, in a session of its own, so that end_lanes ends what it started too.
+lane() {
+  local name=$1
+  shift
+  mkdir -p "$TOOLS_DIR"
+  setsid "$@" >"$(lane_log "$name")" 2>&1 </dev/null &
+  lane_process[$name]=$!
+  lane_began[$name]=$SECONDS
+}
+
+# join NAME…: waits for these lanes and prints what they printed. If some failed, those come last.
+join() {
+  local name failed=()
+  for name in "$@"; do
+    if wait "${lane_process[$name]}"; then
+      say "--- $name: done after $((SECONDS - lane_began[$name])) s"
+      cat "$(lane_log "$name")" >&2
+    else
+      failed+=("$name")
+    fi
+    unset "lane_process[$name]"
+  done
+  for name in "${failed[@]}"; do
+    say "--- $name: FAILED"
+    cat "$(lane_log "$name")" >&2
+  done
+  ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
+}
+
+# end_lanes: ends those that still run.
+end_lanes() {
+  local process
+  for process in "${lane_process[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done
+}
