@@ -2,8 +2,8 @@
 # Runs commands beside each other. Source it after lib.sh, do not run it.
 # The output of each goes to a file, because nobody can read two that print at once.
 
-# Process id and begin (seconds of this shell) of each lane, by its name.
-declare -A lane_process=() lane_began=()
+# Process id of each lane, by its name.
+declare -A lane_process=()
 
 lane_log() { printf '%s/lane-%s.log' "$TOOLS_DIR" "$1"; }
 
@@ -12,9 +12,9 @@ lane() {
   local name=$1
   shift
   mkdir -p "$TOOLS_DIR"
-  setsid "$@" >"$(lane_log "$name")" 2>&1 </dev/null &
+  # shellcheck disable=SC2016  # the variables of the lane's own shell
+  setsid bash -c '"$@"; status=$?; echo "after $SECONDS s"; exit "$status"' lane "$@" >"$(lane_log "$name")" 2>&1 </dev/null &
   lane_process[$name]=$!
-  lane_began[$name]=$SECONDS
 }
 
 # join NAME…: waits for these lanes and prints what they printed. If some failed, those come last.
@@ -22,7 +22,7 @@ join() {
   local name failed=()
   for name in "$@"; do
     if wait "${lane_process[$name]}"; then
-      say "--- $name: done after $((SECONDS - lane_began[$name])) s"
+      say "--- $name"
       cat "$(lane_log "$name")" >&2
     else
       failed+=("$name")

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jackpot_core::ids::Id;
 use jackpot_core::text::is_plain;
 use jackpot_core::wire::Field;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 /// Most texts of a request.
@@ -18,7 +19,7 @@ pub const MAX_BYTES: usize = 1_024;
 /// Longest name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Texts of the client by their names, at most [`MAX_TEXTS`].
+/// Texts of the client by their names: at least one, at most [`MAX_TEXTS`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Metadata(BTreeMap<String, String>);
@@ -26,7 +27,7 @@ pub struct Metadata(BTreeMap<String, String>);
 /// Why texts are no metadata. The message states the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InvalidMetadata {
-    #[error("must have at most {MAX_TEXTS} texts")]
+    #[error("must have 1 to {MAX_TEXTS} texts")]
     Count,
     #[error("its names must have 1 to {MAX_NAME_CHARS} characters, and names and texts no control characters")]
     Characters,
@@ -38,7 +39,7 @@ impl TryFrom<BTreeMap<String, String>> for Metadata {
     type Error = InvalidMetadata;
 
     fn try_from(texts: BTreeMap<String, String>) -> Result<Self, InvalidMetadata> {
-        if texts.len() > MAX_TEXTS {
+        if !(1..=MAX_TEXTS).contains(&texts.len()) {
             return Err(InvalidMetadata::Count);
         }
         let is_name = |name: &str| (1..=MAX_NAME_CHARS).contains(&name.chars().count());
@@ -67,16 +68,17 @@ impl Metadata {
         serde_json::to_string(&self.0).expect("texts are JSON")
     }
 
-    /// Whether there is no text: the same as no metadata.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Reads that JSON; `None` for any other.
     #[must_use]
     pub fn parse(json: &str) -> Option<Self> {
-        serde_json::from_str(json).ok().filter(|read: &Self| !read.is_empty())
+        serde_json::from_str(json).ok()
+    }
+
+    /// Reads what a request brings. No text at all is no metadata.
+    pub fn of_request<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
+        let texts = Option::<BTreeMap<String, String>>::deserialize(from)?;
+        let texts = texts.filter(|texts| !texts.is_empty());
+        texts.map(Self::try_from).transpose().map_err(D::Error::custom)
     }
 }
 
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused_with_its_rule() {
-        assert!(texts(&[]).is_ok_and(|none| none.is_empty()));
+        assert_eq!(texts(&[]), Err(InvalidMetadata::Count));
         let names: Vec<_> = (0..17).map(|n| format!("n{n}")).collect();
         let many: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
         assert_eq!(texts(&many), Err(InvalidMetadata::Count));

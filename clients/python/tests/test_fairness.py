@@ -39,6 +39,7 @@ DEFINITION = {
     "public_meter": True,
     "origins": [],
     "winners": "masked",
+    "settlement": "none",
     "reverse_within_s": 300,
 }
 

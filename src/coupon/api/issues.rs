@@ -40,6 +40,7 @@ pub(crate) struct IssueWish {
     /// Texts that the client keeps with the request, by names that it chooses: up to 16 of them, together at most 1,024 bytes
     /// as JSON without spaces, no control characters. A repeat must bring the same.
     #[schema(value_type = Option<BTreeMap<String, String>>)]
+    #[serde(default, deserialize_with = "Metadata::of_request")]
     pub(super) metadata: Option<Metadata>,
 }
 
@@ -47,7 +48,7 @@ impl IssueWish {
     pub(super) fn asker(&self) -> Asker {
         Asker {
             user: self.user_id.clone(),
-            metadata: self.metadata.clone().filter(|metadata| !metadata.is_empty()),
+            metadata: self.metadata.clone(),
         }
     }
 }
