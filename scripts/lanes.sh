@@ -17,8 +17,8 @@ lane() {
   lane_process[$name]=$!
 }
 
-# join NAME…: waits for these lanes and prints what they printed. If some failed, those come last.
-join() {
+# join_lanes NAME…: waits for these lanes and prints what they printed. If some failed, those come last.
+join_lanes() {
   local name failed=()
   for name in "$@"; do
     if wait "${lane_process[$name]}"; then

@@ -98,7 +98,7 @@ mkdir -p "$TOOLS_DIR"
 cargo nextest run --no-fail-fast --filterset "not ($missing)" "$@" 2>&1 | tee "$log" >&2
 (($#)) && exit 0
 cargo test --quiet --doc
-join prepare
+join_lanes prepare
 
 # These wait most of their time, and each starts its own service.
 lanes=(acceptance-sqlite acceptance-postgres acceptance-tls api clients)
@@ -107,7 +107,7 @@ lane acceptance-postgres scripts/acceptance.sh postgres
 lane acceptance-tls scripts/acceptance.sh tls
 lane api scripts/api.sh
 lane clients scripts/clients.sh test
-join "${lanes[@]}"
+join_lanes "${lanes[@]}"
 # Alone, because it puts load on the machine.
 BINARY=target/release/jackpot scripts/deploy.sh test
 # Again at the end, because the black-box checks print many lines after it.

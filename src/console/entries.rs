@@ -46,6 +46,13 @@ struct Outcome {
     coupon: Option<Coupon>,
 }
 
+impl Outcome {
+    /// A must-hit is won with rank 0.
+    fn is_won(&self) -> bool {
+        self.prize != "none"
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Coupon {
     coupon_id: String,
@@ -199,9 +206,10 @@ fn short(words: Words, outcome: Option<&Outcome>) -> Markup {
         return html! { span.badge.warn { (words.t("outcome-pending")) } };
     };
     html! {
-        @if outcome.rank == 0 { span.muted { (prize(words, &outcome.prize)) } }
+        @if !outcome.is_won() { span.muted { (prize(words, &outcome.prize)) } }
         @else {
-            (prize(words, &outcome.prize)) " · " (words.tv("rank-n", [("rank", u64::from(outcome.rank).into())]))
+            (prize(words, &outcome.prize))
+            @if outcome.rank > 0 { " · " (words.tv("rank-n", [("rank", u64::from(outcome.rank).into())])) }
             @if let Some(id) = &outcome.payout_id { " · " a href=(links::payout(id)) { (words.t("receipt")) } }
         }
     }
@@ -247,7 +255,7 @@ async fn show(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, 
                 dt { (words.t("reversed")) } dd { (time(&reversed.at)) " " span.id.muted { (reversed.reversal_id) } }
             }
         }
-            @if desk.may_operate() && entry.reversed.is_none() && entry.outcome.rank == 0 {
+            @if desk.may_operate() && entry.reversed.is_none() && !entry.outcome.is_won() {
                 div.row { a.button href=(format!("{}/reverse", links::entry(&jackpot.id, &entry.entry_id))) { (words.t("reverse")) } }
             }
         }

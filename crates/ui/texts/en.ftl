@@ -825,6 +825,7 @@ won-none = nothing
 won-pool = the pool
 won-fixed = a fixed amount
 won-coupon = a coupon
+won-must-hit = a must-hit
 entry-coupon = Coupon
 coupon-issue = Issue
 entry-code = Code

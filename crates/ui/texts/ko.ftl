@@ -783,6 +783,7 @@ won-none = 없음
 won-pool = 풀
 won-fixed = 정액
 won-coupon = 쿠폰
+won-must-hit = 반드시 당첨
 entry-coupon = 쿠폰
 coupon-issue = 발급
 entry-code = 코드

@@ -7,6 +7,8 @@ use sqlx::{Connection, SqliteConnection};
 
 use super::fixture::{Operator, Page, bound_key, key};
 use crate::fault::support::PATIENCE;
+use crate::jackpot::fixture::document;
+use crate::jackpot::must_hit::by_amount;
 use crate::support::eventually;
 use crate::support::http_client;
 use crate::support::postgres_local::PrivatePostgres;
@@ -212,6 +214,29 @@ async fn an_entry_shows_its_draw_and_leads_to_its_payout() {
     let refused = operator.get("/console/entries?jackpot_id=spring").await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(refused.html.contains("id=\"f-player_id-error\""));
+}
+
+/// A must-hit has rank 0, as nothing has: it is paid, and can't be reversed.
+#[tokio::test]
+async fn an_entry_that_had_to_hit_shows_its_payout_and_no_reversal() {
+    let service = Service::start().await;
+    service.put("/v1/jackpots/due", document("due", &by_amount(1, 2))).await;
+    for entry in ["e0", "e1"] {
+        let body = json!({"entry_id": entry, "player_id": "p", "stake": 1});
+        service.post("/v1/jackpots/due/entries", body).await;
+    }
+    let operator = Operator::sign_in(&service).await;
+    let list = eventually(PATIENCE, "the entries are indexed", async || {
+        let page = operator.page("/console/entries?player_id=p").await;
+        (page.html.contains("/entries/e0") && page.html.contains("/entries/e1")).then_some(page)
+    })
+    .await;
+    assert!(list.text().contains("a must-hit · Receipt"), "{}", list.text());
+    for (entry, is_reversible) in [("e0", true), ("e1", false)] {
+        let path = format!("/console/jackpots/due/entries/{entry}");
+        let page = operator.page(&path).await;
+        assert_eq!(page.html.contains(&format!("{path}/reverse")), is_reversible, "{entry}");
+    }
 }
 
 #[tokio::test]

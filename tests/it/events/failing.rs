@@ -115,6 +115,21 @@ fn is_done(shown: &serde_json::Value, subjects: &[&str]) -> bool {
     subjects.iter().all(|subject| stream(shown, subject)["lag"] == 0)
 }
 
+const BOTH: [&str; 2] = ["jackpot:held", "jackpot:other"];
+
+/// Subscribes to both, and waits until the target has the payout of the first one and holds its answer.
+async fn on_its_way(service: &Service, name: &str, target: &Receiver) -> Got {
+    for id in ["held", "other"] {
+        jackpot(service, id).await;
+    }
+    play(service, "held", "e0").await;
+    subscribe(service, name, &target.url(), &["payout.created"], &BOTH).await;
+    eventually(Duration::from_secs(20), "the target has it", async || {
+        target.got().pop()
+    })
+    .await
+}
+
 #[tokio::test]
 async fn a_late_410_of_the_target_before_does_not_disable_the_subscription_with_the_new_one() {
     let service = service().await;
@@ -124,26 +139,17 @@ async fn a_late_410_of_the_target_before_does_not_disable_the_subscription_with_
         Receiver::answering(move |_| gone.clone()).await,
         Receiver::start().await,
     );
-    for id in ["held", "other"] {
-        jackpot(&service, id).await;
-    }
-    play(&service, "held", "e0").await;
-    let both = ["jackpot:held", "jackpot:other"];
-    subscribe(&service, "moved", &old.url(), &["payout.created"], &both).await;
-    let on_its_way = eventually(Duration::from_secs(20), "the old target has it", async || {
-        old.got().pop()
-    })
-    .await;
-    subscribe(&service, "moved", &new.url(), &["payout.created"], &both).await;
+    let held = on_its_way(&service, "moved", &old).await;
+    subscribe(&service, "moved", &new.url(), &["payout.created"], &BOTH).await;
     // Once this one came, the instance delivers as the new version.
     play(&service, "other", "e0").await;
     new.until("payout.created", 1).await;
     answered.notify_one();
     let got = new.until("payout.created", 2).await;
-    assert_eq!(got[1].id, on_its_way.id);
-    let seen = shown(&service, "moved", "nothing is left", |shown| is_done(shown, &both)).await;
+    assert_eq!(got[1].id, held.id);
+    let seen = shown(&service, "moved", "nothing is left", |shown| is_done(shown, &BOTH)).await;
     assert_eq!(
-        (&seen["state"], &stream(&seen, both[0])["last_error"]),
+        (&seen["state"], &stream(&seen, BOTH[0])["last_error"]),
         (&json!("running"), &json!(null))
     );
     assert_eq!(old.got().len(), 1);
@@ -162,16 +168,7 @@ async fn a_late_410_from_before_a_resume_does_not_disable_again() {
         }
     })
     .await;
-    for id in ["held", "other"] {
-        jackpot(&service, id).await;
-    }
-    play(&service, "held", "e0").await;
-    let both = ["jackpot:held", "jackpot:other"];
-    subscribe(&service, "resumed", &receiver.url(), &["payout.created"], &both).await;
-    let on_its_way = eventually(Duration::from_secs(20), "the target has it", async || {
-        receiver.got().pop()
-    })
-    .await;
+    let held = on_its_way(&service, "resumed", &receiver).await;
     play(&service, "other", "e0").await;
     shown(&service, "resumed", "it is disabled", |shown| {
         shown["state"] == "disabled"
@@ -186,8 +183,8 @@ async fn a_late_410_from_before_a_resume_does_not_disable_again() {
     receiver.until("payout.created", 1).await;
     answered.notify_one();
     let got = receiver.until("payout.created", 2).await;
-    assert_eq!(got[1].id, on_its_way.id);
-    let seen = shown(&service, "resumed", "nothing is left", |shown| is_done(shown, &both)).await;
+    assert_eq!(got[1].id, held.id);
+    let seen = shown(&service, "resumed", "nothing is left", |shown| is_done(shown, &BOTH)).await;
     assert_eq!(seen["state"], "running");
 }
 

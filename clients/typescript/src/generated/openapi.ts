@@ -4931,8 +4931,8 @@ export interface components {
             /**
              * @description `opening`, `contributions`, `contributions_micro`, `funding`, `funding_micro`, `transfers_in`, `transfers_in_micro`
              *     and `voided` on one side of the identity; `pool`, `reserve`, `overflow`, `remainder_micro`, `paid`,
-             *     `transfers_out`, `transfers_out_micro`, `reversed` and `reversed_micro` on the other; and, on the first, `skipped`, `skipped_micro` (what came in by events that were
-             *     skipped and did not say from where) in a tier that has any.
+             *     `transfers_out`, `transfers_out_micro`, `reversed` and `reversed_micro` on the other; and, on the first, `skipped`
+             *     and `skipped_micro` (what came in by events that were skipped and did not say from where) in a tier that has any.
              * @example pool
              */
             term: string;

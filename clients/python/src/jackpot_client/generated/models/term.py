@@ -20,8 +20,9 @@ class Term:
             `transfers_in_micro`
             and `voided` on one side of the identity; `pool`, `reserve`, `overflow`, `remainder_micro`, `paid`,
             `transfers_out`, `transfers_out_micro`, `reversed` and `reversed_micro` on the other; and, on the first,
-            `skipped`, `skipped_micro` (what came in by events that were
-            skipped and did not say from where) in a tier that has any. Example: pool.
+            `skipped`
+            and `skipped_micro` (what came in by events that were skipped and did not say from where) in a tier that has
+            any. Example: pool.
     """
 
     ledger: int
