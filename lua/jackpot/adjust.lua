@@ -9,7 +9,7 @@
 --       with values (adjust_reply.lua): {'ok', mark, ...} done | {'same', mark, ...} done before
 --         {'below-zero', mark, ...} the meter holds less | {'above-cap', mark, ...}
 --       {'reused', mark} the id was used with another content
---       {'must-hit', mark} it would raise the pool above `low` of an open amount cycle
+--       {'must-hit', mark} it would raise the pool above what an open amount cycle allows (`guarded_to` in cycles.lua)
 --       {'too-large', mark} past 2^53-1 | {'no-tier', mark}
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
 -- enters or leaves the jackpot. A move does not change it.
@@ -59,8 +59,7 @@ if to == 'pool' and tier.cap and tier.pool > tier.cap then
   return above_reply(mark(state), { cap = num(tier.cap) })
 end
 
-local low = open_low(state, tier.name)
-if to == 'pool' and low and tier.pool > low then
+if to == 'pool' and tier.pool > guarded_to(state, tier.name) then
   return { 'must-hit', mark(state) }
 end
 

@@ -384,16 +384,12 @@ local function renew_cycles(state, tiers)
   end
 end
 
--- `low` of the open cycle by amount of a tier, nil for none: only contributions raise the pool above it.
-local function open_low(state, name)
+-- The most that a pool may hold of money that is no contribution, while a cycle by amount is open: the pool and what was
+-- reversed out of it are compared with the trigger together, so together they stay at most `low`. No bound without one.
+local function guarded_to(state, name)
   local cycles = cycles_of(state)
   local row = cycles and cycles.by[name]
-  return row and row.commitment and row.low
-end
-
--- How much a pool may hold of money that comes from another jackpot.
-local function filled_to(state, tier)
-  return math.min(tier.cap or math.huge, open_low(state, tier.name) or math.huge)
+  return row and row.commitment and row.low and math.max(row.low - row.reversed, 0) or math.huge
 end
 
 -- All money of a tier has left the jackpot: its open cycle ends without a take, and the next begins with an empty pool.

@@ -5,8 +5,8 @@
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} done before
 --       {'too-large', mark} past 2^53-1: only when Redis has lost the room and a restore did not know it
--- Invariants: each transfer comes in once. A pool takes money up to its cap and up to `low` of an open cycle by amount;
--- the overflow takes the rest.
+-- Invariants: each transfer comes in once. A pool takes money up to its cap and up to what an open cycle by amount
+-- allows (`guarded_to` in cycles.lua). The overflow takes the rest.
 -- Runs in every status, during the emergency stop too, and when memory is full: the money is in transit until then.
 -- Cost: O(tiers).
 
@@ -44,7 +44,8 @@ local function receive(tier, part)
   end
   local pool
   pool, tier.pool_micro = sum(part.pool, part.pool_micro, 0, tier.pool_micro)
-  local taken = math.min(pool, math.max(filled_to(state, tier) - tier.pool, 0))
+  local most = math.min(tier.cap or math.huge, guarded_to(state, tier.name))
+  local taken = math.min(pool, math.max(most - tier.pool, 0))
   tier.pool, tier.overflow = tier.pool + taken, tier.overflow + part.overflow + pool - taken
   tier.reserve, tier.reserve_micro = sum(tier.reserve, tier.reserve_micro, part.reserve, part.reserve_micro)
   return changes(state, { tier }) .. moved_changes(moved, was)

@@ -271,8 +271,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "must-hit-open",
         "A cycle by amount is open",
-        "While a must-hit cycle by amount is open, only contributions raise the pool above its `low`. Nothing was changed; \
-         fund the overflow instead.",
+        "While a must-hit cycle by amount is open, only contributions raise the pool, with what was reversed out of it in \
+         this cycle, above its `low`. Nothing was changed; fund the overflow instead.",
     ),
     kind(
         "too-many-takes",

@@ -42,8 +42,10 @@ pub enum PlayError {
     /// The batch id was used with other content.
     #[error("batch id '{0}' was used before with other entries")]
     BatchIdReused(String),
-    /// An adjustment would raise a pool above `low` of an open amount cycle.
-    #[error("a cycle with an amount is open: the pool is not raised above its low")]
+    /// An adjustment would raise a pool, with what was reversed out of it in an open amount cycle, above the cycle's `low`.
+    #[error(
+        "a cycle with an amount is open: pool and what was reversed out of it in this cycle are not raised above its low"
+    )]
     MustHitOpen,
     /// A batch ends more cycles than one call may.
     #[error("more than 1000 cycles end in this batch: send fewer entries at a time")]

@@ -168,12 +168,11 @@ impl Cycles {
         }
     }
 
-    /// `low` of the open cycle by amount of a tier.
-    pub(super) fn open_low(&self, tier: &Id) -> Option<u64> {
-        self.newest
-            .get(tier)
-            .filter(|(_, open)| *open)
-            .and_then(|(row, _)| row.low.0)
+    /// The most that a pool may hold of money that is no contribution while its cycle by amount is open: with what was
+    /// reversed out of it, `low`.
+    pub(super) fn guarded_to(&self, tier: &Id) -> Option<u64> {
+        let (row, _) = self.newest.get(tier).filter(|(_, open)| *open)?;
+        Some(row.low.0?.saturating_sub(row.reversed))
     }
 
     /// A transfer gave all money of a tier: its open cycle ends, and the next begins unless the jackpot is closed.

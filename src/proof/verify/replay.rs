@@ -116,7 +116,7 @@ impl Replay {
                 let attempt = attempt.ok_or_else(|| broken("it does not say which attempt ended its entry"))?;
                 self.draws.finished(event.n, entry_id, *sequence, attempt, report);
             }
-            Kind::Adjust { .. } => self.adjust(fields)?,
+            Kind::Adjust { .. } => self.adjust(event.n, fields, report)?,
             Kind::Reverse(reverse) => {
                 self.reverse(event.n, reverse, report)?;
                 for tier in before.meters().keys() {
@@ -353,16 +353,21 @@ impl Replay {
         Ok(())
     }
 
-    fn adjust(&mut self, fields: &EventFields) -> Result<(), Broken> {
+    fn adjust(&mut self, n: u64, fields: &EventFields, report: &mut Report) -> Result<(), Broken> {
         let text = |name| field(fields, name).ok_or_else(|| Broken(format!("it has no field '{name}'")));
         let unreadable = || broken("its tier, meters or amount can't be read");
         let tier = Id::parse(text("tier")?).map_err(|_| unreadable())?;
         let amount = text("amount")?.parse::<u64>().map_err(|_| unreadable())?;
-        if self.tiers.adjust(&tier, text("from")?, text("to")?, i128::from(amount)) {
-            Ok(())
-        } else {
-            Err(unreadable())
+        let to = text("to")?;
+        if !self.tiers.adjust(&tier, text("from")?, to, i128::from(amount)) {
+            return Err(unreadable());
         }
+        let guarded = self.cycles.guarded_to(&tier).filter(|_| to == "pool");
+        if guarded.is_some_and(|most| self.tiers.pool(&tier) > i128::from(most)) {
+            let what = format!("it raises the pool of '{tier}' above what its open must-hit cycle allows");
+            report.wrong(Place::Event(n), what);
+        }
+        Ok(())
     }
 
     /// Opens an epoch after the open one, which ends.

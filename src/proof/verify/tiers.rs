@@ -293,11 +293,11 @@ impl Tiers {
         part
     }
 
-    /// Puts a part of a transfer into its tier. `has_room`: room was made for it. `low`: of an open cycle by amount, which
-    /// only contributions pass.
-    pub(super) fn receive(&mut self, part: &Part, has_room: bool, low: Option<u64>) {
+    /// Puts a part of a transfer into its tier. `has_room`: room was made for it. `guarded`: by an open cycle by amount,
+    /// which only contributions pass.
+    pub(super) fn receive(&mut self, part: &Part, has_room: bool, guarded: Option<u64>) {
         let cap = self.rules.get(&part.to_tier).and_then(|rules| rules.cap);
-        let most = cap.into_iter().chain(low.map(i128::from)).min();
+        let most = cap.into_iter().chain(guarded.map(i128::from)).min();
         let meters = self.meters.entry(part.to_tier.clone()).or_default();
         if has_room {
             meters[FUNDED] -= room(part);

@@ -238,7 +238,7 @@ impl Model {
         };
         after.pool = pool;
         after.funded_micro += amount * 1_000_000;
-        let above_low = after.cycle.is_some_and(|cycle| pool > cycle.low);
+        let above_low = after.cycle.is_some_and(|cycle| pool + cycle.reversed > cycle.low);
         let above = amount > 0 && (above_low || rules.cap.is_some_and(|cap| pool > cap));
         if above || !after.fits() {
             return false;
@@ -297,7 +297,7 @@ impl Model {
         self.end(place);
     }
 
-    /// Takes what a transfer brings: a pool takes of it what its cap, and `low` of its open cycle, allow, the overflow the rest.
+    /// Takes what a transfer brings: a pool takes of it what its cap and its open cycle allow, the overflow the rest.
     pub fn receive(&mut self, tier: usize, moved: Moved) {
         let (rules, tier) = (&self.rules[tier], &mut self.tiers[tier]);
         tier.expected -= moved.micro().div_ceil(MICRO);
@@ -308,7 +308,8 @@ impl Model {
         tier.pool_micro += moved.pool_micro;
         let came = moved.pool + tier.pool_micro / MICRO;
         tier.pool_micro %= MICRO;
-        let most = rules.cap.into_iter().chain(tier.cycle.map(|cycle| cycle.low)).min();
+        let guarded = tier.cycle.map(|cycle| cycle.low.saturating_sub(cycle.reversed));
+        let most = rules.cap.into_iter().chain(guarded).min();
         let to_pool = most.map_or(came, |most| came.min(most.saturating_sub(tier.pool)));
         tier.pool += to_pool;
         tier.overflow += moved.overflow + came - to_pool;

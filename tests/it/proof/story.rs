@@ -15,6 +15,7 @@ use jackpot::telemetry::Metrics;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::jackpot::cycle::{CycleChange, CycleSeed};
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{Head, UnsignedReceipt};
@@ -138,6 +139,7 @@ pub async fn export_of(fixture: &JackpotFixture, events: Vec<Fields>) -> Story {
             "opened_at": rfc3339(epoch.opened_ms), "closed_at": epoch.closed_ms.map(rfc3339), "seed": seed}),
         );
     }
+    story.cycles(fixture, &events);
     let mut players = HashMap::new();
     for fields in events {
         let event = Event::parse(&(&fields).into()).expect("readable");
@@ -172,6 +174,26 @@ fn claims(event: &Event, players: &mut HashMap<u64, Id>) -> Vec<(String, Claim)>
 }
 
 impl Story {
+    /// A line for each cycle that began, with its seed if it ended.
+    fn cycles(&mut self, fixture: &JackpotFixture, events: &[Fields]) {
+        let events = events
+            .iter()
+            .map(|fields| Event::parse(&fields.into()).expect("readable"));
+        let changes: Vec<_> = events.flat_map(|event| event.cycles).collect();
+        for change in &changes {
+            let CycleChange::Began(row) = change else { continue };
+            let ends = |change: &CycleChange| matches!(change, CycleChange::Ended { tier, cycle, .. } if (tier, *cycle) == (&row.tier, row.cycle));
+            let seed = changes.iter().any(ends).then(|| {
+                let secret = fixture.operate.views.secrets.get(&row.secret).expect("a secret");
+                CycleSeed::derive(secret, &self.id, &row.tier, row.cycle, &row.nonce).reveal()
+            });
+            self.lines.push(
+                json!({"kind": "cycle", "tier": row.tier, "cycle": row.cycle, "nonce": row.nonce, "secret_id": row.secret,
+                "commitment": row.commitment.0, "seed": seed}),
+            );
+        }
+    }
+
     pub fn jwks(&self) -> Jwks {
         Jwks::new(self.keys.public())
     }

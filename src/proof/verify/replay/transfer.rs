@@ -53,8 +53,8 @@ impl Replay {
         let digest = hex::encode(&Sha256::digest(receive.parts.text())[..DIGEST_LEN]);
         let has_room = self.transfers.contains(&transfer::room(from, transfer_id, &digest));
         for part in &receive.parts {
-            let low = self.cycles.open_low(&part.to_tier);
-            self.tiers.receive(part, has_room, low);
+            let guarded = self.cycles.guarded_to(&part.to_tier);
+            self.tiers.receive(part, has_room, guarded);
         }
     }
 }
