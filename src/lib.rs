@@ -9,7 +9,7 @@
 //! | room | what | may use |
 //! | --- | --- | --- |
 //! | `main` | starts the program | `cli` |
-//! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `rng-test`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
+//! | [`cli`] | the command line: `serve`, `health`, `key`, `simulate`, `migrate`, `reconcile`, `backup`, `restore`, `ledger`, `export`, `verify`, `rng-test`, `doctor`, `completions` | `app`, `backup`, `capability`, `http`, `keys`, `ledger`, `master_secret`, `proof`, `settings`, `signals`, `signing`, `sql`, `store`, `subject`, `telemetry`, `crates/simulate` |
 //! | [`app`] | puts the service together, starts it in order, stops it in reverse; `capabilities`: the list of capabilities | `backup`, `capability`, `console`, `coupon`, `events`, `http`, `intake`, `jackpot`, `keys`, `ledger`, `master_secret`, `proof`, `public_page`, `room`, `service_manager`, `settings`, `signals`, `signing`, `store`, `subject`, `telemetry` |
 //! | [`events`] | events out: delivers what the ledger's events tell to the webhooks, topics and subjects of subscriptions | `broker`, `http`, `ledger`, `settings`, `sql`, `subject`, `telemetry` |
 //! | [`intake`] | takes entries and issues from a topic of a broker, and calls the API in this process for each | `broker`, `http`, `keys`, `settings`, `sql`, `telemetry` |

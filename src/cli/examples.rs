@@ -101,4 +101,5 @@ Examples:
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes: 0 after success, 1 after a failure, 2 when the command line is wrong. `verify`, `rng-test`, `reconcile` and
-`ledger show` exit with 1 for what they found, and with 2 when they could not look.";
+`ledger show` exit with 1 for what they found, and with 2 when they could not look; `verify` exits with 3 when nothing is
+wrong but seeds are missing.";

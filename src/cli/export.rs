@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use futures_util::{Stream, StreamExt};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::secret::Secrets;
 
 use super::{CommandResult, SettingsArgs};
-use crate::jackpot::ledger::books::Books;
 use crate::master_secret;
-use crate::proof::export::{Export, ExportError, may_be_published, seeds};
+use crate::proof::export::{Export, ExportError, may_be_published};
 use crate::settings::Settings;
 use crate::signing::SigningKeys;
 use crate::sql::Sql;
@@ -37,8 +35,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
 
 async fn export(settings: &Settings, id: Id, output: Option<&Path>) -> CommandResult {
     let ledger = Ledger::open(settings).await?;
-    let seed = ledger.seeds(id.clone(), may_be_published);
-    let lines = ledger.begin(id).await?.lines(seed);
+    let lines = ledger.begin(id).await?.lines(ledger.secrets.clone(), may_be_published);
     match output {
         None => write(lines, &mut std::io::stdout().lock()).await?,
         Some(path) => {
@@ -68,7 +65,7 @@ async fn write(lines: impl Stream<Item = Result<bytes::Bytes, ExportError>>, out
 pub(super) struct Ledger {
     pub sql: Sql,
     keys: SigningKeys,
-    secrets: Secrets,
+    pub secrets: Secrets,
 }
 
 impl Ledger {
@@ -82,14 +79,5 @@ impl Ledger {
 
     pub(super) async fn begin(&self, id: Id) -> Result<Export, ExportError> {
         Export::begin(self.sql.clone(), id, &self.keys.current()).await
-    }
-
-    /// Seeds of the epochs that `shown` allows.
-    pub(super) fn seeds(
-        &self,
-        id: Id,
-        shown: impl Fn(&Epoch, &Books) -> bool,
-    ) -> impl Fn(&Epoch, &Books) -> Option<String> {
-        seeds(self.secrets.clone(), id, shown)
     }
 }

@@ -22,7 +22,8 @@ const JACKPOTS_PAGE: i64 = 100;
 /// Recompute the hash chain, balances, draws and receipts of an exported ledger, or the order of a room's pre-queue
 /// (`GET /v1/rooms/{id}/pre-queue`). It works offline, without settings.
 ///
-/// Exit code 0: everything that could be checked is right; 1: something is wrong; 2: the input could not be read.
+/// Exit code 0: everything that could be checked is right; 1: something is wrong; 2: the input could not be read; 3: nothing is
+/// wrong, but a closed epoch or an ended cycle lacks its seed, and each is named.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// An export or a pre-queue, or `-` for standard input.
@@ -64,8 +65,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
         None => ledger(args, &trusted),
     });
     match right {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(found) => ExitCode::from(found.code()),
         Err(error) => {
             eprintln!("jackpot: {error}");
             ExitCode::from(2)
@@ -82,7 +82,33 @@ fn sha256(text: &str) -> Result<String, String> {
     }
 }
 
-type Verdict = Result<bool, Box<dyn std::error::Error>>;
+/// What was found, with its exit code. The worst comes last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    Right,
+    Lacking,
+    Wrong,
+}
+
+impl Found {
+    fn of(report: &Report) -> Self {
+        match report {
+            _ if !report.is_right() => Self::Wrong,
+            _ if !report.lacking.is_empty() => Self::Lacking,
+            _ => Self::Right,
+        }
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Right => 0,
+            Self::Wrong => 1,
+            Self::Lacking => 3,
+        }
+    }
+}
+
+type Verdict = Result<Found, Box<dyn std::error::Error>>;
 
 fn trusted(args: &Args) -> Result<Trusted, Box<dyn std::error::Error>> {
     let keys = args
@@ -148,12 +174,12 @@ fn pre_queue(args: &Args, list: &PreQueue) -> Verdict {
             list.write_order(&mut BufWriter::new(out), OrderFormat::Csv)?;
         }
     }
-    Ok(list.is_right())
+    Ok(if list.is_right() { Found::Right } else { Found::Wrong })
 }
 
 fn show(report: &Report) -> Verdict {
     write!(std::io::stdout().lock(), "{report}")?;
-    Ok(report.is_right())
+    Ok(Found::of(report))
 }
 
 fn ledger(args: &Args, trusted: &Trusted) -> Verdict {
@@ -163,7 +189,7 @@ fn ledger(args: &Args, trusted: &Trusted) -> Verdict {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let ledger = Ledger::open(&settings).await?;
-        let mut right = true;
+        let mut worst = Found::Right;
         let mut last = String::new();
         loop {
             let ids = match &only {
@@ -173,12 +199,12 @@ fn ledger(args: &Args, trusted: &Trusted) -> Verdict {
             };
             let Some(end) = ids.last() else {
                 ledger.sql.close().await;
-                return Ok(right);
+                return Ok(worst);
             };
             last.clone_from(end);
             for id in &ids {
                 let id = Id::parse(id).map_err(|error| format!("jackpot '{id}' of the ledger: {error}"))?;
-                right &= show(&one(&ledger, id, trusted).await?)?;
+                worst = worst.max(show(&one(&ledger, id, trusted).await?)?);
             }
         }
     })
@@ -196,8 +222,7 @@ async fn page(ledger: &Ledger, after: &str) -> Result<Vec<String>, sqlx::Error> 
 async fn one(ledger: &Ledger, id: Id, trusted: &Trusted) -> Result<Report, Box<dyn std::error::Error>> {
     let mut trusted = trusted.clone();
     trusted.heads.retain(|head| head.jackpot_id == id);
-    let seeds = ledger.seeds(id.clone(), |_, _| true);
-    let mut lines = std::pin::pin!(ledger.begin(id).await?.lines(seeds));
+    let mut lines = std::pin::pin!(ledger.begin(id).await?.lines(ledger.secrets.clone(), |_, _| true));
     let mut verifier = None;
     let mut trusted = Some(trusted);
     while let Some(line) = lines.next().await {

@@ -3,7 +3,7 @@
 //!
 //! A handler requires a role by the type of its argument: [`Play`], [`Read`], [`Operate`], [`Approve`], [`PlayOrRead`], or
 //! [`Anyone`] for what may be public. Put it before [`super::body::Body`], so that the body of an unknown caller is not
-//! read.
+//! read, and that of a bound key names only its subjects ([`super::body::Described::subjects`]).
 //!
 //! A bound key gets through these only if the path names one of its subjects. A handler whose path names no subject, or
 //! that answers about several, takes a type whose name ends with `Filtered`. It shows what [`Caller::own`] and
@@ -94,7 +94,7 @@ impl Caller {
         self.0.key.only.as_ref().is_none_or(|only| only.has(kind, id))
     }
 
-    /// 403 for a parameter that names a subject that a bound key may not name.
+    /// 403 for a parameter or a field that names a subject that a bound key may not name.
     pub fn check(&self, kind: KindName, id: Option<&Id>) -> Result<(), Problem> {
         match (&self.0.key.only, id) {
             (Some(only), Some(id)) if !only.has(kind, id.as_str()) => Err(wrong_subject(only)),
@@ -195,6 +195,11 @@ fn identify(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
 /// Counts a request of this key against its limit.
 fn admit(web: &Web, request: &HttpRequest, known: Arc<KnownKey>) -> Result<Caller, Problem> {
     request::caller(known.key.name.shared());
+    let caller = Caller(known);
+    if caller.0.key.only.is_some() {
+        request.extensions_mut().insert(caller.clone());
+    }
+    let known = &caller.0;
     match known.admit(Moment::now()) {
         Ok(None) => {}
         Ok(Some((rate, left))) => {
@@ -210,7 +215,12 @@ fn admit(web: &Web, request: &HttpRequest, known: Arc<KnownKey>) -> Result<Calle
             return Err(Problem::rate_limited(wait, "this key makes too many requests"));
         }
     }
-    Ok(Caller(known))
+    Ok(caller)
+}
+
+/// The caller with a bound key that an earlier argument has found.
+pub(super) fn bound_caller(request: &HttpRequest) -> Option<Caller> {
+    request.extensions().get::<Caller>().cloned()
 }
 
 /// Whether a valid key is sent.

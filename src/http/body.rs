@@ -16,7 +16,7 @@ use futures_util::future::LocalBoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Web;
-use super::auth::Caller;
+use super::auth::{self, Caller};
 use super::budget::{Budget, Full, Share};
 use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
@@ -38,12 +38,19 @@ impl<T: Described + 'static> FromRequest for Body<T> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = expected_length(request, T::LONGEST);
         let (connection, length) = (ConnectionState::of(request), content_length(request.headers()));
-        let payload = payload.take();
+        let (payload, caller) = (payload.take(), auth::bound_caller(request));
         Box::pin(async move {
             let limit = checked?;
             let _receiving = connection.map(|connection| connection.receive(Asked::of(length, limit as u64)));
             let bytes = read(payload, limit).await?;
-            parse(&bytes).map(Body)
+            let body: T = parse(&bytes)?;
+            if let Some(caller) = caller {
+                let named = body.subjects().into_iter();
+                named
+                    .map(|(kind, id)| caller.check(kind, Some(id)))
+                    .collect::<Result<(), _>>()?;
+            }
+            Ok(Body(body))
         })
     }
 }

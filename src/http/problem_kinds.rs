@@ -142,7 +142,8 @@ pub(super) const KINDS: &[Kind] = &[
         "wrong-subject",
         "The key is bound to other subjects",
         "The key was made with `--only`, for some jackpots, coupons or rooms. It may call paths that name one of them, \
-         and lists, which show only these. Nothing was done.",
+         and lists, which show only these; a body may name no other either, such as a coupon as a prize, a room or the target \
+         of a transfer. It makes no difference whether that exists. Nothing was done.",
     ),
     kind(
         "rate-limited",

@@ -3,6 +3,7 @@
 //! A type reads its input until the first mistake. So each mistake is replaced by the example's value from the
 //! description of the type, and the rest is read again. The bounds come from the description as well.
 
+use jackpot_core::ids::Id;
 use jackpot_core::violation::Violation;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use super::objects::Objects;
 use super::openapi;
 use super::problem::FieldError;
 use super::shape;
+use crate::subject::kinds::KindName;
 
 /// Most mistakes in an answer. More would not help.
 const MAX_ERRORS: usize = 50;
@@ -28,6 +30,12 @@ pub trait Described: DeserializeOwned + ToSchema {
 
     /// Bytes of the longest allowed body, if that may be more than `http.max_body_bytes`.
     const LONGEST: usize = 0;
+
+    /// The subjects that the body names beside the path, such as a coupon as a prize. [`super::body::Body`] refuses one that a
+    /// bound key may not name, before anything looks whether it exists.
+    fn subjects(&self) -> Vec<(KindName, &Id)> {
+        Vec::new()
+    }
 
     /// The broken rules that this type can check alone. Called only when something else is wrong: the handler checks an
     /// input of the right shape.

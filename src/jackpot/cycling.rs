@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles, MAX_ENDED, Preparing, Renews};
+use jackpot_core::jackpot::cycle::{CycleRow, Cycles, MAX_ENDED, Preparing, Renews};
 use jackpot_core::secret::Secrets;
 
 use super::error::PlayError;
@@ -104,9 +104,8 @@ impl Cycling {
         let cycles = Cycles::parse(field)?;
         let open = cycles.rows.into_iter().filter(CycleRow::is_open);
         let trigger = |row: CycleRow| {
-            let secret = self.secrets.get(&row.secret)?;
-            let seed = CycleSeed::derive(secret, jackpot, &row.tier, row.cycle, &row.nonce);
-            (Some(seed.commitment()) == row.commitment.0).then(|| Trigger {
+            let seed = row.seed(&self.secrets, jackpot)?;
+            Some(Trigger {
                 min: row.min,
                 reversed: row.reversed,
                 amount: row.trigger_amount(&seed),

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use utoipa::OpenApi;
 
-use super::export::{Export, ExportError, may_be_published, seeds};
+use super::export::{Export, ExportError, may_be_published};
 use crate::http::auth;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
@@ -73,7 +73,7 @@ pub async fn get(
         ));
     }
     let file = format!("attachment; filename=\"ledger-{id}.ndjson\"");
-    let lines = export.lines(seeds(Secrets::clone(&secrets), id, may_be_published));
+    let lines = export.lines(Secrets::clone(&secrets), may_be_published);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
     actix_web::rt::spawn(async move {
         send(lines, sender).await;

@@ -63,17 +63,11 @@ pub fn may_be_published(epoch: &Epoch, books: &Books) -> bool {
     epoch.closed_ms.is_some() && books.pending.values().all(|pending| pending.epoch != epoch.epoch)
 }
 
-/// Gives [`Export::lines`] the seeds of the epochs that `shown` allows, in hexadecimal. A seed that does not match the
-/// commitment comes from another master secret and proves nothing.
-pub fn seeds(
-    secrets: Secrets,
-    id: Id,
-    shown: impl Fn(&Epoch, &Books) -> bool,
-) -> impl Fn(&Epoch, &Books) -> Option<String> {
-    move |epoch, books| {
-        let seed = shown(epoch, books).then(|| epoch.opening.seed(&secrets, &id, epoch.epoch))??;
-        (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
-    }
+/// The seed of an epoch in hexadecimal. One that does not match the commitment comes from another master secret and proves
+/// nothing.
+fn epoch_seed(secrets: &Secrets, id: &Id, epoch: &Epoch) -> Option<String> {
+    let seed = epoch.opening.seed(secrets, id, epoch.epoch)?;
+    (seed.commitment() == epoch.opening.commitment).then(|| seed.reveal())
 }
 
 impl Export {
@@ -100,11 +94,12 @@ impl Export {
         })
     }
 
-    /// The lines, each with its line end. `seed` gives, in hexadecimal, the seed of an epoch that the ledger has not
-    /// published, if the export's reader may know it ([`may_be_published`]).
+    /// The lines, each with its line end. A seed that the ledger has not published yet is derived: of a cycle that ended, and
+    /// of an epoch if `shown` says that the export's reader may know it ([`may_be_published`]).
     pub fn lines(
         self,
-        seed: impl Fn(&Epoch, &Books) -> Option<String>,
+        secrets: Secrets,
+        shown: impl Fn(&Epoch, &Books) -> bool,
     ) -> impl Stream<Item = Result<Bytes, ExportError>> {
         try_stream! {
             let id = self.head.jackpot_id.clone();
@@ -119,7 +114,8 @@ impl Export {
                 let epochs = self.epochs(&id, from).await?;
                 after = epochs.1;
                 for (epoch, published) in epochs.0 {
-                    let seed = published.or_else(|| seed(&epoch, &self.books));
+                    let derive = || shown(&epoch, &self.books).then(|| epoch_seed(&secrets, &id, &epoch))?;
+                    let seed = published.or_else(derive);
                     yield line(&Line::Epoch(epoch_line(&epoch, seed)));
                 }
             }
@@ -130,7 +126,7 @@ impl Export {
                 let Some(last) = page.last() else { break };
                 after = Some((last.began_n, last.row.tier.to_string(), last.row.cycle));
                 for cycle in page {
-                    yield line(&Line::Cycle(cycle_line(cycle, self.head.n)));
+                    yield line(&Line::Cycle(cycle_line(&secrets, &id, cycle, self.head.n)));
                 }
             }
             let mut receipts = Receipts::default();
@@ -264,8 +260,10 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
 }
 
 /// The seed of a cycle that ended after the head is left out.
-fn cycle_line(cycle: KeptCycle, head_n: u64) -> CycleLine {
-    let seed = cycle.seed.filter(|_| cycle.ended_n <= head_n);
+fn cycle_line(secrets: &Secrets, id: &Id, cycle: KeptCycle, head_n: u64) -> CycleLine {
+    let is_ended = (1..=head_n).contains(&cycle.ended_n);
+    let derive = || cycle.row.seed(secrets, id);
+    let seed = is_ended.then(|| cycle.seed.or_else(derive)).flatten();
     CycleLine {
         tier: cycle.row.tier,
         cycle: cycle.row.cycle,

@@ -17,7 +17,9 @@ use crate::fault::support::{
     PATIENCE, balanced, connection, create, embedded, embedded_url, enter, entry, key, lively, own_redis,
     until_nothing_is_pending,
 };
+use crate::jackpot::must_hit::four_ruled;
 use crate::support::eventually;
+use crate::support::given;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::service::{Answer, MASTER_SECRET, Service, output_text};
 
@@ -520,6 +522,7 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     let places = Places::new();
     let (service, _) = embedded(&[]).await;
     create(&service, lively(JACKPOT)).await;
+    create(&service, given::document("ruled", &four_ruled())).await;
     let first = enter(&service, JACKPOT, "first").await;
     let [one, two] = ["one", "two"].map(|name| places.at(name));
     for place in [&one, &two] {
@@ -544,9 +547,13 @@ async fn an_interrupted_restore_is_refused_and_can_be_repeated() {
     succeeded(&restore(data.path(), &one, &[]));
     let told = refused(&restore(data.path(), &one, &[]));
     assert!(told.contains("restored into an empty one"), "it is in use now: {told}");
-    let service = Service::start_in(data, &[]).await;
+    let mut service = Service::start_in(data, &[]).await;
     let again = enter(&service, JACKPOT, "first").await;
     assert_eq!((again.status, again.body), (StatusCode::OK, first.body));
+    assert!(enter(&service, "ruled", "after").await.status.is_success());
+    assert!(service.stop().await.success());
+    let verified = succeeded(&service.command(&["verify", "--ledger"]));
+    assert!(verified.contains("jackpot ruled"), "{verified}");
 }
 
 /// What a kill leaves after each step, made by hand: the mark alone; the mark with a secret and half a ledger; the mark

@@ -31,7 +31,7 @@ use crate::jackpot::kept;
 use crate::jackpot::ledger::queries::sources::SourceMeters;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
-use crate::subject::kinds::JACKPOT;
+use crate::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
 const MAX_RANK_BYTES: usize = 256;
@@ -52,6 +52,11 @@ impl Described for Document {
         + MAX_ORIGINS * (origin::MAX_CHARS + MAX_BETWEEN)
         + MAX_SOURCES * MAX_SOURCE_BYTES
         + 16 * 1_024;
+
+    fn subjects(&self) -> Vec<(KindName, &Id)> {
+        let coupons = self.coupons().map(|(_, coupon)| (COUPON, coupon));
+        self.room.iter().map(|room| (ROOM, room)).chain(coupons).collect()
+    }
 
     fn broken(self) -> Vec<Violation> {
         Definition::check(self).err().unwrap_or_default()

@@ -18,7 +18,7 @@ use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::ledger::queries::transfers::{TransferPart, TransferRow, TransferState};
 use crate::jackpot::transfer::Transfer;
-use crate::subject::kinds::JACKPOT;
+use crate::subject::kinds::{JACKPOT, KindName};
 
 /// Most tiers of a transfer: more than a definition has.
 const MAX_TIERS: usize = 64;
@@ -42,6 +42,10 @@ pub(crate) struct TransferBody {
 }
 
 impl Described for TransferBody {
+    fn subjects(&self) -> Vec<(KindName, &Id)> {
+        vec![(JACKPOT, &self.to)]
+    }
+
     fn broken(self) -> Vec<Violation> {
         let rule = format!("must name 1 to {MAX_TIERS} tiers");
         let is_right = (1..=MAX_TIERS).contains(&self.tiers.len());
@@ -68,8 +72,6 @@ pub(crate) async fn post(
     api: Data<Api>,
     Body(body): Body<TransferBody>,
 ) -> Result<HttpResponse, Problem> {
-    // The path's jackpot was checked; a key that is bound to it alone must not fund another one.
-    caller.check(JACKPOT, Some(&body.to))?;
     let wish = Transfer {
         transfer_id: body.transfer_id,
         to: body.to,

@@ -32,7 +32,8 @@ pub(super) struct Cycles {
     /// The newest cycle of each tier, with what was reversed in it, and whether it is open.
     newest: BTreeMap<Id, (CycleRow, bool)>,
     began: BTreeSet<Key>,
-    nonces: BTreeSet<String>,
+    /// The event in which each nonce came first: all tiers of an event share a fresh one.
+    nonces: BTreeMap<String, u64>,
     rules: Vec<RuleRow>,
     /// Changes of the event that is replayed which no take has explained yet.
     left: std::collections::VecDeque<CycleChange>,
@@ -247,8 +248,7 @@ impl Cycles {
         self.left.clear();
         for change in changes {
             if let CycleChange::Began(row) = change {
-                self.nonces.insert(row.nonce.clone());
-                self.began.insert((row.tier.clone(), row.cycle));
+                self.began(row);
             }
         }
         self.newest = rows
@@ -265,6 +265,13 @@ impl Cycles {
                 report.wrong(place, "an event begins it, and the export does not state it");
             }
         }
+        for ((tier, cycle), (line, _)) in &self.stated {
+            let is_open = |(row, open): &(CycleRow, bool)| *open && row.cycle == *cycle;
+            let has_ended = !self.newest.get(tier).is_some_and(is_open);
+            if line.seed.is_none() && has_ended && self.began.contains(&(tier.clone(), *cycle)) {
+                report.lacking.push(Place::Cycle(tier.to_string(), *cycle));
+            }
+        }
         for (tier, cycle) in self.stated.keys().filter(|key| !self.began.contains(*key)) {
             report.wrong(Place::Cycle(tier.to_string(), *cycle), "no event begins it");
         }
@@ -274,6 +281,11 @@ impl Cycles {
                 self.unchecked
             ));
         }
+    }
+
+    fn began(&mut self, row: &CycleRow) {
+        self.nonces.entry(row.nonce.clone()).or_insert(self.at.0);
+        self.began.insert((row.tier.clone(), row.cycle));
     }
 
     fn is_open(&self, tier: &Id) -> bool {
@@ -303,8 +315,7 @@ impl Cycles {
                         format!("cycle {} of tier '{}' begins wrongly: {what}", row.cycle, row.tier),
                     );
                 }
-                self.nonces.insert(row.nonce.clone());
-                self.began.insert((row.tier.clone(), row.cycle));
+                self.began(&row);
                 self.newest.insert(row.tier.clone(), (row, true));
             }
             None => {}
@@ -347,7 +358,7 @@ impl Cycles {
                 "a restore begins it under a nonce that may be public",
             ),
             (
-                same_nonce || !self.is_restore || !self.nonces.contains(&row.nonce),
+                same_nonce || !self.may_renew || self.nonces.get(&row.nonce).is_none_or(|n| *n == self.at.0),
                 "its nonce was there before",
             ),
             (

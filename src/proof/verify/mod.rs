@@ -206,6 +206,7 @@ impl Verifier {
         self.chain.kept_was_passed(report);
         if let Some(replay) = &self.replay {
             compare_epochs(&self.epochs, replay, report);
+            lacking_epochs(&self.epochs, replay, self.books.as_ref(), report);
             replay.cycles.finish(report);
             replay.draws.end(replay.epoch(), report);
             for (tier, meters) in replay.tiers().meters() {
@@ -299,6 +300,18 @@ impl Verifier {
         self.receipts.end_of_event(&mut self.report);
         self.receipts.head(head, &Place::Head, &mut self.report);
         self.chain.end(head.n, &head.hash, &mut self.report);
+    }
+}
+
+/// Names the closed epochs without a seed. An epoch that a pending entry needs is open until the entry has its outcome.
+fn lacking_epochs(stated: &BTreeMap<u64, EpochLine>, replay: &Replay, books: Option<&Books>, report: &mut Report) {
+    let pending = books.iter().flat_map(|books| books.pending.values());
+    let needed: BTreeSet<_> = pending.map(|pending| pending.epoch).collect();
+    for (epoch, (_, _, closed_ms)) in &replay.epochs {
+        let is_lacking = stated.get(epoch).is_some_and(|line| line.seed.is_none());
+        if is_lacking && closed_ms.is_some() && !needed.contains(epoch) {
+            report.lacking.push(Place::Epoch(*epoch));
+        }
     }
 }
 

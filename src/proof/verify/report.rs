@@ -94,6 +94,8 @@ pub struct Report {
     pub counts: Counts,
     /// What could not be checked, and why.
     pub unchecked: Vec<String>,
+    /// Epochs and cycles that have ended and whose seed is not published, though nothing needs it any more.
+    pub lacking: Vec<Place>,
     /// Meters of each tier at the end, in minor units, or in millionths of them (`*_micro`).
     pub balances: BTreeMap<String, Vec<(&'static str, i128)>>,
 }
@@ -165,11 +167,17 @@ impl fmt::Display for Report {
         if self.unlisted > 0 {
             writeln!(f, "  and {} more", self.unlisted)?;
         }
-        if self.is_right() {
-            writeln!(f, "\nall that could be checked is right")
-        } else {
-            let count = self.problems.len() as u64 + self.unlisted;
-            writeln!(f, "\n{count} problems")
+        let lacking = self.lacking.iter();
+        let lacking = lacking.map(|place| format!("{place} of jackpot {jackpot} has ended, and its seed is not there"));
+        section(f, "missing", &lacking.collect::<Vec<_>>())?;
+        let (count, seeds) = (self.problems.len() as u64 + self.unlisted, self.lacking.len());
+        match (count, seeds) {
+            (0, 0) => writeln!(f, "\nall that could be checked is right"),
+            (0, _) => writeln!(
+                f,
+                "\n{seeds} seeds are missing: nothing else is wrong, but nobody can check what they decided"
+            ),
+            _ => writeln!(f, "\n{count} problems"),
         }
     }
 }

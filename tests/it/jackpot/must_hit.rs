@@ -41,6 +41,21 @@ pub fn by_amount(low: u64, high: u64) -> Value {
     ruled(&json!({"amount": {"low": low, "high": high}}))
 }
 
+/// Four tiers, a quarter of a contribution of 4 each, and the odds give nothing.
+pub fn four_ruled() -> Value {
+    let rules = [
+        ("mini", json!({"amount": {"low": 4, "high": 9}})),
+        (
+            "minor",
+            json!({"amount": {"low": 6, "high": 12}, "time": {"after_s": 0, "within_s": 86_400}}),
+        ),
+        ("major", json!({"time": {"after_s": 5, "within_s": 86_400}})),
+        ("grand", json!({"daily": {"at": "20:00", "zone": "Asia/Seoul"}})),
+    ];
+    let tiers = rules.map(|(name, rule)| tier(name, 250_000, &json!({"must_hit_by": rule})));
+    json!({"contribution": {"fixed": 4}, "tiers": tiers, "odds": {"total": 1, "ranks": []}})
+}
+
 pub async fn cycles(fixture: &JackpotFixture) -> Cycles {
     let text: String = fixture
         .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("cycles"))

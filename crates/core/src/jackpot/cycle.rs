@@ -239,6 +239,13 @@ impl CycleRow {
         self.commitment.0.is_some()
     }
 
+    /// Its seed, if one of these secrets made its commitment.
+    #[must_use]
+    pub fn seed(&self, secrets: &Secrets, jackpot: &Id) -> Option<CycleSeed> {
+        let seed = CycleSeed::derive(secrets.get(&self.secret)?, jackpot, &self.tier, self.cycle, &self.nonce);
+        (Some(seed.commitment()) == self.commitment.0).then_some(seed)
+    }
+
     /// Its amount, if it has one.
     #[must_use]
     pub fn trigger_amount(&self, seed: &CycleSeed) -> Option<u64> {

@@ -5,24 +5,29 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use jackpot::jackpot::kept;
 use jackpot::jackpot::ledger::event::Kind;
-use jackpot::jackpot::view::Status;
+use jackpot::jackpot::operate::Operate;
+use jackpot::jackpot::view::{Status, Views};
 use jackpot::proof::export::Export;
 use jackpot::proof::verify::Place;
 use jackpot_core::jackpot::cycle::CycleSeed;
+use jackpot_core::secret::{MasterSecret, Secrets};
 use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::sent;
+use crate::jackpot::fixture::{SECRET, operator, sent};
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled, seed};
+use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, four_ruled, hit, open, play_apart, ruled, seed};
 use crate::proof::story::Story;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::service::output_text;
 
 on_both_databases!(
     after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_entry_hits,
     a_restore_leaves_no_number_for_a_later_rule_that_was_seen,
     each_cycle_has_a_row_and_its_seed_once_it_has_ended,
     verify_recomputes_each_trigger_of_an_export,
+    an_export_of_four_ruled_tiers_over_restores_is_right,
+    each_seed_that_an_export_lacks_is_named,
 );
 
 async fn rebuild(fixture: &JackpotLedger) {
@@ -125,7 +130,8 @@ pub async fn exported(fixture: &JackpotLedger) -> Story {
     let keys = Arc::clone(&fixture.ledger.signing);
     let key = keys.current();
     let export = Export::begin(fixture.ledger.sql.clone(), fixture.id.clone(), &key);
-    let lines = export.await.expect("an export").lines(|_, _| None);
+    let secrets = fixture.operate.views.secrets.clone();
+    let lines = export.await.expect("an export").lines(secrets, |_, _| false);
     let lines = lines.map(|line| serde_json::from_slice(&line.expect("a line")).expect("JSON"));
     Story {
         id: fixture.id.clone(),
@@ -202,4 +208,116 @@ async fn verify_recomputes_each_trigger_of_an_export(db: LedgerDb) {
         found.iter().any(|p| p.what.contains("its seed is not the one")),
         "{found:?}"
     );
+}
+
+/// All tiers of a restore and of a rotation share one fresh nonce; no nonce of an earlier event comes again.
+async fn an_export_of_four_ruled_tiers_over_restores_is_right(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &four_ruled()).await;
+    for round in 0..3 {
+        let play = play_apart(&fixture);
+        for index in 0..20 {
+            enter(&play, &fixture, &format!("e{round}-{index}")).await;
+        }
+        let by = operator();
+        let end = fixture
+            .operate
+            .end_epoch_with(&fixture.id, "a test".to_owned(), &by, true);
+        end.await.expect("rotated");
+        fixture.status(Status::Paused).await;
+        fixture.status(Status::Open).await;
+        rebuild(&fixture).await;
+    }
+    let both = Secrets::new(MasterSecret::new([0x17; 32]), [MasterSecret::new(SECRET)]);
+    let views = Arc::new(Views::new(fixture.store.clone(), both));
+    let operate = Operate::new(fixture.store.clone(), views);
+    operate.leave_other_secrets(&fixture.id).await.expect("left");
+    fixture.project().await;
+    fixture.project().await;
+    let story = exported(&fixture).await;
+    let report = story.verify();
+    assert!(report.is_right(), "{report}");
+    assert!(report.counts.hits >= 6 && report.counts.cycles >= 24, "{report}");
+    assert_eq!((report.counts.secrets, &report.lacking), (2, &Vec::new()), "{report}");
+
+    let first = story.all(|body| body.contains("\"cycles\":\"b "))[0];
+    let nonce_in = |n: u64| {
+        let cycles = story.field(n, "cycles");
+        let row = cycles
+            .split(';')
+            .find_map(|change| change.strip_prefix("b "))
+            .expect("a begin");
+        row.split(' ').nth(2).expect("a nonce").to_owned()
+    };
+    for renews in ["restore", "rotate"] {
+        let n = story.all(|body| body.contains(&format!("\"type\":\"{renews}\"")))[1];
+        let mut story = story.clone();
+        story.edit(n, |fields| {
+            let cycles = fields["cycles"].replace(&nonce_in(n), &nonce_in(first));
+            fields.insert("cycles".to_owned(), cycles);
+        });
+        story.close();
+        let report = story.verify();
+        assert!(
+            report
+                .problems
+                .iter()
+                .any(|p| p.place == Place::Event(n) && p.what.contains("its nonce was there before")),
+            "{renews}: {report}"
+        );
+    }
+}
+
+/// Who has the key can change a trigger, leave its seed out, and chain and sign all of it again.
+async fn each_seed_that_an_export_lacks_is_named(db: LedgerDb) {
+    let fixture = JackpotLedger::with(db, &by_amount(4, 9)).await;
+    let play = play_apart(&fixture);
+    for index in 0..30 {
+        enter(&play, &fixture, &format!("e{index}")).await;
+    }
+    let end = fixture
+        .operate
+        .end_epoch(&fixture.id, "a test".to_owned(), &operator())
+        .await;
+    end.expect("rotated");
+    fixture.project().await;
+    let story = exported(&fixture).await;
+    let report = story.verify();
+    assert!(report.is_right() && report.lacking.is_empty(), "{report}");
+
+    let mut cheat = story.clone();
+    let n = cheat.find(|body| body.contains("\"hits\""));
+    cheat.edit(n, |fields| {
+        let hit: Vec<_> = fields["hits"].trim_end_matches(';').split(' ').collect();
+        let trigger = hit[4].parse::<u64>().expect("an amount") - 1;
+        let hits = format!("{} {trigger};", hit[..4].join(" "));
+        fields.insert("hits".to_owned(), hits);
+    });
+    cheat.close();
+    assert!(!cheat.verify().is_right(), "the seed shows it");
+    let stated = cheat
+        .lines
+        .iter_mut()
+        .filter(|line| line["kind"] == "cycle" || line["kind"] == "epoch");
+    for line in stated.filter(|line| line["cycle"] == 0 || line["epoch"] == 1) {
+        line["seed"] = Value::Null;
+    }
+    let report = cheat.verify();
+    assert!(report.is_right(), "{report}");
+    assert_eq!(report.lacking, [Place::Epoch(1), Place::Cycle("grand".to_owned(), 0)]);
+
+    let directory = tempfile::tempdir().expect("a directory");
+    for (story, code) in [(&story, 0), (&cheat, 3)] {
+        let file = directory.path().join("export");
+        std::fs::write(&file, story.text()).expect("written");
+        let verified = std::process::Command::new(env!("CARGO_BIN_EXE_jackpot"))
+            .arg("verify")
+            .arg(&file)
+            .output();
+        let verified = verified.expect("it runs");
+        let told = output_text(&verified);
+        assert_eq!(verified.status.code(), Some(code), "{told}");
+        for lacking in ["epoch 1 of jackpot", "cycle 0 of tier 'grand' of jackpot"] {
+            assert_eq!(told.contains(lacking), code == 3, "{told}");
+        }
+    }
 }

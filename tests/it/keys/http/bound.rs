@@ -1,5 +1,7 @@
 //! A key that is bound to subjects: it may name only these, on every route.
 
+use std::collections::BTreeSet;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -113,15 +115,147 @@ async fn every_route_is_of_an_own_subject_or_filtered_or_refused() {
     assert!(walked > 50 && subjects > 30, "{subjects} of {walked}");
 }
 
+/// Fields of bodies that name a subject: schema, field, and how a bound key is refused.
+const NAMING: [(&str, &str, Refused); 7] = [
+    ("JackpotDefinition", "room", Refused::ByBody),
+    ("JackpotDefinition", "coupon_id", Refused::ByBody),
+    ("TransferBody", "to", Refused::ByBody),
+    ("PlayBody", "jackpots", Refused::ByItem),
+    ("SubscriptionDefinition", "subjects", Refused::ByPath),
+    ("ReplayBody", "subject", Refused::ByPath),
+    ("SkipBody", "subject", Refused::ByPath),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    ByBody,
+    /// `jackpot::several` tests it.
+    ByItem,
+    /// The walk over the routes tests it.
+    ByPath,
+}
+
+/// Ids in bodies that are of no subject.
+const OTHERS: [&str; 12] = [
+    "adjustment_id",
+    "batch_id",
+    "entry_id",
+    "id",
+    "player_id",
+    "redemption_id",
+    "request_id",
+    "reversal_id",
+    "settlement_id",
+    "source_id",
+    "transfer_id",
+    "user_id",
+];
+
+/// The names of all fields of a schema, however deep.
+fn fields_of(document: &Value, schema: &Value, found: &mut BTreeSet<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let pointer = name.trim_start_matches('#');
+        return fields_of(document, document.pointer(pointer).expect("a schema"), found);
+    }
+    for (name, of) in schema["properties"].as_object().into_iter().flatten() {
+        found.insert(name.clone());
+        fields_of(document, of, found);
+    }
+    for part in ["items", "additionalProperties"] {
+        fields_of_part(document, &schema[part], found);
+    }
+    for part in ["oneOf", "anyOf", "allOf"] {
+        for of in schema[part].as_array().into_iter().flatten() {
+            fields_of(document, of, found);
+        }
+    }
+}
+
+fn fields_of_part(document: &Value, part: &Value, found: &mut BTreeSet<String>) {
+    if part.is_object() {
+        fields_of(document, part, found);
+    }
+}
+
 #[tokio::test]
-async fn money_is_transferred_only_between_own_jackpots() {
+async fn every_field_that_may_name_a_subject_is_known() {
+    let document: Value = serde_json::from_str(include_str!("../../../../docs/reference/openapi.json")).expect("JSON");
+    let operations = document["paths"].as_object().expect("paths").values();
+    let operations = operations.flat_map(|item| item.as_object().expect("operations").values());
+    let bodies = operations
+        .filter_map(|operation| operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str());
+    let mut naming = BTreeSet::new();
+    for body in bodies {
+        let mut fields = BTreeSet::new();
+        fields_of(&document, &json!({"$ref": body}), &mut fields);
+        let schema = body.rsplit('/').next().expect("a name");
+        let is_word = |field: &str| {
+            ["jackpot", "room", "subject", "to"]
+                .iter()
+                .any(|word| field.trim_end_matches('s') == *word)
+        };
+        let names = |field: &&String| field.ends_with("id") && !OTHERS.contains(&field.as_str()) || is_word(field);
+        naming.extend(
+            fields
+                .iter()
+                .filter(names)
+                .map(|field| (schema.to_owned(), field.clone())),
+        );
+    }
+    let known: BTreeSet<_> = NAMING
+        .iter()
+        .map(|(schema, field, _)| ((*schema).to_owned(), (*field).to_owned()))
+        .collect();
+    // A meter of the same jackpot, and a subject of NATS.
+    for (schema, field) in [("AdjustmentBody", "to"), ("SubscriptionDefinition", "subject")] {
+        naming.remove(&(schema.to_owned(), field.to_owned()));
+    }
+    assert_eq!(naming, known);
+}
+
+/// Another subject is refused in the same words whether it exists or not, and nothing is done.
+#[tokio::test]
+async fn a_body_names_own_subjects_alone_and_tells_nothing_of_others() {
     let service = service().await;
     let bound = key(&service, "bound", &[&["--role", "operate"][..], &OWN].concat()).await;
-    let body = json!({"transfer_id": "t", "to": "other", "tiers": {"grand": "grand"}, "reason": "a test"});
-    let refused = bound
-        .ask(&Method::POST, "/v1/jackpots/own/transfers", Some(&body))
-        .await;
-    assert_eq!(refused, (403, "wrong-subject".to_owned()));
+    let asked = |field: &str, id: &str| match field {
+        "room" => (
+            Method::PUT,
+            "/v1/jackpots/own",
+            given::document("own", &json!({"room": id})),
+        ),
+        "coupon_id" => {
+            let odds = json!({"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": id}}))]});
+            (
+                Method::PUT,
+                "/v1/jackpots/own",
+                given::document("own", &json!({"odds": odds})),
+            )
+        }
+        "to" => {
+            let body = json!({"transfer_id": "t", "to": id, "tiers": {"grand": "grand"}, "reason": "a test"});
+            (Method::POST, "/v1/jackpots/own/transfers", body)
+        }
+        other => panic!("{other} is in no request of this test"),
+    };
+    for (_, field, _) in NAMING.iter().filter(|(.., refused)| *refused == Refused::ByBody) {
+        let before = service.get("/v1/jackpots/own").await.body;
+        for id in ["other", "missing"] {
+            let (method, path, body) = asked(field, id);
+            let refused = bound.ask(&method, path, Some(&body)).await;
+            assert_eq!(refused, (403, "wrong-subject".to_owned()), "{field} {id}");
+        }
+        assert_eq!(service.get("/v1/jackpots/own").await.body, before, "{field}");
+        let (method, path, body) = asked(field, "own");
+        assert_ne!(bound.ask(&method, path, Some(&body)).await.0, 403, "{field} of its own");
+        let reset = service
+            .put("/v1/jackpots/own", given::document("own", &json!({})))
+            .await;
+        assert_eq!(reset.status.as_u16(), 200);
+        let (method, path, body) = asked(field, "other");
+        let free = service.call(method, path, Some(body)).await.status;
+        assert_ne!(free.as_u16(), 403, "{field}, with a key that is not bound");
+    }
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -178,9 +312,7 @@ async fn lists_have_full_pages_of_the_own_subjects() {
 async fn an_operator_of_one_jackpot_may_make_it_and_nothing_beside_it() {
     let service = service().await;
     let bound = key(&service, "maker", &["--role", "operate", "--only", "jackpot:new"]).await;
-    // A coupon as a prize needs no right of the key: what the jackpot gives is the jackpot's own business.
-    let odds = json!({"odds": {"total": 1, "ranks": [given::rank(1, &json!({"coupon": {"coupon_id": "other"}}))]}});
-    let document = given::document("new", &odds);
+    let document = given::document("new", &json!({}));
     assert_eq!(
         bound.ask(&Method::PUT, "/v1/jackpots/new", Some(&document)).await.0,
         201
