@@ -1,6 +1,7 @@
 //! Answers of the API, as pages read them. A page names the fields that it shows, so a field that the API adds changes no
 //! page.
 
+use crate::subject::emergency::Stopped;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -37,6 +38,7 @@ pub struct Jackpot {
     pub name: String,
     pub currency: String,
     pub status: String,
+    pub stopped: Option<Stopped>,
     pub version: u64,
     pub meters: Vec<Meter>,
     pub pending: Option<Value>,

@@ -121,7 +121,7 @@ async fn effect(desk: &Desk, jackpot: &Jackpot) -> Markup {
         section.panel.stack-small {
             h2 { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } " " span.id.muted { (jackpot.id) } }
             dl.facts {
-                dt { (words.t("status")) } dd { (status(desk, &jackpot.status)) }
+                dt { (words.t("status")) } dd { (status(desk, &jackpot.status, jackpot.stopped.as_ref())) }
                 dt { (words.t("commands-restored")) }
                 dd { @match last.as_ref().map(|list| list.items.first()) {
                     Ok(Some(row)) => { (time(&row.at)) " · " span.id { (row.who) } }

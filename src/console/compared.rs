@@ -16,6 +16,7 @@ use super::form::Kind;
 use super::list::{self, status, wide};
 use super::shared::Refused;
 use super::{commands, links};
+use crate::subject::emergency::Stopped;
 use crate::subject::kinds::{self, JACKPOT, KindName};
 
 /// Rows of the list. Those that disagree come first.
@@ -216,6 +217,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
     let now = Now {
         status: text(now.as_ref(), "status"),
         currency: text(now.as_ref(), "currency"),
+        stopped: now.and_then(|mut now| serde_json::from_value(now.get_mut("stopped")?.take()).ok()?),
     };
     let readiness = desk.readiness().await;
     let refused = readiness.value.as_ref().ok();
@@ -240,6 +242,7 @@ async fn one(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
 /// What the API says of the subject now; empty while Redis is away.
 struct Now {
     status: String,
+    stopped: Option<Stopped>,
     currency: String,
 }
 
@@ -253,7 +256,7 @@ fn state(desk: &Desk, one: &Compared, now: &Now, refused: Option<&Refused>) -> M
     let last = &one.last;
     html! {
         p.row {
-            @if !now.status.is_empty() { (status(desk, &now.status)) }
+            @if !now.status.is_empty() { (status(desk, &now.status, now.stopped.as_ref())) }
             (verdict(desk, last))
             @if let Some(event) = last.event { span.muted { (words.tv("at-event", [("event", event.to_string().into())])) } }
             @if let Some(at) = &last.checked_at { span.muted { (time(at)) } }

@@ -96,7 +96,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         side: Some(actions(&desk, &jackpot)),
     };
     let content = html! {
-        p.row { (status(&desk, &jackpot.status)) span.id.muted { (jackpot.id) }
+        p.row { (status(&desk, &jackpot.status, jackpot.stopped.as_ref())) span.id.muted { (jackpot.id) }
             span.muted { (words.tv("jackpot-version", [("version", jackpot.version.into())])) } }
         section.panel {
             h2 { (words.t("meters")) }

@@ -71,7 +71,7 @@ fn rows(desk: &Desk, jackpot: &Jackpot) -> Markup {
             tr {
                 @if index == 0 {
                     th scope="rowgroup" rowspan=(span) { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } br; span.id.muted { (jackpot.id) } }
-                    td rowspan=(span) { (status(desk, &jackpot.status)) }
+                    td rowspan=(span) { (status(desk, &jackpot.status, jackpot.stopped.as_ref())) }
                 }
                 td.id { (meter.tier) }
                 td.number { strong { (money(meter.pool)) } }

@@ -9,6 +9,7 @@ use super::desk::Desk;
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use crate::subject::emergency::Stopped;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -23,8 +24,11 @@ pub fn next_page(desk: &Desk, path: &str, filters: &[(&str, &str)], cursor: Opti
     }
 }
 
-/// The status of a jackpot, coupon or room, by its word in the API.
-pub fn status(desk: &Desk, status: &str) -> Markup {
+/// The status of a jackpot, coupon or room, by its word in the API. While everything is stopped, that and the reason.
+pub fn status(desk: &Desk, status: &str, stopped: Option<&Stopped>) -> Markup {
+    if let Some(Stopped { reason, .. }) = stopped {
+        return html! { span.badge.bad { (desk.words.t("emergency-stopped")) } " " span { (reason) } };
+    }
     let class = match status {
         "open" => "badge good",
         "suspended" => "badge bad",

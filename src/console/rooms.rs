@@ -17,6 +17,7 @@ use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
 use super::list::{next_page, status, wide};
+use crate::subject::emergency::Stopped;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -101,6 +102,7 @@ struct Room {
     id: String,
     name: Option<String>,
     status: String,
+    stopped: Option<Stopped>,
     capacity: u64,
     admissions_per_minute: Option<u64>,
     opens_at: Option<String>,
@@ -133,6 +135,7 @@ impl Room {
 #[derive(Debug, Deserialize)]
 struct State {
     status: String,
+    stopped: Option<Stopped>,
     eta_s: Option<u64>,
     joined: Option<u64>,
     sha256: Option<String>,
@@ -225,7 +228,7 @@ fn table(desk: &Desk, rooms: &[Room]) -> Markup {
             } }
             tbody { @for room in rooms { tr {
                 th scope="row" { a href=(page_path(&room.id)) { (room.name()) } br; span.id.muted { (room.id) } }
-                td { (status(desk, if room.collects() { "collecting" } else { &room.status })) }
+                td { (status(desk, if room.collects() { "collecting" } else { &room.status }, room.stopped.as_ref())) }
                 td.number { strong { (grouped(room.active.into())) } }
                 td.number { (grouped(room.capacity.into())) }
                 td.number { (grouped(room.waiting.into())) }
@@ -248,7 +251,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
     let content = html! {
         div.stack id="numbers" data-live="1000" {
-            p.row { (status(&desk, &state.status)) span.id.muted { (room.id) } }
+            p.row { (status(&desk, &state.status, state.stopped.as_ref())) span.id.muted { (room.id) } }
             @if let Some(at) = &room.held_until { p.note.warn { (words.t("room-held")) " " (time(at)) } }
             (numbers(words, &room, &state))
         }

@@ -12,7 +12,14 @@ use serde_json::Value;
 pub struct Meter {
     pub jackpot_id: String,
     pub status: String,
+    pub stopped: Option<Stopped>,
     pub meters: Vec<Pool>,
+}
+
+/// The emergency stop, while it lasts.
+#[derive(Debug, Deserialize)]
+pub struct Stopped {
+    pub reason: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -4,16 +4,20 @@
 
 (() => {
   const status = document.getElementById("status");
+  const reason = document.getElementById("stopped-reason");
   const winners = document.getElementById("winners");
   const SHOWN = 10;
   const FIRST_PAUSE_MS = 1000;
   const LAST_PAUSE_MS = 30000;
 
   document.addEventListener("jackpot-meter", ({ detail }) => {
-    if (status.dataset.status === detail.status) return;
-    status.dataset.status = detail.status;
-    status.className = `badge ${{ open: "good", paused: "warn", suspended: "bad" }[detail.status] ?? ""}`;
-    status.textContent = status.dataset[detail.status] ?? detail.status;
+    const word = detail.stopped ? "stopped" : detail.status;
+    reason.hidden = !detail.stopped;
+    reason.textContent = detail.stopped?.reason ?? "";
+    if (status.dataset.status === word) return;
+    status.dataset.status = word;
+    status.className = `badge ${{ open: "good", paused: "warn", suspended: "bad", stopped: "bad" }[word] ?? ""}`;
+    status.textContent = status.dataset[word] ?? word;
   });
 
   // As the server writes them.

@@ -11,7 +11,7 @@ use jackpot_ui::time::time;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::answer::{Cycle, Epoch, Winner};
+use super::answer::{Cycle, Epoch, Meter, Winner};
 use super::reading::{Line, Reading, WinnerList};
 use super::shown::{self, Kind};
 use super::{CHECK, DRAW, PAGE, Public, TICKER, check};
@@ -41,7 +41,7 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
     };
     let content = html! {
         a.skip href="#content" { (words.t("skip")) }
-        header { div.heading { h1 { (name) } (status(words, &reading.meter.status)) } }
+        header { div.heading { h1 { (name) } (status(words, &reading.meter)) } }
         main id="content" tabindex="-1" {
             (pools(words, reading))
             (winners(words, reading))
@@ -57,17 +57,20 @@ fn page(public: &Public, words: Words, reading: &Reading) -> String {
 }
 
 /// The script changes it by the texts that it brings.
-fn status(words: Words, status: &str) -> Markup {
+fn status(words: Words, meter: &Meter) -> Markup {
     let text = |status: &str| words.t(&format!("public-status-{status}"));
+    let status = meter.stopped.as_ref().map_or(meter.status.as_str(), |_| "stopped");
+    let reason = meter.stopped.as_ref().map(|stopped| stopped.reason.as_str());
     let class = match status {
         "open" => "badge good",
         "paused" => "badge warn",
-        "suspended" => "badge bad",
+        "suspended" | "stopped" => "badge bad",
         _ => "badge",
     };
     html! {
         span class=(class) id="status" data-status=(status) data-open=(text("open")) data-paused=(text("paused"))
-            data-suspended=(text("suspended")) data-closed=(text("closed")) { (text(status)) }
+            data-suspended=(text("suspended")) data-closed=(text("closed")) data-stopped=(text("stopped")) { (text(status)) }
+        span id="stopped-reason" role="status" hidden[reason.is_none()] { (reason.unwrap_or_default()) }
     }
 }
 

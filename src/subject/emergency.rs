@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, PoisonError};
 
 use futures_util::future::BoxFuture;
+use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
 use redis::Value;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::engine::Operated;
 use super::{EVENTS, MaybeScript as _, Registry, Reply, ScriptError, index};
@@ -45,6 +48,17 @@ impl Decision {
     pub fn field(&self) -> String {
         format!("{} {}", self.order, self.reason)
     }
+}
+
+/// The emergency stop, in the answers of what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Stopped {
+    /// Why, as the operator said.
+    #[schema(example = "payout table under review")]
+    pub reason: String,
+    /// When it was decided, RFC 3339.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    since: String,
 }
 
 fn is_stop(order: u64) -> bool {
@@ -211,6 +225,16 @@ impl<K: Operated> Registry<K> {
             self.make_obey(id, &stop, &Starting::default()).await?;
         }
         Ok(())
+    }
+
+    /// The emergency stop as this instance knows it: at most a second late.
+    pub fn stopped(&self) -> Option<Stopped> {
+        let last = self.decision.read().unwrap_or_else(PoisonError::into_inner);
+        let stop = last.as_ref().filter(|last| last.is_stop())?;
+        Some(Stopped {
+            reason: stop.reason.clone(),
+            since: rfc3339(stop.at_ms),
+        })
     }
 
     /// Why the emergency stop holds a subject, for the answer to a refused request. Read at most once a second for each.

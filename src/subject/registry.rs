@@ -75,7 +75,7 @@ pub struct Registry<K> {
     names: SingleFlight<Result<BTreeSet<Id>, ScriptError>>,
     listed: Listed,
     glances: SingleFlight<Glances>,
-    /// The last decision about the emergency stop, for subjects that are created.
+    /// The last decision about the emergency stop, for answers and for subjects that are created.
     pub(super) decision: RwLock<Option<Arc<Decision>>>,
     /// The last subject of the last turn; `None`: all had their turn.
     glanced_to: Mutex<Option<Id>>,

@@ -1116,6 +1116,7 @@ emergency = Emergency stop
 emergency-taking = takes requests
 emergency-stopped = stopped
 emergency-since = Everything is stopped since { $since }: { $reason }
+emergency-reason = Everything is stopped: { $reason }
 emergency-ended = The last emergency stop ended at { $since }: { $reason }
 emergency-unreached = { $count ->
     [one] One does not obey yet
@@ -1147,6 +1148,7 @@ public-status-open = Open
 public-status-paused = Paused: no plays are taken now
 public-status-suspended = Suspended: no plays are taken now
 public-status-closed = Closed
+public-status-stopped = Stopped: no plays are taken now
 public-pools = Pools
 public-pool = Jackpot { $tier }
 public-winners = Winners

@@ -21,6 +21,7 @@ use super::document::{Shape, Spec, Thing, name_of};
 use super::failure::Failure;
 use super::links;
 use super::list::{next_page, status, wide};
+use crate::subject::emergency::Stopped;
 
 /// Rows of a page.
 const ROWS: &str = "50";
@@ -93,6 +94,7 @@ struct Coupon {
     id: String,
     name: String,
     status: String,
+    stopped: Option<Stopped>,
     stock: u64,
     issued: u64,
     voided: u64,
@@ -158,7 +160,7 @@ fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
             } }
             tbody { @for coupon in coupons { tr {
                 th scope="row" { a href=(page_path(&coupon.id)) { (coupon.name) } br; span.id.muted { (coupon.id) } }
-                td { (status(desk, &coupon.status)) }
+                td { (status(desk, &coupon.status, coupon.stopped.as_ref())) }
                 td.number { (grouped(coupon.stock.into())) }
                 td.number { (grouped(coupon.issued.into())) }
                 td.number { strong { (grouped(coupon.remaining.into())) } }
@@ -191,7 +193,7 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         } }
     });
     let content = html! {
-        p.row { (status(&desk, &coupon.status)) span.id.muted { (coupon.id) } }
+        p.row { (status(&desk, &coupon.status, coupon.stopped.as_ref())) span.id.muted { (coupon.id) } }
         (tabs(&desk, &coupon.id, "numbers"))
         div.stack id="numbers" data-live="1000" { (numbers(words, &coupon)) }
         section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }

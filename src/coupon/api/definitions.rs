@@ -19,6 +19,7 @@ use crate::http::page::{PageQuery, page_of};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::http::request_id::RequestId;
+use crate::subject::emergency::Stopped;
 use crate::subject::kinds::COUPON;
 
 impl Described for Document {
@@ -39,6 +40,8 @@ pub(crate) struct Coupon {
     /// open, paused, closed, suspended, or ended: its records were dropped one retention after its end
     #[schema(example = "open")]
     status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
     /// Version of the definition.
     #[schema(example = 3)]
     pub(super) version: u64,
@@ -58,12 +61,13 @@ pub(crate) struct Coupon {
 }
 
 impl Coupon {
-    fn of(id: &Id, snapshot: &Snapshot) -> Result<Self, CouponError> {
+    fn of(id: &Id, snapshot: &Snapshot, stopped: Option<Stopped>) -> Result<Self, CouponError> {
         let definition = parse_definition(id, &snapshot.definition)?;
         Ok(Self {
             id: id.clone(),
             definition: definition.document().clone(),
             status: snapshot.status.as_str(),
+            stopped,
             version: snapshot.version,
             issued: snapshot.issued,
             voided: snapshot.voided,
@@ -135,5 +139,6 @@ pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -
 }
 
 pub(super) async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
-    Coupon::of(id, &api.coupons.snapshot(id).await?)
+    let snapshot = api.coupons.snapshot(id).await?;
+    Coupon::of(id, &snapshot, api.coupons.registry.stopped())
 }

@@ -31,6 +31,7 @@ use crate::jackpot::kept;
 use crate::jackpot::ledger::queries::sources::SourceMeters;
 use crate::jackpot::scripts::Snapshot;
 use crate::jackpot::view::{Meter, Status, parse_definition};
+use crate::subject::emergency::Stopped;
 use crate::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
 
 /// Bytes of a rank. The longest form has 173; the rest is for spaces.
@@ -76,6 +77,8 @@ pub(crate) struct Jackpot {
     /// open, paused, suspended or closed
     #[schema(example = "open")]
     status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
     contribution: Contribution,
     tiers: Vec<Tier>,
     #[serde(serialize_with = "OddsTable::serialize_whole")]
@@ -121,6 +124,7 @@ impl Jackpot {
             name: document.name,
             currency: document.currency,
             status: status.as_str(),
+            stopped: None,
             contribution: document.contribution,
             tiers: document.tiers,
             odds: document.odds,
@@ -444,7 +448,10 @@ pub(super) async fn read(api: &Api, id: &Id) -> Result<(u64, Jackpot), PlayError
         document,
         version: last_version,
     });
-    let jackpot = Jackpot::new(document, pending, status, version, meters);
+    let jackpot = Jackpot {
+        stopped: api.operate.views.registry.stopped(),
+        ..Jackpot::new(document, pending, status, version, meters)
+    };
     Ok((last_version, jackpot))
 }
 

@@ -27,6 +27,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::operate::Operate;
+use crate::subject::emergency::Stopped;
 
 /// The pools of a jackpot.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -36,6 +37,8 @@ pub(crate) struct MeterNow {
     /// open, paused, suspended or closed
     #[schema(example = "open")]
     status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
     meters: Vec<TierPool>,
     /// Time of the reading, RFC 3339.
     at: String,
@@ -54,7 +57,10 @@ pub(crate) struct TierPool {
 
 impl MeterNow {
     fn shows_the_same(&self, other: &Self) -> bool {
-        self.status == other.status && self.meters == other.meters && self.public == other.public
+        self.status == other.status
+            && self.stopped == other.stopped
+            && self.meters == other.meters
+            && self.public == other.public
     }
 
     /// Whether it has this tier.
@@ -126,6 +132,7 @@ impl Source for FromRedis {
         let now = MeterNow {
             jackpot_id: id.clone(),
             status: snapshot.status.as_str(),
+            stopped: self.operate.views.registry.stopped(),
             meters: snapshot.meters.into_iter().map(tier_pool).collect(),
             at: rfc3339(snapshot.now_ms),
             public: document.public_meter,

@@ -20,6 +20,7 @@ use crate::room::definition::{Definition, Document};
 use crate::room::error::RoomError;
 use crate::room::operate::{has_list, parse_definition};
 use crate::room::scripts::Snapshot;
+use crate::subject::emergency::Stopped;
 use crate::subject::kinds::ROOM;
 use crate::telemetry::request;
 
@@ -39,6 +40,8 @@ pub(crate) struct Room {
     /// open or suspended
     #[schema(example = "open")]
     status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
     /// Version of the definition.
     #[schema(example = 3)]
     version: u64,
@@ -96,6 +99,7 @@ impl Room {
             id: id.clone(),
             definition: definition.document().clone(),
             status: room.status.as_str(),
+            stopped: api.rooms.registry.stopped(),
             version: room.version,
             active: counts.active,
             waiting: counts.waiting,

@@ -17,6 +17,7 @@ use crate::room::operate::joined;
 use crate::room::rooms::RoomNow;
 use crate::room::status::Status;
 use crate::subject::ScriptError;
+use crate::subject::emergency::Stopped;
 
 /// How long a client, or a cache in between, may keep the answer, in seconds.
 const MAX_AGE_S: u32 = 1;
@@ -30,6 +31,8 @@ pub(crate) struct RoomStatus {
     /// loss of Redis have expired; suspended
     #[schema(example = "open")]
     status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
     #[schema(example = 1000)]
     capacity: u64,
     /// Sessions now.
@@ -94,6 +97,7 @@ fn body(api: &Api, id: Id, now: &RoomNow) -> RoomStatus {
     };
     RoomStatus {
         status,
+        stopped: api.rooms.registry.stopped(),
         capacity: definition.capacity(),
         active: snapshot.counts.active,
         waiting: snapshot.counts.waiting,

@@ -323,6 +323,7 @@ impl Api {
         Sign {
             name: now.definition.document().name.clone(),
             back: back.cloned(),
+            stopped: self.rooms.registry.stopped().map(|stopped| stopped.reason),
         }
     }
 

@@ -29,11 +29,16 @@ pub struct Sign {
     pub name: Option<String>,
     /// Target of its link back.
     pub back: Option<ReturnTo>,
+    /// Why everything is stopped, while it is.
+    pub stopped: Option<String>,
 }
 
 impl Sign {
-    fn name(&self) -> Markup {
-        html! { @if let Some(name) = &self.name { p class="room" { (name) } } }
+    fn head(&self, words: Words) -> Markup {
+        html! {
+            @if let Some(name) = &self.name { p class="room" { (name) } }
+            @if let Some(reason) = &self.stopped { p.note.bad { (words.tv("emergency-reason", [("reason", reason.as_str().into())])) } }
+        }
     }
 
     fn back(&self, words: Words) -> Markup {
@@ -54,7 +59,7 @@ pub fn line(words: Words, texts: &Texts, sign: &Sign, leave: &str, refresh_s: u6
     // The script loads the page again after this time if no events arrive.
     let content = html! {
         main data-refresh=(refresh_s) {
-            (sign.name())
+            (sign.head(words))
             h1 id="heading" { (texts.heading) }
             div role="status" aria-live="polite" aria-atomic="true" {
                 dl.place {
@@ -99,7 +104,7 @@ pub fn notice(words: Words, root: &str, notice: Notice, sign: &Sign, refresh: Op
     let head = html! { @if let Some(refresh) = refresh { (refresh.html()) } };
     let content = html! {
         main {
-            (sign.name())
+            (sign.head(words))
             h1 { (heading) }
             p role="status" { (notice.text(words)) }
             (sign.back(words))
@@ -134,6 +139,7 @@ mod tests {
         Sign {
             name: Some("Spring & <lobby>".to_owned()),
             back: Some(ReturnTo::parse("https://shop.example/p?a='1'&b=\"2\"").unwrap()),
+            stopped: None,
         }
     }
 

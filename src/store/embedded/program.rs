@@ -23,7 +23,7 @@ pub(super) fn find(configured: &str) -> Result<PathBuf, EmbeddedError> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).find_map(|dir| first_in(&dir, names)).ok_or_else(|| {
         EmbeddedError::NoProgram(format!(
-            "no {} on PATH: install Redis 7 or Valkey 8 (for example: apt-get install redis-server), set redis.server_program, or use another redis.mode",
+            "no {} on PATH: install Redis 7.0 or Valkey 7.2 at least (for example: apt-get install redis-server), set redis.server_program, or use another redis.mode",
             names.join(" or ")
         ))
     })

@@ -46,6 +46,14 @@ async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
         overview.contains("Everything is stopped since 20").then_some(())
     })
     .await;
+    for path in ["/console/jackpots/spring", "/console/jackpots"] {
+        eventually(PATIENCE, "it stands in place of the status", async || {
+            let page = operator.page(path).await.html;
+            let shows = page.contains("badge bad\">stopped</span> <span>a &lt;leak&gt;</span>");
+            (shows && !page.contains("badge good")).then_some(())
+        })
+        .await;
+    }
     let page = operator.page(PAGE).await;
     assert!(
         page.html.contains("a &lt;leak&gt;") && !page.html.contains("<leak>"),

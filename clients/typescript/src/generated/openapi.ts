@@ -2141,6 +2141,7 @@ export interface components {
              * @example 100
              */
             stock: number;
+            stopped?: components["schemas"]["Stopped"] | null;
             /**
              * Format: int64
              * @description Version of the definition.
@@ -3113,6 +3114,7 @@ export interface components {
              * @enum {string}
              */
             status: "open" | "paused" | "suspended" | "closed";
+            stopped?: components["schemas"]["Stopped"] | null;
             tiers: components["schemas"]["Tier"][];
             /**
              * Format: int64
@@ -3536,6 +3538,7 @@ export interface components {
              * @enum {string}
              */
             status: "open" | "paused" | "suspended" | "closed";
+            stopped?: components["schemas"]["Stopped"] | null;
         };
         /** @description A problem with what was compared. */
         Mismatch_Reconciliations: {
@@ -4439,6 +4442,7 @@ export interface components {
              * @enum {string}
              */
             status: "open" | "suspended";
+            stopped?: components["schemas"]["Stopped"] | null;
             /**
              * Format: int64
              * @description Version of the definition.
@@ -4611,6 +4615,7 @@ export interface components {
              * @enum {string}
              */
             status: "open" | "collecting" | "holding" | "suspended";
+            stopped?: components["schemas"]["Stopped"] | null;
             /**
              * Format: int64
              * @description Tickets in the queue.
@@ -4810,6 +4815,20 @@ export interface components {
             name: string;
             /** @description What Redis has. */
             redis: string;
+        };
+        /** @description The emergency stop, in the answers of what it holds. */
+        Stopped: {
+            /**
+             * @description Why, as the operator said.
+             * @example payout table under review
+             */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When it was decided, RFC 3339.
+             * @example 2026-11-21T06:00:00.123Z
+             */
+            since: string;
         };
         /** @description How far a subscription is with a subject. */
         StreamBody: {

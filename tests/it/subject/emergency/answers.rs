@@ -43,6 +43,9 @@ async fn with_subjects() -> Service {
     for jackpot in ["busy", "calm"] {
         create(&service, lively(jackpot)).await;
     }
+    let mut public = lively("shop");
+    public["public_meter"] = json!(true);
+    create(&service, public).await;
     let coupon = json!({"name": "gift", "stock": 100});
     assert_eq!(
         service.put("/v1/coupons/gift", coupon).await.status,
@@ -74,6 +77,37 @@ async fn start(service: &Service) {
     );
 }
 
+/// What answers and public pages that show a status say of the stop, with `status` untouched beside it.
+async fn shown(service: &Service, stopped: &Value) {
+    for path in [
+        "/v1/jackpots/busy",
+        "/v1/coupons/gift",
+        "/v1/rooms/hall",
+        "/v1/rooms/hall/status",
+        "/v1/jackpots/busy/meter",
+    ] {
+        let body = service.get(path).await.body;
+        assert_eq!((&body["stopped"], &body["status"]), (stopped, &json!("open")), "{path}");
+    }
+    for list in ["/v1/jackpots", "/v1/coupons", "/v1/rooms"] {
+        let items = service.get(list).await.body["items"].clone();
+        let items = items.as_array().expect("a list");
+        assert!(
+            !items.is_empty() && items.iter().all(|one| one["stopped"] == *stopped),
+            "{list}: {items:?}"
+        );
+    }
+    // Without a key, at most a second late.
+    eventually(PATIENCE, "players read the reason, or no longer", async || {
+        let page = http_client().get(service.url("/j/shop")).send().await;
+        let page = page.expect("an answer").text().await.expect("text");
+        let has_reason = page.contains("a &lt;leak&gt; in the payout table");
+        let has_status = page.contains("data-status=\"stopped\"");
+        ((has_reason, has_status) == (stopped.is_object(), stopped.is_object())).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn nothing_new_is_taken_and_all_else_goes_on() {
     let service = with_subjects().await;
@@ -90,7 +124,10 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
         .body;
     assert_eq!(waiting["status"], "waiting");
 
+    shown(&service, &Value::Null).await;
     stop(&service).await;
+    let state = service.get("/v1/emergency-stop").await.body;
+    shown(&service, &json!({"reason": REASON, "since": state["since"]})).await;
     for answer in requests(&service, "new").await {
         refused(&answer);
     }
@@ -130,6 +167,7 @@ async fn nothing_new_is_taken_and_all_else_goes_on() {
     assert!(metrics.contains("jackpot_emergency_stopped 1\n"), "{metrics}");
 
     start(&service).await;
+    shown(&service, &Value::Null).await;
     for answer in requests(&service, "new").await {
         assert!(answer.status.is_success(), "{}", answer.text);
     }

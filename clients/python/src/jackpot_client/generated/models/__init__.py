@@ -159,6 +159,7 @@ from .source import Source
 from .source_meter import SourceMeter
 from .source_meters import SourceMeters
 from .state_row import StateRow
+from .stopped import Stopped
 from .stream_body import StreamBody
 from .subscription import Subscription
 from .subscription_definition import SubscriptionDefinition
@@ -345,6 +346,7 @@ __all__ = (
     "SourceMeter",
     "SourceMeters",
     "StateRow",
+    "Stopped",
     "StreamBody",
     "Subscription",
     "SubscriptionDefinition",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -12,6 +12,10 @@ from ..models.coupon_coupon_status_value import (
     check_coupon_coupon_status_value,
 )
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.stopped import Stopped
+
 
 T = TypeVar("T", bound="Coupon")
 
@@ -40,6 +44,7 @@ class Coupon:
             ever.
         starts_at (datetime.datetime | None | Unset): Nothing is issued before this time (RFC 3339); null: from now on.
             Example: 2026-12-01T00:00:00.000Z.
+        stopped (None | Stopped | Unset):
     """
 
     dead: int
@@ -56,9 +61,12 @@ class Coupon:
     ends_at: datetime.datetime | None | Unset = UNSET
     per_user_window_s: int | None | Unset = UNSET
     starts_at: datetime.datetime | None | Unset = UNSET
+    stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.stopped import Stopped
+
         dead = self.dead
 
         id = self.id
@@ -103,6 +111,14 @@ class Coupon:
         else:
             starts_at = self.starts_at
 
+        stopped: dict[str, Any] | None | Unset
+        if isinstance(self.stopped, Unset):
+            stopped = UNSET
+        elif isinstance(self.stopped, Stopped):
+            stopped = self.stopped.to_dict()
+        else:
+            stopped = self.stopped
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -126,11 +142,15 @@ class Coupon:
             field_dict["per_user_window_s"] = per_user_window_s
         if starts_at is not UNSET:
             field_dict["starts_at"] = starts_at
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.stopped import Stopped
+
         d = dict(src_dict)
         dead = d.pop("dead")
 
@@ -197,6 +217,23 @@ class Coupon:
 
         starts_at = _parse_starts_at(d.pop("starts_at", UNSET))
 
+        def _parse_stopped(data: object) -> None | Stopped | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stopped_type_0 = Stopped.from_dict(data)
+
+                return stopped_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Stopped | Unset, data)
+
+        stopped = _parse_stopped(d.pop("stopped", UNSET))
+
         coupon = cls(
             dead=dead,
             id=id,
@@ -212,6 +249,7 @@ class Coupon:
             ends_at=ends_at,
             per_user_window_s=per_user_window_s,
             starts_at=starts_at,
+            stopped=stopped,
         )
 
         coupon.additional_properties = d

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..models.odds_table import OddsTable
     from ..models.pending_definition import PendingDefinition
     from ..models.source_meters import SourceMeters
+    from ..models.stopped import Stopped
     from ..models.tier import Tier
 
 
@@ -57,6 +58,7 @@ class Jackpot:
             pending (None | PendingDefinition | Unset):
             room (None | str | Unset):
             source (SourceMeters | Unset): What a source has brought and won.
+            stopped (None | Stopped | Unset):
     """
 
     contribution: ContributionFixed | ContributionRatePpm
@@ -81,11 +83,13 @@ class Jackpot:
     pending: None | PendingDefinition | Unset = UNSET
     room: None | str | Unset = UNSET
     source: SourceMeters | Unset = UNSET
+    stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.contribution_fixed import ContributionFixed
         from ..models.pending_definition import PendingDefinition
+        from ..models.stopped import Stopped
 
         contribution: dict[str, Any]
         if isinstance(self.contribution, ContributionFixed):
@@ -161,6 +165,14 @@ class Jackpot:
         if not isinstance(self.source, Unset):
             source = self.source.to_dict()
 
+        stopped: dict[str, Any] | None | Unset
+        if isinstance(self.stopped, Unset):
+            stopped = UNSET
+        elif isinstance(self.stopped, Stopped):
+            stopped = self.stopped.to_dict()
+        else:
+            stopped = self.stopped
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -194,6 +206,8 @@ class Jackpot:
             field_dict["room"] = room
         if source is not UNSET:
             field_dict["source"] = source
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
 
         return field_dict
 
@@ -206,6 +220,7 @@ class Jackpot:
         from ..models.odds_table import OddsTable
         from ..models.pending_definition import PendingDefinition
         from ..models.source_meters import SourceMeters
+        from ..models.stopped import Stopped
         from ..models.tier import Tier
 
         d = dict(src_dict)
@@ -326,6 +341,23 @@ class Jackpot:
         else:
             source = SourceMeters.from_dict(_source)
 
+        def _parse_stopped(data: object) -> None | Stopped | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stopped_type_0 = Stopped.from_dict(data)
+
+                return stopped_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Stopped | Unset, data)
+
+        stopped = _parse_stopped(d.pop("stopped", UNSET))
+
         jackpot = cls(
             contribution=contribution,
             currency=currency,
@@ -349,6 +381,7 @@ class Jackpot:
             pending=pending,
             room=room,
             source=source,
+            stopped=stopped,
         )
 
         jackpot.additional_properties = d

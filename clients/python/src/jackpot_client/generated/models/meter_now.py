@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -11,8 +11,10 @@ from ..models.meter_now_meter_now_status_value import (
     MeterNowMeterNowStatusValue,
     check_meter_now_meter_now_status_value,
 )
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.stopped import Stopped
     from ..models.tier_pool import TierPool
 
 
@@ -28,15 +30,19 @@ class MeterNow:
         jackpot_id (str):  Example: spring.
         meters (list[TierPool]):
         status (MeterNowMeterNowStatusValue): open, paused, suspended or closed Example: open.
+        stopped (None | Stopped | Unset):
     """
 
     at: datetime.datetime
     jackpot_id: str
     meters: list[TierPool]
     status: MeterNowMeterNowStatusValue
+    stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.stopped import Stopped
+
         at = self.at.isoformat()
 
         jackpot_id = self.jackpot_id
@@ -48,6 +54,14 @@ class MeterNow:
 
         status: str = self.status
 
+        stopped: dict[str, Any] | None | Unset
+        if isinstance(self.stopped, Unset):
+            stopped = UNSET
+        elif isinstance(self.stopped, Stopped):
+            stopped = self.stopped.to_dict()
+        else:
+            stopped = self.stopped
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -58,11 +72,14 @@ class MeterNow:
                 "status": status,
             }
         )
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.stopped import Stopped
         from ..models.tier_pool import TierPool
 
         d = dict(src_dict)
@@ -79,11 +96,29 @@ class MeterNow:
 
         status = check_meter_now_meter_now_status_value(d.pop("status"))
 
+        def _parse_stopped(data: object) -> None | Stopped | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stopped_type_0 = Stopped.from_dict(data)
+
+                return stopped_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Stopped | Unset, data)
+
+        stopped = _parse_stopped(d.pop("stopped", UNSET))
+
         meter_now = cls(
             at=at,
             jackpot_id=jackpot_id,
             meters=meters,
             status=status,
+            stopped=stopped,
         )
 
         meter_now.additional_properties = d

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -12,6 +12,10 @@ from ..models.room_room_status_value import (
     check_room_room_status_value,
 )
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.stopped import Stopped
+
 
 T = TypeVar("T", bound="Room")
 
@@ -59,6 +63,7 @@ class Room:
             who join before it are ordered at random; null:
             it is open. It can be moved until it is reached. Then it can stay or become null.
         seed (None | str | Unset): The seed, once the ledger has the opening.
+        stopped (None | Stopped | Unset):
     """
 
     abandoned: int
@@ -83,9 +88,12 @@ class Room:
     name: None | str | Unset = UNSET
     opens_at: datetime.datetime | None | Unset = UNSET
     seed: None | str | Unset = UNSET
+    stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.stopped import Stopped
+
         abandoned = self.abandoned
 
         active = self.active
@@ -162,6 +170,14 @@ class Room:
         else:
             seed = self.seed
 
+        stopped: dict[str, Any] | None | Unset
+        if isinstance(self.stopped, Unset):
+            stopped = UNSET
+        elif isinstance(self.stopped, Stopped):
+            stopped = self.stopped.to_dict()
+        else:
+            stopped = self.stopped
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -197,11 +213,15 @@ class Room:
             field_dict["opens_at"] = opens_at
         if seed is not UNSET:
             field_dict["seed"] = seed
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.stopped import Stopped
+
         d = dict(src_dict)
         abandoned = d.pop("abandoned")
 
@@ -314,6 +334,23 @@ class Room:
 
         seed = _parse_seed(d.pop("seed", UNSET))
 
+        def _parse_stopped(data: object) -> None | Stopped | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stopped_type_0 = Stopped.from_dict(data)
+
+                return stopped_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Stopped | Unset, data)
+
+        stopped = _parse_stopped(d.pop("stopped", UNSET))
+
         room = cls(
             abandoned=abandoned,
             active=active,
@@ -337,6 +374,7 @@ class Room:
             name=name,
             opens_at=opens_at,
             seed=seed,
+            stopped=stopped,
         )
 
         room.additional_properties = d

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -12,6 +12,10 @@ from ..models.room_status_room_status_status_value import (
     check_room_status_room_status_status_value,
 )
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.stopped import Stopped
+
 
 T = TypeVar("T", bound="RoomStatus")
 
@@ -42,6 +46,7 @@ class RoomStatus:
             /v1/rooms/{id}/pre-queue` (role read),
             which the operator can publish, anybody can check the order.
         sha256 (None | str | Unset): SHA-256 of the list of their tickets, each with a line feed, in join order.
+        stopped (None | Stopped | Unset):
     """
 
     active: int
@@ -57,9 +62,12 @@ class RoomStatus:
     opens_at: datetime.datetime | None | Unset = UNSET
     seed: None | str | Unset = UNSET
     sha256: None | str | Unset = UNSET
+    stopped: None | Stopped | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.stopped import Stopped
+
         active = self.active
 
         at = self.at.isoformat()
@@ -108,6 +116,14 @@ class RoomStatus:
         else:
             sha256 = self.sha256
 
+        stopped: dict[str, Any] | None | Unset
+        if isinstance(self.stopped, Unset):
+            stopped = UNSET
+        elif isinstance(self.stopped, Stopped):
+            stopped = self.stopped.to_dict()
+        else:
+            stopped = self.stopped
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -132,11 +148,15 @@ class RoomStatus:
             field_dict["seed"] = seed
         if sha256 is not UNSET:
             field_dict["sha256"] = sha256
+        if stopped is not UNSET:
+            field_dict["stopped"] = stopped
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.stopped import Stopped
+
         d = dict(src_dict)
         active = d.pop("active")
 
@@ -207,6 +227,23 @@ class RoomStatus:
 
         sha256 = _parse_sha256(d.pop("sha256", UNSET))
 
+        def _parse_stopped(data: object) -> None | Stopped | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stopped_type_0 = Stopped.from_dict(data)
+
+                return stopped_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Stopped | Unset, data)
+
+        stopped = _parse_stopped(d.pop("stopped", UNSET))
+
         room_status = cls(
             active=active,
             at=at,
@@ -221,6 +258,7 @@ class RoomStatus:
             opens_at=opens_at,
             seed=seed,
             sha256=sha256,
+            stopped=stopped,
         )
 
         room_status.additional_properties = d
