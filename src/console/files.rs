@@ -14,7 +14,7 @@ use super::links;
 /// of the API act.
 const FILES: &[&[&str]] = &[
     &["payouts"],
-    &["payouts", "*"],
+    &["payouts", "*", "receipt"],
     &["entries"],
     &["audit"],
     &["reports", "daily"],

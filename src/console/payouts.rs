@@ -129,7 +129,8 @@ fn row(desk: &Desk, payout: &Payout) -> Markup {
 
 async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let receipt: Receipt = desk.get(&format!("/v1/payouts/{}", links::part(&id))).await?;
+    let payout: settle::Payout = desk.get(&format!("/v1/payouts/{}", links::part(&id))).await?;
+    let receipt = &payout.receipt;
     let title = words.tv(
         "receipt-title",
         [
@@ -147,13 +148,14 @@ async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
         key_id: &receipt.key_id,
         signature: &receipt.signature,
         text: &receipt.signed_text(),
-        json: &format!("/console/files/json/payouts/{}", links::part(&receipt.payout_id)),
+        json: &format!(
+            "/console/files/json/payouts/{}/receipt",
+            links::part(&receipt.payout_id)
+        ),
     };
-    let standing = settle::standing(&desk, &receipt).await;
-    let standing = standing.map_err(|problem| Failure::of_api(words, problem))?;
     let content = html! {
-        @if let Some(standing) = standing.filter(|standing| standing.state != "paid") { (settle::panel(&desk, &standing)) }
-        section.panel { h2 { (words.t("receipt")) } (facts(&desk, &receipt)) }
+        @if payout.state != "paid" { (settle::panel(&desk, &payout)) }
+        section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
         (signed.checked(&desk, |keys| receipt.verify(keys)).await)
     };
     Ok(desk.page(&page, &content))

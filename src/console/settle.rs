@@ -1,4 +1,4 @@
-//! The settlement desk: approve, settle, fail and void a payout, each after a look at what it changes.
+//! The settlement desk: approve, settle, fail and void a payout, and withdraw a request to void it, each after a look at what it changes.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
@@ -10,14 +10,15 @@ use jackpot_ui::money::money;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::action::{self, Action, Change, REASON};
-use super::answer::{ApiProblem, Jackpot, List};
+use super::answer::Jackpot;
 use super::desk::{Desk, Page, Posted, Section};
 use super::failure::Failure;
 use super::form::{Field, Form, Kind};
 use super::links;
+use super::list::wide;
 use crate::random;
 
 /// The field of the id that makes a repeat harmless.
@@ -32,14 +33,26 @@ pub fn routes(config: &mut ServiceConfig) {
         .route(path, web::post().to(post));
 }
 
-/// Where a payout is: what a list has beside its receipt.
+/// A payout: its receipt, where it is, and what was done with it.
 #[derive(Debug, Deserialize)]
-pub struct Standing {
-    payout_id: String,
+pub struct Payout {
+    #[serde(flatten)]
+    pub receipt: Receipt,
     pub state: String,
     approved_by: Option<String>,
     settlement: Option<Settlement>,
     void_receipt: Option<VoidReceipt>,
+    steps: Vec<Done>,
+}
+
+/// A step that was taken.
+#[derive(Debug, Deserialize)]
+struct Done {
+    state: String,
+    who: Option<String>,
+    owner: Option<String>,
+    at: String,
+    reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -62,10 +75,11 @@ enum Step {
     Settle,
     Fail,
     Void,
+    Withdraw,
 }
 
 impl Step {
-    const ALL: [Self; 4] = [Self::Approve, Self::Settle, Self::Fail, Self::Void];
+    const ALL: [Self; 5] = [Self::Approve, Self::Settle, Self::Fail, Self::Void, Self::Withdraw];
 
     fn name(self) -> &'static str {
         match self {
@@ -73,6 +87,7 @@ impl Step {
             Self::Settle => "settle",
             Self::Fail => "fail",
             Self::Void => "void",
+            Self::Withdraw => "withdraw",
         }
     }
 
@@ -82,18 +97,29 @@ impl Step {
             Self::Approve => desk.may_approve() && state == "held",
             Self::Settle | Self::Fail => desk.may_operate() && matches!(state, "due" | "failed"),
             Self::Void => desk.may_operate() && matches!(state, "held" | "due" | "failed" | "void-requested"),
+            Self::Withdraw => desk.may_operate() && state == "void-requested",
         }
     }
 
-    /// The state that it leads to.
-    fn leads_to(self, state: &str) -> &'static str {
+    /// The state that it leads to. A void by the owner who asked for it leads to nothing new, which only the answer tells.
+    fn leads_to(self, payout: &Payout) -> &str {
+        let state = payout.state.as_str();
         match self {
             Self::Approve => "due",
             Self::Settle => "settled",
             Self::Fail => "failed",
             Self::Void if state == "void-requested" => "void",
             Self::Void => "void-requested",
+            Self::Withdraw => payout.before_request(),
         }
+    }
+}
+
+impl Payout {
+    /// Where it was before the request to void it.
+    fn before_request(&self) -> &str {
+        let before = self.steps.iter().rev().find(|step| step.state != "void-requested");
+        before.map_or(&self.state, |step| &step.state)
     }
 }
 
@@ -108,49 +134,20 @@ pub fn badge(words: Words, state: &str) -> Markup {
     html! { span class=(class) { (words.t(&format!("payout-state-{state}"))) } }
 }
 
-/// Where the payout of a receipt is. The API has it in lists alone.
-///
-/// # Errors
-/// Its refusal.
-pub async fn standing(desk: &Desk, receipt: &Receipt) -> Result<Option<Standing>, ApiProblem> {
-    let mut query = vec![
-        ("jackpot_id", receipt.jackpot_id.as_str()),
-        ("player_id", receipt.player_id.as_str()),
-        ("from", receipt.paid_at.as_str()),
-        ("limit", "1000"),
-    ];
-    if desk.may_approve() {
-        query.push(("state", "held"));
-    }
-    let mut path = links::with_query("/v1/payouts", &query);
-    // The newest come first, so those of the same time are on the last page.
-    loop {
-        let list: List<Standing> = desk.ask(&path).await?;
-        let found = list.items.into_iter().find(|row| row.payout_id == receipt.payout_id);
-        match (found, &list.next_cursor) {
-            (None, Some(cursor)) => {
-                let next: Vec<_> = query.iter().copied().chain([("cursor", cursor.as_str())]).collect();
-                path = links::with_query("/v1/payouts", &next);
-            }
-            (found, _) => return Ok(found),
-        }
-    }
-}
-
 /// What is known of it, and what can be done.
-pub fn panel(desk: &Desk, standing: &Standing) -> Markup {
+pub fn panel(desk: &Desk, payout: &Payout) -> Markup {
     let words = desk.words;
-    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, &standing.state));
+    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, &payout.state));
     let steps: Vec<_> = steps.collect();
     let none = || words.t("none");
     html! {
         section.panel.stack {
             h2 { (words.t("define-settlements")) }
             dl.facts {
-                dt { (words.t("payout-state")) } dd { (badge(words, &standing.state)) }
-                dt { (words.t("payout-approved-by")) } dd { (standing.approved_by.clone().unwrap_or_else(none)) }
+                dt { (words.t("payout-state")) } dd { (badge(words, &payout.state)) }
+                dt { (words.t("payout-approved-by")) } dd { (payout.approved_by.clone().unwrap_or_else(none)) }
                 dt { (words.t("payout-settlement")) } dd {
-                    @match &standing.settlement {
+                    @match &payout.settlement {
                         Some(last) => {
                             span.id { (last.settlement_id) } " · " (time(&last.at)) " · "
                             (last.reference.as_ref().or(last.reason.as_ref()).map_or("", String::as_str))
@@ -158,29 +155,53 @@ pub fn panel(desk: &Desk, standing: &Standing) -> Markup {
                         None => (none()),
                     }
                 }
-                @if let Some(void) = &standing.void_receipt {
+                @if let Some(void) = &payout.void_receipt {
                     dt { (words.t("payout-voided-at")) } dd { (time(&void.voided_at)) }
                 }
             }
             @if !steps.is_empty() { div.row { @for step in steps {
                 @let class = if step == Step::Void { "button danger" } else { "button" };
-                a class=(class) href=(links::payout_step(&standing.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
+                a class=(class) href=(links::payout_step(&payout.receipt.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
             } } }
+            (wide(&words.t("payout-steps"), &history(words, &payout.steps)))
         }
     }
 }
 
+/// What was done with it, oldest first.
+fn history(words: Words, steps: &[Done]) -> Markup {
+    html! { table {
+        thead { tr {
+            th scope="col" { (words.t("payout-state")) }
+            th scope="col" { (words.t("audit-at")) }
+            th scope="col" { (words.t("audit-who")) }
+            th scope="col" { (words.t("payout-owner")) }
+            th scope="col" { (words.t("action-reason")) }
+        } }
+        tbody { @for step in steps { tr {
+            td { (badge(words, &step.state)) }
+            td { (time(&step.at)) }
+            td.id { (step.who.as_deref().unwrap_or("")) }
+            td.id { (step.owner.as_deref().unwrap_or("")) }
+            td { (step.reason.as_deref().unwrap_or("")) }
+        } } }
+    } }
+}
+
+/// What the answer to a step says.
+#[derive(Deserialize)]
+struct Answered {
+    state: String,
+}
+
 /// The payout and the step that a path names.
-async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Receipt, Standing), Failure> {
+async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Payout), Failure> {
     let no_page = || Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page");
     let step = Step::ALL
         .into_iter()
         .find(|step| step.name() == path.1)
         .ok_or_else(no_page)?;
-    let receipt: Receipt = desk.get(&api(&path.0)).await?;
-    let standing = standing(desk, &receipt).await;
-    let standing = standing.map_err(|problem| Failure::of_api(desk.words, problem))?;
-    Ok((step, receipt, standing.ok_or_else(no_page)?))
+    Ok((step, desk.get(&api(&path.0)).await?))
 }
 
 fn api(payout_id: &str) -> String {
@@ -188,47 +209,52 @@ fn api(payout_id: &str) -> String {
 }
 
 async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let (step, receipt, standing) = named(&desk, &path).await?;
+    let (step, payout) = named(&desk, &path).await?;
     let mut form = Form::default();
     let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
     let id = hex::encode(random::bytes::<8>().map_err(broken)?);
     form.set(ID, format!("console-{id}"));
     if step == Step::Settle {
         form.set(REFERENCE, "");
-        return Ok(ask(&desk, &receipt, &form));
+        return Ok(ask(&desk, &payout.receipt, &form));
     }
-    preview(&desk, (step, &receipt, &standing), &form).await
+    preview(&desk, (step, &payout), &form).await
 }
 
 async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
-    let (step, receipt, standing) = named(&desk, &path).await?;
+    let (step, payout) = named(&desk, &path).await?;
     if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
         form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));
-        return Ok(ask(&desk, &receipt, &form));
+        return Ok(ask(&desk, &payout.receipt, &form));
     }
     if action::is_confirmed(&form) {
         let reason = form.get(REASON);
         let body = match step {
-            Step::Approve | Step::Void => json!({ "reason": reason }),
+            Step::Approve | Step::Void | Step::Withdraw => json!({ "reason": reason }),
             Step::Settle => json!({ "settlement_id": form.get(ID), "reference": form.get(REFERENCE) }),
             Step::Fail => json!({ "settlement_id": form.get(ID), "reason": reason }),
         };
         // The event of a settlement has its reference alone.
         if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
             let call = format!("{}/{}", api(&path.0), step.name());
-            match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+            match desk.call::<Answered>(Method::POST, &call, Some(&body)).await {
                 // The payout is not held any more: an approver does not see it again.
                 Ok(_) if step == Step::Approve => return Ok(approved()),
-                Ok(_) => {
-                    let done = format!("done-payout-{}", step.leads_to(&standing.state));
-                    return Ok(action::done(&links::payout(&path.0), &done));
+                // The answer says where the payout is: who asked for a void does not do it.
+                Ok(answered) => {
+                    let state = if step == Step::Withdraw {
+                        "withdrawn"
+                    } else {
+                        &answered.state
+                    };
+                    return Ok(action::done(&links::payout(&path.0), &format!("done-payout-{state}")));
                 }
                 Err(problem) => form.refused_by(&problem, str::to_owned),
             }
         }
     }
-    preview(&desk, (step, &receipt, &standing), &form).await
+    preview(&desk, (step, &payout), &form).await
 }
 
 fn approved() -> HttpResponse {
@@ -281,17 +307,13 @@ fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
 }
 
 /// The step that shows what will change.
-async fn preview(
-    desk: &Desk,
-    (step, receipt, standing): (Step, &Receipt, &Standing),
-    form: &Form,
-) -> Result<HttpResponse, Failure> {
+async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> Result<HttpResponse, Failure> {
     let words = desk.words;
-    let after = step.leads_to(&standing.state);
+    let (receipt, after) = (&payout.receipt, step.leads_to(payout));
     let in_words = |state: &str| words.t(&format!("payout-state-{state}"));
     let mut changes = vec![Change {
         what: words.t("payout-state"),
-        before: in_words(&standing.state),
+        before: in_words(&payout.state),
         after: in_words(after),
     }];
     if after == "void" {
@@ -306,12 +328,13 @@ async fn preview(
     }
     let amount = money(words.0, i128::from(receipt.amount.get()), &receipt.currency);
     let about = [("amount", amount.into()), ("player", receipt.player_id.as_str().into())];
+    let effect = if step == Step::Withdraw { "withdrawn" } else { after };
     let back = links::payout(&receipt.payout_id);
     let action = Action {
         section: Section::Payouts,
         title: &words.t(&format!("payout-{}", step.name())),
         trail: &trail(words, receipt),
-        effects: &[words.tv(&format!("payout-effect-{after}"), about)],
+        effects: &[words.tv(&format!("payout-effect-{effect}"), about)],
         changes: &changes,
         button: &words.t(&format!("payout-{}", step.name())),
         is_final: matches!(after, "settled" | "void"),

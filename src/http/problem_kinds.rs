@@ -113,7 +113,12 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "payout-void-requested",
         "The payout is to be taken back",
-        "An owner asked to void it. It is neither approved nor settled any more; a second owner voids it.",
+        "An owner asked to void it. It is neither approved nor settled, until the request is withdrawn; a second owner voids it.",
+    ),
+    kind(
+        "payout-not-void-requested",
+        "Nobody asks to take the payout back",
+        "There is no request to void it, or it was withdrawn before. Nothing was done.",
     ),
     kind(
         "payout-void",

@@ -93,6 +93,7 @@ fn of_settlement(error: &SettlementError) -> Problem {
         SettlementError::Held(_) => (StatusCode::CONFLICT, "payout-held"),
         SettlementError::Settled(_) => (StatusCode::CONFLICT, "payout-settled"),
         SettlementError::VoidRequested(_) => (StatusCode::CONFLICT, "payout-void-requested"),
+        SettlementError::NotVoidRequested(_) => (StatusCode::CONFLICT, "payout-not-void-requested"),
         SettlementError::Void(_) => (StatusCode::CONFLICT, "payout-void"),
         SettlementError::Superseded(_) => (StatusCode::CONFLICT, "approval-superseded"),
         SettlementError::SameOwner { .. } => (StatusCode::FORBIDDEN, "same-owner"),

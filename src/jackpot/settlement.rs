@@ -1,4 +1,4 @@
-//! Settlement of payouts: approve, settle, fail and void (docs/decisions/0056).
+//! Settlement of payouts: approve, settle, fail, void and withdraw (docs/decisions/0056).
 //!
 //! The ledger says where a payout is. A call reads it, decides, and lets a script take the step if the ledger has the last
 //! one of this payout. Then it waits until the ledger has the step, and reads again: so a call ends only by what the ledger
@@ -22,6 +22,7 @@ use crate::ledger::queries::LedgerError;
 use crate::operator::Operator;
 use crate::sql::Sql;
 use crate::subject::engine::Tries;
+use crate::subject::kinds::JACKPOT;
 
 /// For how long a call waits until the ledger has its step.
 const WAIT: Duration = Duration::from_secs(5);
@@ -40,6 +41,8 @@ pub enum SettlementError {
     Settled(String),
     #[error("payout '{0}' is to be voided: another owner has asked for it")]
     VoidRequested(String),
+    #[error("payout '{0}' is not to be voided: nobody has asked for it, or the request was withdrawn")]
+    NotVoidRequested(String),
     #[error("payout '{0}' is void")]
     Void(String),
     #[error("settlement id '{0}' was used before in this jackpot, for another payout or with other content")]
@@ -64,10 +67,13 @@ pub enum Asked {
     Fail { settlement_id: Id, reason: String },
     /// Take it back.
     Void { reason: String },
+    /// Withdraw the request to take it back.
+    Withdraw { reason: String },
 }
 
 impl Asked {
-    fn wish(&self) -> Wish {
+    /// `first`: where the payout began.
+    fn wish(&self, first: State) -> Wish {
         let attempt = |ended, settlement_id: &Id, text: &str| {
             Wish::Report(Attempt {
                 ended,
@@ -84,22 +90,35 @@ impl Asked {
             } => attempt(Ended::Settled, settlement_id, reference),
             Self::Fail { settlement_id, reason } => attempt(Ended::Failed, settlement_id, reason),
             Self::Void { .. } => Wish::Void,
+            Self::Withdraw { .. } => Wish::Withdraw { first },
         }
     }
 
     fn settlement_id(&self) -> Option<&Id> {
         match self {
             Self::Settle { settlement_id, .. } | Self::Fail { settlement_id, .. } => Some(settlement_id),
-            Self::Approve { .. } | Self::Void { .. } => None,
+            Self::Approve { .. } | Self::Void { .. } | Self::Withdraw { .. } => None,
         }
     }
 
     fn reason(&self) -> &str {
         match self {
             Self::Settle { reference, .. } => reference,
-            Self::Approve { reason } | Self::Fail { reason, .. } | Self::Void { reason } => reason,
+            Self::Approve { reason }
+            | Self::Fail { reason, .. }
+            | Self::Void { reason }
+            | Self::Withdraw { reason } => reason,
         }
     }
+}
+
+/// A tracked payout.
+struct Payout {
+    standing: Standing,
+    /// Where it began.
+    first: State,
+    tier: Id,
+    amount: u64,
 }
 
 /// What the ledger has, all as of one event.
@@ -107,7 +126,7 @@ struct Looked {
     /// The number of that event.
     seen: u64,
     /// `None`: it is not tracked.
-    payout: Option<(Standing, Id, u64)>,
+    payout: Option<Payout>,
     /// The payout for which the settlement id was used, and how.
     used: Option<(String, Attempt)>,
 }
@@ -127,17 +146,17 @@ impl Operate {
             // Only after the jackpot was read. So all that comes between this look and the script is stale to the
             // script, or later than what was seen.
             let looked = look(sql, jackpot, payout_id, asked.settlement_id()).await?;
-            let Some((before, after, step)) = decide(&looked, payout_id, asked, by)? else {
+            let Some((payout, step, after)) = decide(&looked, payout_id, asked, by)? else {
                 return Ok(());
             };
             let settle = Settle {
                 payout_id,
                 seen: looked.seen,
                 step,
-                before: before.0,
+                before: payout.standing.state,
                 after: &after,
-                tier: &before.1,
-                amount: before.2,
+                tier: &payout.tier,
+                amount: payout.amount,
                 reason: asked.reason(),
                 by,
             };
@@ -162,6 +181,10 @@ impl Operate {
             if !wait(sql, jackpot, n, until).await {
                 let error = SettlementError::NotInLedger(payout_id.to_owned());
                 return Err(PlayError::from(error).into());
+            }
+            // A withdrawal that the ledger has leaves nothing by which a look knows it.
+            if step == Step::Withdraw && has_withdrawal(sql, (jackpot, payout_id), n, by).await? {
+                return Ok(());
             }
         }
     }
@@ -203,20 +226,18 @@ fn same_owner(by: &Operator, why: &'static str) -> PlayError {
     SettlementError::SameOwner { owner, why }.into()
 }
 
-/// The step to take: the state, tier and amount before it, and the payout after it. `None`: it is taken, or there is
-/// nothing to do.
-#[expect(clippy::type_complexity, reason = "read once, by the caller beside it")]
-fn decide(
-    looked: &Looked,
+/// The step to take, and the payout before and after it. `None`: it is taken, or there is nothing to do.
+fn decide<'a>(
+    looked: &'a Looked,
     payout_id: &str,
     asked: &Asked,
     by: &Operator,
-) -> Result<Option<((State, Id, u64), Standing, Step)>, PlayError> {
+) -> Result<Option<(&'a Payout, Step, Standing)>, PlayError> {
     let payout = || payout_id.to_owned();
-    let Some((standing, tier, amount)) = &looked.payout else {
+    let Some(before) = &looked.payout else {
         return Err(SettlementError::NotTracked(payout()).into());
     };
-    let wish = asked.wish();
+    let wish = asked.wish(before.first);
     if let (Some((used_by, attempt)), Wish::Report(wanted), Some(id)) = (&looked.used, &wish, asked.settlement_id()) {
         return if used_by == payout_id && attempt.is_same(wanted) {
             Ok(None)
@@ -224,17 +245,16 @@ fn decide(
             Err(SettlementError::IdReused(id.clone()).into())
         };
     }
-    let refusal = match standing.decide(&wish, (&by.who, &by.owner)) {
+    let refusal = match before.standing.decide(&wish, (&by.who, &by.owner)) {
         Ok(Decision::Stays) => return Ok(None),
-        Ok(Decision::Step(step, after)) => {
-            return Ok(Some(((standing.state, tier.clone(), *amount), after, step)));
-        }
+        Ok(Decision::Step(step, after)) => return Ok(Some((before, step, after))),
         Err(refusal) => refusal,
     };
     Err(match refusal {
         Refusal::Held => SettlementError::Held(payout()).into(),
         Refusal::Settled => SettlementError::Settled(payout()).into(),
         Refusal::VoidRequested => SettlementError::VoidRequested(payout()).into(),
+        Refusal::NotVoidRequested => SettlementError::NotVoidRequested(payout()).into(),
         Refusal::Void => SettlementError::Void(payout()).into(),
         Refusal::SameOwner => same_owner(by, "approved the payout"),
     })
@@ -242,7 +262,8 @@ fn decide(
 
 /// One statement, so that all is as of one event.
 async fn look(sql: &Sql, jackpot: &Id, payout_id: &str, settlement_id: Option<&Id>) -> Result<Looked, LedgerError> {
-    let text = "SELECT streams.n AS seen, p.payout_id AS payout_id, p.tier AS tier, p.amount AS amount, p.state AS state, \
+    let text = "SELECT streams.n AS seen, p.payout_id AS payout_id, p.tier AS tier, p.amount AS amount, \
+                p.first_state AS first_state, p.state AS state, \
                 p.approved_by AS approved_by, p.approver AS approver, p.attempt AS attempt, \
                 p.settlement_id AS settlement_id, p.attempt_text AS attempt_text, p.attempt_ms AS attempt_ms, \
                 p.asked AS asked, u.payout_id AS used_by, u.attempt AS used_as, u.attempt_text AS used_text FROM streams \
@@ -259,9 +280,13 @@ async fn look(sql: &Sql, jackpot: &Id, payout_id: &str, settlement_id: Option<&I
     let unreadable = |what: &str| LedgerError::Missing(format!("{what} of payout '{payout_id}'"));
     let payout = match row.try_get::<Option<String>, _>("payout_id")? {
         Some(_) => {
-            let (tier, amount): (String, i64) = (row.try_get("tier")?, row.try_get("amount")?);
-            let tier = Id::parse(&tier).map_err(|_| unreadable("the tier"))?;
-            Some((standing(&row)?, tier, amount.unsigned_abs()))
+            let (first, tier): (String, String) = (row.try_get("first_state")?, row.try_get("tier")?);
+            Some(Payout {
+                standing: standing(&row)?,
+                first: State::read(&first).ok_or_else(|| unreadable("the first state"))?,
+                tier: Id::parse(&tier).map_err(|_| unreadable("the tier"))?,
+                amount: row.try_get::<i64, _>("amount")?.unsigned_abs(),
+            })
         }
         None => None,
     };
@@ -283,6 +308,26 @@ async fn look(sql: &Sql, jackpot: &Id, payout_id: &str, settlement_id: Option<&I
         payout,
         used,
     })
+}
+
+/// Whether this event of the ledger is this very withdrawal.
+async fn has_withdrawal(
+    sql: &Sql,
+    (jackpot, payout_id): (&Id, &str),
+    n: u64,
+    by: &Operator,
+) -> Result<bool, LedgerError> {
+    let found = sqlx::query_scalar::<_, i64>(
+        "SELECT n FROM audit WHERE subject = $1 AND n = $2 AND target = $3 AND action = $4 AND who = $5 AND request_id = $6",
+    )
+    .bind(JACKPOT.subject(jackpot))
+    .bind(i64::try_from(n).unwrap_or(i64::MAX))
+    .bind(format!("{jackpot}/{payout_id}"))
+    .bind(Step::Withdraw.as_str())
+    .bind(by.who.clone())
+    .bind(by.request_id.clone())
+    .fetch_optional(sql.reader());
+    Ok(sql.reading(found).await?.is_some())
 }
 
 /// Waits until the ledger has this event; `false` when that takes too long.

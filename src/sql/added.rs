@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 18] = [
+pub const TABLES: [Added; 19] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -27,6 +27,7 @@ pub const TABLES: [Added; 18] = [
     TRANSFERS,
     REPORT_RUNS,
     PAYOUT_STATES,
+    PAYOUT_STEPS,
     SETTLEMENT_IDS,
     SUBSCRIPTIONS,
     SUBSCRIPTION_STREAMS,
@@ -324,6 +325,18 @@ pub const PAYOUT_STATES: Added = Added {
         ("void_key_id", true),
         ("void_signature", true),
     ],
+    is_copied: true,
+};
+
+/// The events that took a step of a tracked payout. The steps from before this table are in the audit log.
+pub const PAYOUT_STEPS: Added = Added {
+    name: "payout_steps",
+    create: "CREATE TABLE payout_steps (payout_id TEXT NOT NULL, n BIGINT NOT NULL, jackpot_id TEXT NOT NULL, \
+             PRIMARY KEY (payout_id, n)); \
+             INSERT INTO payout_steps (payout_id, n, jackpot_id) \
+             SELECT p.payout_id, a.n, p.jackpot_id FROM audit a JOIN payout_states p \
+             ON a.subject = p.jackpot_id AND a.target = p.jackpot_id || '/' || p.payout_id",
+    columns: &[("payout_id", true), ("n", false), ("jackpot_id", true)],
     is_copied: true,
 };
 

@@ -7,7 +7,7 @@ from jackpot_client import AuthenticatedClient, Client
 from jackpot_client.api.coupons import get_issue, issue_coupon, issue_in_bulk, put_coupon, void_issue
 from jackpot_client.api.entries import get_entry, make_entry, make_entry_batch, make_play
 from jackpot_client.api.jackpots import get_fairness, get_meter, pause_jackpot, put_jackpot, resume_jackpot
-from jackpot_client.api.ledger import get_keys, get_payout, list_audit, list_entries, list_payouts
+from jackpot_client.api.ledger import get_keys, get_payout, get_receipt, list_audit, list_entries, list_payouts
 from jackpot_client.api.rooms import get_ticket, join_room, leave_room, put_room
 from jackpot_client.models import (
     AlreadyIssuedIssueBody,
@@ -30,6 +30,7 @@ from jackpot_client.models import (
     ListedPayout,
     MeterNow,
     OddsTable,
+    Payout,
     PayoutRow,
     PlayAnswer,
     PlayBody,
@@ -125,7 +126,10 @@ def read(client, stranger, name, entry):
         lambda: (found := list_payouts.sync(client=client, jackpot_id=name)) and len(found.items) == 4 and found,
     )
     listed = expect(page.items[-1], ListedPayout, "list_payouts")
-    payout = expect(get_payout.sync(listed.payout_id, client=client), PayoutRow, "get_payout")
+    payout = expect(get_receipt.sync(listed.payout_id, client=client), PayoutRow, "get_receipt")
+    whole = expect(get_payout.sync(listed.payout_id, client=client), Payout, "get_payout").to_dict()
+    assert [step["state"] for step in whole.pop("steps")] == ["paid"]
+    assert whole == listed.to_dict()
     beside = {"source_id": None, "state": "paid", "approved_by": None, "settlement": None, "void_receipt": None}
     assert listed.to_dict() == payout.to_dict() | beside
     assert (payout.payout_id, payout.amount, page.next_cursor) == (entry.outcome.payout_id, 1, None)

@@ -256,7 +256,7 @@ export class Jackpot {
     for (;;) {
       try {
         return await this.verifyReceipt(
-          await this.call("get", "/v1/payouts/{payout_id}", { path: { payout_id: payoutId } }),
+          await this.call("get", "/v1/payouts/{payout_id}/receipt", { path: { payout_id: payoutId } }),
         );
       } catch (error) {
         const comes = error instanceof NotFound && error.code === "payout-not-found";

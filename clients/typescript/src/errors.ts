@@ -186,6 +186,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "payout-settled": Conflict,
   "payout-void": Conflict,
   "payout-void-requested": Conflict,
+  "payout-not-void-requested": Conflict,
   "approval-superseded": Conflict,
   "not-next": Conflict,
   "too-many-subscriptions": Conflict,

@@ -79,7 +79,7 @@ export async function readKeys(set: JwkSet): Promise<Keys> {
   return keys;
 }
 
-/** The receipt of `GET /v1/payouts/{payout_id}`, or of a row of `GET /v1/payouts`, if one of the keys signed it. */
+/** The receipt of `GET /v1/payouts/{payout_id}/receipt`, or of a row of `GET /v1/payouts`, if one of the keys signed it. */
 export async function verifyReceipt(document: object, keys: Keys): Promise<Receipt> {
   const members = Object.entries(document).filter(([name]) => !BESIDE_A_RECEIPT.includes(name));
   const signed: Record<string, unknown> = Object.fromEntries(members);

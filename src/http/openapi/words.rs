@@ -163,6 +163,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "fail",
             "void-request",
             "void",
+            "withdraw",
             "approve-limit",
             "rotate",
             "restore",
@@ -207,7 +208,7 @@ pub(super) fn roles(method: &str, operation: &str) -> &'static [&'static str] {
         "get_entry" | "get_issue" | "stream_issue" => &["play", "read"],
         "reverse_entry" => &["play", "operate"],
         "approve_payout" | "approve_limit" => &["approve"],
-        "list_payouts" | "get_payout" => &["read", "approve"],
+        "list_payouts" | "get_payout" | "get_receipt" => &["read", "approve"],
         _ if method == "get" => &["read"],
         _ => &["operate"],
     }

@@ -74,7 +74,7 @@ pub struct Api {
         adjustments::post, transfers::post, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         several::post,
-        batches::post, reversals::post, settlement::approve, settlement::settle, settlement::fail, settlement::void,
+        batches::post, reversals::post, settlement::approve, settlement::settle, settlement::fail, settlement::void, settlement::withdraw,
         settlement::approve_limit,
     ),
     tags((name = "jackpots", description = "Definitions, status, money"), (name = "entries", description = "Plays"))
@@ -147,6 +147,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/payouts/{payout_id}/settle", web::post().to(settlement::settle))
         .route("/v1/payouts/{payout_id}/fail", web::post().to(settlement::fail))
         .route("/v1/payouts/{payout_id}/void", web::post().to(settlement::void))
+        .route("/v1/payouts/{payout_id}/withdraw", web::post().to(settlement::withdraw))
         .route(
             "/v1/jackpots/{id}/approvals/{version}",
             web::post().to(settlement::approve_limit),

@@ -156,6 +156,26 @@ pub(crate) async fn void(
     step((&caller, &request_id), payout_id.as_str(), &api, asked).await
 }
 
+/// Withdraws the request to take a payout back: it is again where it was before.
+///
+/// The owner who asked may do it, and any other one with a key of the role `operate`.
+#[utoipa::path(post, path = "/v1/payouts/{payout_id}/withdraw", operation_id = "withdraw_void", tag = "ledger", security(("bearer" = [])), params(("payout_id" = String, Path)),
+    request_body(content = ReasonBody),
+    responses((status = 200, description = "The payout: `held`, `due` or `failed`", body = ListedPayout),
+        (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`not-tracked`, `payout-not-void-requested`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn withdraw(
+    auth::OperateFiltered(caller): auth::OperateFiltered,
+    PathOf(payout_id): Path,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    let reason = body.reason.into_string();
+    let asked = Asked::Withdraw { reason };
+    step((&caller, &request_id), payout_id.as_str(), &api, asked).await
+}
+
 /// The terms of payouts that are in force.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TermsBody {

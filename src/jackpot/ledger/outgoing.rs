@@ -38,6 +38,7 @@ const DUE: &str = "payout.due";
 const SETTLED: &str = "payout.settled";
 const FAILED: &str = "payout.failed";
 const VOID: &str = "payout.void";
+const WITHDRAWN: &str = "payout.withdrawn";
 const CYCLE_BEGAN: &str = "cycle.began";
 const CYCLE_ENDED: &str = "cycle.ended";
 const DEFINED: &str = "jackpot.defined";
@@ -59,6 +60,7 @@ impl Tells for Jackpots {
         SETTLED,
         FAILED,
         VOID,
+        WITHDRAWN,
         CYCLE_BEGAN,
         CYCLE_ENDED,
         DEFINED,
@@ -136,6 +138,7 @@ fn type_of(step: Step) -> Option<&'static str> {
         Step::Settle => Some(SETTLED),
         Step::Fail => Some(FAILED),
         Step::Void => Some(VOID),
+        Step::Withdraw => Some(WITHDRAWN),
         Step::VoidRequest => None,
     }
 }

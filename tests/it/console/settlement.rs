@@ -165,6 +165,19 @@ async fn a_void_needs_a_second_operator() {
         "void-requested",
         "the same person again"
     );
+    let back = format!("/console/payouts/{}/withdraw", payouts[1]);
+    let preview = eve.page(&back).await;
+    assert!(
+        preview.text().contains("State void requested held"),
+        "{}",
+        preview.text()
+    );
+    let done = eve.submit_on(&preview, &back, &[("reason", "no mistake")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text());
+    assert_eq!(state(&service, &payouts[1]).await, "held");
+    let shown = anna.page(&format!("/console/payouts/{}", payouts[1])).await;
+    assert!(shown.text().contains("no mistake"), "{}", shown.text());
+    anna.submit(&at, &[("reason", "a mistake"), ("confirmed", "yes")]).await;
     let preview = eve.page(&at).await;
     for text in ["State void requested void", "grand · Overflow €0.00 €5.00"] {
         assert!(preview.text().contains(text), "{text} in {}", preview.text());

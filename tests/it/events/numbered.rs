@@ -105,7 +105,7 @@ async fn everything_goes_out_numbered_without_a_gap(db: LedgerDb) {
     for one in &of_jackpot["payout.created"] {
         let data = &one.json()["data"];
         assert_eq!(data["event_id"], one.id, "a receipt names its own event");
-        let path = format!("/v1/payouts/{}", data["payout_id"].as_str().expect("an id"));
+        let path = format!("/v1/payouts/{}/receipt", data["payout_id"].as_str().expect("an id"));
         assert_eq!(service.get(&path).await.body, *data);
     }
     let of_coupon = dense(&by_subject["coupon:gift"]);

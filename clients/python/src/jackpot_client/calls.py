@@ -41,7 +41,7 @@ from .generated.api.jackpots import transfer_jackpot as _transfer_jackpot
 from .generated.api.ledger import get_daily_report as _get_daily_report
 from .generated.api.ledger import get_keys as _get_keys
 from .generated.api.ledger import get_ledger_head as _get_ledger_head
-from .generated.api.ledger import get_payout as _get_payout
+from .generated.api.ledger import get_receipt as _get_receipt
 from .generated.api.ledger import list_entries as _list_entries
 from .generated.api.ledger import list_payouts as _list_payouts
 from .generated.api.ledger import list_transfers as _list_transfers
@@ -348,7 +348,7 @@ def get_receipt(session: Session, payout_id: str, *, wait_s: float = 0.0) -> Ste
     until = session.clock() + wait_s
     while True:
         try:
-            document: dict[str, Any] = yield from ask(session, _get_payout._get_kwargs(payout_id), dict)
+            document: dict[str, Any] = yield from ask(session, _get_receipt._get_kwargs(payout_id), dict)
             break
         except NotFound as error:
             if error.code != "payout-not-found" or session.clock() >= until:

@@ -201,6 +201,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "payout-settled",
         "payout-void",
         "payout-void-requested",
+        "payout-not-void-requested",
         "approval-superseded",
         "not-next",
         "too-many-subscriptions",

@@ -122,17 +122,20 @@ pub enum Step {
     VoidRequest,
     /// The second one did.
     Void,
+    /// The request to take it back was withdrawn.
+    Withdraw,
 }
 
 named!(
     Step,
     "[%l-]+",
-    "`approve`, `settle`, `fail`, `void-request` or `void`",
+    "`approve`, `settle`, `fail`, `void-request`, `void` or `withdraw`",
     Self::Approve = "approve",
     Self::Settle = "settle",
     Self::Fail = "fail",
     Self::VoidRequest = "void-request",
     Self::Void = "void",
+    Self::Withdraw = "withdraw",
 );
 
 /// How an attempt to settle ended.
@@ -195,6 +198,11 @@ pub enum Wish {
     Report(Attempt),
     /// Take it back.
     Void,
+    /// Withdraw the request to take it back.
+    Withdraw {
+        /// Where the payout began.
+        first: State,
+    },
 }
 
 /// What follows from a wish.
@@ -215,6 +223,8 @@ pub enum Refusal {
     Settled,
     /// Somebody asked to take it back.
     VoidRequested,
+    /// Nobody asks to take it back.
+    NotVoidRequested,
     /// It was taken back.
     Void,
     /// Who approved it does not settle it.
@@ -240,6 +250,7 @@ impl Standing {
             Wish::Approve => self.approve(key, owner),
             Wish::Report(attempt) => self.report(attempt, owner),
             Wish::Void => self.void(owner),
+            Wish::Withdraw { first } => self.withdraw(*first),
         }
     }
 
@@ -305,6 +316,24 @@ impl Standing {
                 Ok(Decision::Step(Step::VoidRequest, after))
             }
         }
+    }
+
+    /// Back to where it was before the request, which its other fields tell.
+    fn withdraw(&self, first: State) -> Result<Decision, Refusal> {
+        if self.state != State::VoidRequested {
+            return Err(Refusal::NotVoidRequested);
+        }
+        let state = match (&self.attempt, &self.approved) {
+            (Some(_), _) => State::Failed,
+            (None, Some(_)) => State::Due,
+            (None, None) => first,
+        };
+        let after = Self {
+            state,
+            asked: None,
+            ..self.clone()
+        };
+        Ok(Decision::Step(Step::Withdraw, after))
     }
 }
 

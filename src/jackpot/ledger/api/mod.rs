@@ -19,6 +19,7 @@ use crate::jackpot::ledger::queries::payouts::ListedPayout;
     paths(
         payouts::list,
         payouts::get,
+        payouts::receipt,
         entries::list,
         postings::list,
         transfers::list,
@@ -34,6 +35,10 @@ pub fn routes(config: &mut ServiceConfig) {
     config
         .route("/v1/payouts", crate::http::get().to(payouts::list))
         .route("/v1/payouts/{payout_id}", crate::http::get().to(payouts::get))
+        .route(
+            "/v1/payouts/{payout_id}/receipt",
+            crate::http::get().to(payouts::receipt),
+        )
         .route("/v1/reports/daily", crate::http::get().to(daily::get))
         .route("/v1/entries", crate::http::get().to(entries::list))
         .route("/v1/jackpots/{id}/transfers", crate::http::get().to(transfers::list))

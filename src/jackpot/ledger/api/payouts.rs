@@ -12,7 +12,7 @@ use crate::http::auth::Role;
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::jackpot::ledger::queries::payouts::{
-    ListedPayout, MAX_PAYOUT_ID_CHARS, PayoutFilters, PayoutRow, PayoutState,
+    ListedPayout, MAX_PAYOUT_ID_CHARS, Payout, PayoutFilters, PayoutRow, PayoutState,
 };
 use crate::ledger::api::Api;
 use crate::ledger::api::answer::answer;
@@ -94,26 +94,45 @@ pub async fn list(
     answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
 }
 
-/// The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+/// A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 #[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
     params(("payout_id" = String, Path)),
-    responses((status = 200, description = "The receipt", body = PayoutRow),
+    responses((status = 200, description = "The payout", body = Payout),
         (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub async fn get(
     auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
     PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
-    let payout = api.queries.payout(payout_id.as_str()).await?;
+    let payout = shown(&caller, &api, payout_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(payout))
+}
+
+/// The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
+#[utoipa::path(get, path = "/v1/payouts/{payout_id}/receipt", operation_id = "get_receipt", tag = "ledger", security(("bearer" = [])),
+    params(("payout_id" = String, Path)),
+    responses((status = 200, description = "The receipt", body = PayoutRow),
+        (status = 404, description = "`payout-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn receipt(
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
+    PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let payout = shown(&caller, &api, payout_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(payout.payout.receipt))
+}
+
+/// The payout, if the caller may see it.
+async fn shown(caller: &auth::Caller, api: &Api, payout_id: &str) -> Result<Payout, Problem> {
+    let payout = api.queries.whole_payout(payout_id).await?;
     // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
-    if !caller.may_see(JACKPOT, &payout.jackpot_id) {
+    if !caller.may_see(JACKPOT, &payout.payout.receipt.jackpot_id) {
         return Err(LedgerError::PayoutNotFound.into());
     }
-    if caller.role() == Role::Approve && api.queries.listed_payout(&payout.payout_id).await?.state != PayoutState::Held
-    {
+    if caller.role() == Role::Approve && payout.payout.state != PayoutState::Held {
         return Err(held_alone());
     }
-    Ok(HttpResponse::Ok().json(payout))
+    Ok(payout)
 }
 
 /// Refuses what a key with the role `approve` may not read.

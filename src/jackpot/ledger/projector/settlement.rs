@@ -1,4 +1,4 @@
-//! Writes where tracked payouts are: a row with the payout, and its steps.
+//! Writes where tracked payouts are: a row with the payout, and the events of its steps.
 
 use jackpot_core::jackpot::settlement::Step;
 
@@ -143,6 +143,13 @@ async fn step(tx: &mut Tx<'_>, batch: &Batch<Jackpots>, row: &StepRow) -> Result
     .bind(step.tier.as_str())
     .bind(int(step.amount));
     let is_set = set.execute(&mut **tx).await?.rows_affected() == 1;
+    if is_set {
+        let add = sqlx::query("INSERT INTO payout_steps (payout_id, n, jackpot_id) VALUES ($1, $2, $3)")
+            .bind(&*step.payout_id)
+            .bind(int(*n))
+            .bind(batch.id.as_str());
+        add.execute(&mut **tx).await?;
+    }
     if *is_carried {
         return carry_id(tx, batch, row, is_set).await;
     }

@@ -15,10 +15,16 @@ use sqlx::any::AnyRow;
 use utoipa::ToSchema;
 
 use super::sources::{Listed, matching};
+use crate::jackpot::ledger::carried::Carried;
+use crate::jackpot::ledger::event::PayoutStep;
 use crate::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
 use crate::ledger::queries::scans::Scans;
 use crate::ledger::queries::{Between, Key, LedgerError, Listing, Queries, Value};
+use crate::ledger::skipped;
 use crate::sql::Sql;
+
+/// Most steps of an answer: an operator may report a failure again and again.
+const MAX_STEPS: i64 = 1_000;
 
 /// Longest payout id, in characters: longer ids are not ours.
 pub const MAX_PAYOUT_ID_CHARS: usize = 200;
@@ -88,6 +94,34 @@ pub struct ListedPayout {
     pub settlement: Option<SettlementBody>,
     /// Signed when it was taken back; null before.
     pub void_receipt: Option<VoidReceipt>,
+}
+
+/// A payout as lists show it, with all that was done with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Payout {
+    #[serde(flatten)]
+    pub payout: ListedPayout,
+    /// Oldest first: the claim, then each step. Of more than 1,000 steps it has the last 1,000.
+    pub steps: Vec<PayoutStepRow>,
+}
+
+/// What was done with a payout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PayoutStepRow {
+    /// Where the payout was then.
+    pub state: PayoutState,
+    /// Name of the key; null for the claim.
+    #[schema(example = "approve-of-bob")]
+    pub who: Option<String>,
+    /// Owner of the key; null for the claim.
+    #[schema(example = "bob")]
+    pub owner: Option<String>,
+    /// RFC 3339.
+    #[schema(example = "2026-11-22T09:00:00.123Z")]
+    pub at: String,
+    /// Why; of a settlement its reference; null for the claim.
+    #[schema(example = "looks right")]
+    pub reason: Option<String>,
 }
 
 /// Where a payout is.
@@ -209,7 +243,7 @@ const SELECT_OF_STATE: &str =
     "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount, state";
 
 /// The columns of `payout_states` that a row shows.
-const SELECT_STANDING: &str = "payout_id, jackpot_id, tier, amount, state, approved_by, approver, attempt, \
+const SELECT_STANDING: &str = "payout_id, jackpot_id, tier, amount, first_state, state, state_n, approved_by, approver, attempt, \
                                           settlement_id, attempt_text, attempt_ms, asked, voided_ms, void_key_id, \
                                           void_signature";
 
@@ -394,6 +428,41 @@ impl Queries {
 
     /// One payout as lists have it.
     pub async fn listed_payout(&self, payout_id: &str) -> Result<ListedPayout, LedgerError> {
+        Ok(self.payout_and_state(payout_id).await?.0)
+    }
+
+    /// One payout with its steps.
+    pub async fn whole_payout(&self, payout_id: &str) -> Result<Payout, LedgerError> {
+        let (payout, state) = self.payout_and_state(payout_id).await?;
+        let mut steps = vec![PayoutStepRow {
+            state: PayoutState::Paid,
+            who: None,
+            owner: None,
+            at: payout.receipt.paid_at.clone(),
+            reason: None,
+        }];
+        if let Some(row) = state {
+            let first: String = row.try_get("first_state")?;
+            let unreadable = || LedgerError::Missing(format!("a readable first state of payout '{payout_id}'"));
+            steps[0].state = State::read(&first).ok_or_else(unreadable)?.into();
+            steps.extend(self.steps_of(&payout.receipt, row.try_get("state_n")?).await?);
+        }
+        Ok(Payout { payout, steps })
+    }
+
+    /// The steps of a tracked payout up to the event `last`, which its row shows.
+    async fn steps_of(&self, of: &PayoutRow, last: i64) -> Result<Vec<PayoutStepRow>, LedgerError> {
+        let select = sqlx::query(
+            "SELECT e.at_ms AS at_ms, e.body AS body FROM payout_steps s \
+             JOIN events e ON e.kind = 'jackpot' AND e.id = s.jackpot_id AND e.n = s.n \
+             WHERE s.payout_id = $1 AND s.n <= $2 ORDER BY s.n DESC LIMIT $3",
+        );
+        let select = select.bind(of.payout_id.clone()).bind(last).bind(MAX_STEPS);
+        let rows = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
+        rows.iter().rev().map(|row| step_row(row, of)).collect()
+    }
+
+    async fn payout_and_state(&self, payout_id: &str) -> Result<(ListedPayout, Option<AnyRow>), LedgerError> {
         let receipt = self.payout(payout_id).await?;
         let ids = [receipt.payout_id.clone()];
         let (sources, states) = (
@@ -401,9 +470,9 @@ impl Queries {
             self.beside("payout_states", SELECT_STANDING, &ids),
         );
         let sources = self.sql.reading(sources).await?;
-        let states = self.sql.reading(states).await?;
+        let state = self.sql.reading(states).await?.pop();
         let source_id = sources.first().map(|row| row.try_get("source_id")).transpose()?;
-        listed(source_id, states.first(), receipt)
+        Ok((listed(source_id, state.as_ref(), receipt)?, state))
     }
 
     /// One payout.
@@ -413,6 +482,28 @@ impl Queries {
         let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
         Ok(read(&row.ok_or(LedgerError::PayoutNotFound)?)?)
     }
+}
+
+/// The step of an event, which may be one that was skipped.
+fn step_row(row: &AnyRow, of: &PayoutRow) -> Result<PayoutStepRow, LedgerError> {
+    let unreadable = || LedgerError::Missing(format!("a readable step of payout '{}'", of.payout_id));
+    let body: String = row.try_get("body")?;
+    let mut fields: BTreeMap<String, String> = serde_json::from_str(&body).map_err(|_| unreadable())?;
+    if let Some(carried) = fields
+        .get("carried")
+        .filter(|_| fields.get("type").is_some_and(|kind| kind == skipped::TYPE))
+    {
+        let carried: Carried = serde_json::from_str(carried).map_err(|_| unreadable())?;
+        fields = carried.step.ok_or_else(unreadable)?;
+    }
+    let step = PayoutStep::of_fields(&(&fields).into()).ok_or_else(unreadable)?;
+    Ok(PayoutStepRow {
+        state: step.after.into(),
+        who: fields.remove("who"),
+        owner: Some(step.owner),
+        at: rfc3339(row.try_get("at_ms")?),
+        reason: fields.remove("reason"),
+    })
 }
 
 /// A receipt with what is beside it. `state`: its row in `payout_states`.

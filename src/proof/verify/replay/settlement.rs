@@ -25,6 +25,7 @@ pub(super) struct Settling {
 /// A tracked payout.
 struct Tracked {
     standing: Standing,
+    first: State,
     tier: Id,
     amount: u64,
 }
@@ -36,6 +37,7 @@ impl Settling {
         if let Some(state) = State::at_claim(&terms, amount) {
             let tracked = Tracked {
                 standing: Standing::new(state),
+                first: state,
                 tier: tier.clone(),
                 amount,
             };
@@ -108,7 +110,7 @@ impl Replay {
         let ended = match step.step {
             Step::Settle => Some(Ended::Settled),
             Step::Fail => Some(Ended::Failed),
-            Step::Approve | Step::VoidRequest | Step::Void => None,
+            Step::Approve | Step::VoidRequest | Step::Void | Step::Withdraw => None,
         };
         let wish = match (step.step, ended) {
             (Step::Approve, _) => Wish::Approve,
@@ -118,6 +120,7 @@ impl Replay {
                 text: step.text.clone(),
                 at_ms: event.at_ms,
             }),
+            (Step::Withdraw, _) => Wish::Withdraw { first: tracked.first },
             _ => Wish::Void,
         };
         // The key's name is in a field that the event has for the audit log alone.

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use jackpot::http::problem::Problem;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::ledger::postings;
-use jackpot::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutState};
+use jackpot::jackpot::ledger::queries::payouts::{ListedPayout, PayoutFilters, PayoutState, PayoutStepRow};
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::scripts::{Approval, Settle, Stepped, settle};
 use jackpot::jackpot::settlement::Asked;
@@ -33,6 +33,8 @@ use crate::support::wait::eventually;
 
 on_both_databases!(
     every_step_reaches_its_row_and_the_books_balance,
+    a_request_to_void_is_withdrawn,
+    a_withdrawal_answers_its_own_caller_alone,
     of_two_steps_at_once_one_is_taken,
     a_repeat_after_any_lost_reply_changes_nothing,
     a_step_that_redis_lost_never_was,
@@ -79,6 +81,11 @@ fn failed(settlement_id: &str) -> Asked {
 fn void() -> Asked {
     let reason = "a mistake".to_owned();
     Asked::Void { reason }
+}
+
+fn withdraw() -> Asked {
+    let reason = "no mistake".to_owned();
+    Asked::Withdraw { reason }
 }
 
 /// A tracked jackpot with a ledger. Rank 3 pays 7, which is due; rank 4 pays 40, which is held.
@@ -184,6 +191,20 @@ impl Desk {
     async fn row(&self, payout_id: &str) -> ListedPayout {
         let queries = Queries::new(self.ledger.ledger.sql.clone(), 7);
         queries.listed_payout(payout_id).await.expect("a payout")
+    }
+
+    /// The steps of a payout: state, owner and reason.
+    async fn steps(&self, payout_id: &str) -> Vec<String> {
+        let queries = Queries::new(self.ledger.ledger.sql.clone(), 7);
+        let whole = queries.whole_payout(payout_id).await.expect("a payout");
+        assert_eq!(whole.payout, self.row(payout_id).await);
+        let text = |step: PayoutStepRow| {
+            let [owner, reason] = [step.owner, step.reason].map(Option::unwrap_or_default);
+            format!("{} {owner} {reason}", step.state.as_str())
+                .trim_end()
+                .to_owned()
+        };
+        whole.steps.into_iter().map(text).collect()
     }
 
     async fn listed(&self, state: PayoutState) -> Vec<String> {
@@ -321,6 +342,101 @@ async fn every_step_reaches_its_row_and_the_books_balance(db: LedgerDb) {
         steps,
         ["void-request: held void-requested", "void: void-requested void"]
     );
+    desk.assert_whole().await;
+    desk.assert_verified().await;
+}
+
+async fn a_request_to_void_is_withdrawn(db: LedgerDb) {
+    let desk = Desk::with(db).await;
+    let won = desk.win("e", &[4, 3]).await;
+    let [held, due] = &won[..] else { panic!("{won:?}") };
+    let code = Err("payout-not-void-requested");
+    assert_eq!(desk.act(held, &withdraw(), "anna").await, code);
+    let before = desk.row(held).await;
+    desk.done(held, &void(), "anna").await;
+    assert_eq!(desk.done(held, &withdraw(), "anna").await, before, "by who asked");
+    assert_eq!(desk.act(held, &withdraw(), "anna").await, code, "once");
+    assert_eq!(desk.act(held, &settled("s0"), "eve").await, Err("payout-held"));
+    desk.done(held, &void(), "anna").await;
+    desk.done(held, &void(), "anna").await;
+    desk.ledger.wipe().await;
+    desk.ledger.heal().await;
+    assert_eq!(desk.done(held, &withdraw(), "bob").await, before, "by another one");
+    desk.done(held, &approve(), "bob").await;
+    desk.done(held, &approve(), "bob").await;
+    let failing = desk.done(held, &failed("f1"), "eve").await;
+    desk.done(held, &void(), "eve").await;
+    assert_eq!(desk.done(held, &withdraw(), "eve").await, failing);
+    desk.done(held, &settled("s1"), "eve").await;
+    desk.done(held, &settled("s1"), "eve").await;
+    assert_eq!(desk.act(held, &withdraw(), "eve").await, code);
+    assert_eq!(
+        desk.steps(held).await,
+        [
+            "held",
+            "void-requested anna a mistake",
+            "held anna no mistake",
+            "void-requested anna a mistake",
+            "held bob no mistake",
+            "due bob looks right",
+            "failed eve account closed",
+            "void-requested eve a mistake",
+            "failed eve no mistake",
+            "settled eve bank 1",
+        ]
+    );
+    desk.done(due, &void(), "anna").await;
+    desk.done(due, &withdraw(), "bob").await;
+    desk.done(due, &void(), "bob").await;
+    assert_eq!(
+        desk.done(due, &void(), "anna").await.state,
+        PayoutState::Void,
+        "two owners"
+    );
+    assert_eq!(desk.act(due, &withdraw(), "bob").await, code);
+    let audited = desk.audited(due).await;
+    assert_eq!(
+        audited[1],
+        ["withdraw", "void-requested", "due"].map(str::to_owned).into()
+    );
+    desk.assert_whole().await;
+    desk.assert_verified().await;
+    let mut story = exported(&desk.ledger).await;
+    let n = story.all(|body| body.contains("\"step\":\"withdraw\""))[0];
+    story.edit(n, |fields| _ = fields.insert("after".to_owned(), "due".to_owned()));
+    story.close();
+    names(&story.verify(), &Place::Event(n), "it can't withdraw by 'anna'");
+}
+
+/// A second request may follow before the caller of a withdrawal looks again: it must not take that one back, too.
+async fn a_withdrawal_answers_its_own_caller_alone(db: LedgerDb) {
+    let desk = Desk::with(db).await;
+    let won = desk.win("e", &[3, 3]).await;
+    let instances = [desk.operate(), desk.operate()];
+    for round in 0..4 {
+        let payout_id = &won[0];
+        desk.done(payout_id, &void(), "anna").await;
+        let back = withdraw();
+        let asking = ["anna", "bob"].iter().zip(&instances);
+        let asking = asking.map(|(owner, operate)| desk.ask(operate, payout_id, &back, owner));
+        let answers = Box::pin(desk.projecting(join_all(asking))).await;
+        let done = answers.iter().filter(|answer| answer.is_ok()).count();
+        assert_eq!(done, 1, "{answers:?}");
+        assert_eq!(
+            desk.audited(payout_id).await.len(),
+            2 * (round + 1),
+            "one event for each step"
+        );
+    }
+    desk.done(&won[1], &void(), "anna").await;
+    desk.die(&won[1], &withdraw(), "anna").await;
+    let again = desk.act(&won[1], &withdraw(), "anna").await;
+    assert_eq!(
+        again,
+        Err("payout-not-void-requested"),
+        "a caller that died looks at the state"
+    );
+    assert_eq!(desk.row(&won[1]).await.state, PayoutState::Due);
     desk.assert_whole().await;
     desk.assert_verified().await;
 }

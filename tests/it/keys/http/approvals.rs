@@ -53,6 +53,7 @@ async fn an_approve_key_reads_held_payouts_alone_and_approves_them() {
     let receipt = format!("/v1/payouts/{payout_id}");
     assert_eq!(get("/v1/payouts?state=held").await.0, 200);
     assert_eq!(get(&receipt).await.0, 200);
+    assert_eq!(get(&format!("{receipt}/receipt")).await.0, 200);
     let held = bob.get("/v1/payouts?state=held").await;
     assert_eq!(held["items"][0]["payout_id"], payout_id.as_str());
     let refused = (403, "forbidden".to_owned());

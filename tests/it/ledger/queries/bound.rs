@@ -224,15 +224,17 @@ async fn another_subject_named_is_refused(db: LedgerDb) {
     assert_eq!(books.get("/v1/payouts?jackpot_id=spring").await.0, 200);
     assert_eq!(books.get("/v1/payouts/spring-1").await.0, 200);
     // The same answer as for a payout that does not exist.
-    let (other, none) = (
-        books.get("/v1/payouts/winter-1").await,
-        books.get("/v1/payouts/winter-2").await,
-    );
-    assert_eq!(
-        (other.0, &other.1["code"], &other.1["detail"]),
-        (none.0, &none.1["code"], &none.1["detail"])
-    );
-    assert_eq!(other.0, 404);
+    for tail in ["", "/receipt"] {
+        let (other, none) = (
+            books.get(&format!("/v1/payouts/winter-1{tail}")).await,
+            books.get(&format!("/v1/payouts/winter-2{tail}")).await,
+        );
+        assert_eq!(
+            (other.0, &other.1["code"], &other.1["detail"]),
+            (none.0, &none.1["code"], &none.1["detail"])
+        );
+        assert_eq!(other.0, 404);
+    }
 }
 
 async fn only_own_mismatches_are_a_problem(db: LedgerDb) {

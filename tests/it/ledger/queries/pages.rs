@@ -68,7 +68,10 @@ async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
     }
     listed["state"] = json!("paid");
     assert_eq!(page["items"][0], listed);
-    assert_eq!(books.get("/v1/payouts/spring-120").await, (200, expected));
+    assert_eq!(books.get("/v1/payouts/spring-120/receipt").await, (200, expected));
+    let step = json!({"state": "paid", "who": null, "owner": null, "at": "2025-11-21T00:02:00.000Z", "reason": null});
+    listed["steps"] = json!([step]);
+    assert_eq!(books.get("/v1/payouts/spring-120").await, (200, listed));
     for unknown in ["spring-121", "%27"] {
         let (status, body) = books.get(&format!("/v1/payouts/{unknown}")).await;
         assert_eq!((status, &body["code"]), (404, &json!("payout-not-found")), "{unknown}");

@@ -91,6 +91,42 @@ fn a_step_keeps_what_was_before_it() {
 }
 
 #[test]
+fn a_withdrawn_request_leads_back_to_the_state_before_it() {
+    let back = |standing: &Standing, first, by| {
+        let Ok(Decision::Step(Step::VoidRequest, asked)) = standing.decide(&Wish::Void, ANNA) else {
+            panic!("a void is asked for");
+        };
+        match asked.decide(&Wish::Withdraw { first }, by) {
+            Ok(Decision::Step(Step::Withdraw, after)) => after,
+            other => panic!("{other:?}"),
+        }
+    };
+    let failed = Standing {
+        attempt: Some(Attempt {
+            ended: Ended::Failed,
+            settlement_id: "s1".to_owned(),
+            text: "no account".to_owned(),
+            at_ms: 0,
+        }),
+        ..in_state(State::Failed, true)
+    };
+    for (standing, first) in [
+        (Standing::new(State::Held), State::Held),
+        (Standing::new(State::Due), State::Due),
+        (in_state(State::Due, true), State::Held),
+        (failed, State::Held),
+    ] {
+        for by in [ANNA, BOB] {
+            assert_eq!(back(&standing, first, by), standing);
+        }
+    }
+    for state in [State::Held, State::Due, State::Failed, State::Settled, State::Void] {
+        let told = told(&in_state(state, false), &Wish::Withdraw { first: State::Due }, ANNA);
+        assert_eq!(told, "NotVoidRequested", "{state:?}");
+    }
+}
+
+#[test]
 fn the_limit_itself_is_held() {
     let minor = |amount| Minor::try_from(amount).expect("an amount");
     let at = |settlement, limit: Option<u64>| {
