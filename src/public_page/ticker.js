@@ -9,6 +9,7 @@
   // Tries without an answer until the number is old, and until it goes: two minutes.
   const STALE_AFTER = 4;
   const LOST_AFTER = 10;
+  const SILENT_MS = 15000;
   const here = document.currentScript && document.currentScript.src;
 
   // One stream for all tickers of a jackpot.
@@ -46,22 +47,30 @@
         this.take(JSON.parse(event.data));
       });
       // The browser gives up on a refusal, and tries too often otherwise.
-      source.onerror = () => {
-        if (this.source !== source) return;
-        this.close();
-        this.failures += 1;
-        this.missed += 1;
-        const pause = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.failures - 1)) * (0.5 + Math.random() / 2);
-        this.timer = setTimeout(() => this.open(), pause);
-        this.poll();
-        if (this.missed === STALE_AFTER) this.mark(true);
-        if (this.missed === LOST_AFTER) this.lose();
-      };
-      if (!this.currency && [...this.tickers].some((ticker) => !ticker.hasAttribute("currency"))) this.learn();
+      source.onerror = () => this.source === source && this.fail();
+      this.listen();
+    }
+
+    // An open stream may bring nothing: a proxy holds it back, or it was lost without a word.
+    listen() {
+      clearTimeout(this.silence);
+      this.silence = setTimeout(() => this.poll(), SILENT_MS);
+    }
+
+    fail() {
+      this.close();
+      this.failures += 1;
+      this.missed += 1;
+      const pause = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.failures - 1)) * (0.5 + Math.random() / 2);
+      this.timer = setTimeout(() => this.open(), pause);
+      this.poll();
+      if (this.missed === STALE_AFTER) this.mark(true);
+      if (this.missed === LOST_AFTER) this.lose();
     }
 
     close() {
       clearTimeout(this.timer);
+      clearTimeout(this.silence);
       if (this.source) this.source.close();
       this.source = null;
       this.at = 0;
@@ -71,33 +80,21 @@
       for (const ticker of this.tickers) ticker.toggleAttribute("stale", stale);
     }
 
-    // Where streams do not get through, a reading between two tries.
+    // Where streams do not get through, a reading between two tries. Where one is silent, it may be lost.
     async poll() {
+      const source = this.source;
       try {
         const answer = await fetch(`${this.url}/meter`, { credentials: "omit" });
-        if (answer.ok) this.take(await answer.json());
-        else if (answer.status === 401) this.lose();
+        if (answer.ok) return this.take(await answer.json());
+        if (answer.status === 401) this.lose();
       } catch {
         // The next try may find the service again.
       }
-    }
-
-    // The currency is in the definition, which the meter names.
-    async learn() {
-      try {
-        const meter = await fetch(`${this.url}/meter`, { credentials: "omit" });
-        const version = /definitions\/(\d+)>/.exec(meter.headers.get("Link") || "");
-        if (!version) return;
-        const answer = await fetch(`${this.url}/definitions/${version[1]}`, { credentials: "omit" });
-        if (!answer.ok) return;
-        this.currency = (await answer.json()).currency;
-        for (const ticker of this.tickers) ticker.draw();
-      } catch {
-        // Tickers show plain numbers until the stream opens again.
-      }
+      if (source && this.source === source) this.fail();
     }
 
     take(meter) {
+      if (this.source) this.listen();
       const now = performance.now();
       if (this.at) this.pace = 0.6 * this.pace + 0.4 * Math.min(PACE_MS[1], Math.max(PACE_MS[0], now - this.at));
       this.at = now;
@@ -131,11 +128,9 @@
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
   // Writes amounts in minor units. A code that is no currency, such as a game's own points, stands after the number.
-  function writer(locale, currency, wanted) {
+  function writer(locale, currency, digits) {
     const known = currency && (!Intl.supportedValuesOf || Intl.supportedValuesOf("currency").includes(currency));
     const options = known ? { style: "currency", currency } : {};
-    const own = known ? new Intl.NumberFormat("en", options).resolvedOptions().maximumFractionDigits : 0;
-    const digits = wanted === null ? own : Number(wanted);
     Object.assign(options, { minimumFractionDigits: digits, maximumFractionDigits: digits });
     let format;
     try {
@@ -220,6 +215,8 @@
       const found = meter.meters.find((one) => !tier || one.tier === tier);
       if (!found) return this.clear();
       const begin = this.value;
+      // The same once more must not begin the way to it anew.
+      if (begin !== undefined && pace && found.pool === this.known) return;
       this.known = found.pool;
       cancelAnimationFrame(this.frame);
       if (begin === undefined || found.pool <= begin || pace === 0 || still.matches || document.hidden) {
@@ -253,12 +250,14 @@
     }
 
     format(amount) {
-      const currency = this.getAttribute("currency") || (this.feed && this.feed.currency) || "";
+      const meter = (this.feed && this.feed.meter) || {};
+      const currency = this.getAttribute("currency") || meter.currency || "";
+      const digits = Number(this.getAttribute("digits") ?? meter.digits ?? 0);
       const locale = this.getAttribute("locale") || this.closest("[lang]")?.lang || navigator.language;
-      const wish = [locale, currency, this.getAttribute("digits")].join();
+      const wish = [locale, currency, digits].join();
       if (this.wish !== wish) {
         this.wish = wish;
-        this.writer = writer(locale, currency, this.getAttribute("digits"));
+        this.writer = writer(locale, currency, digits);
       }
       return this.writer(amount);
     }

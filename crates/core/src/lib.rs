@@ -7,6 +7,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | [`ids`], [`money`], [`text`], [`violation`], [`clock`] | input of clients, parsed once; times at the edge |
+//! | [`currency`] | decimals of currencies by ISO 4217 |
 //! | [`day`] | days that begin at a time of day in a time zone |
 //! | [`html`] | escaped HTML |
 //! | [`secret`] | the secret of every draw, in memory |
@@ -18,6 +19,7 @@
 
 pub mod chain;
 pub mod clock;
+pub mod currency;
 pub mod day;
 pub mod fields;
 pub mod html;

@@ -1,6 +1,7 @@
 //! Amounts as people read them: in the unit of the currency, with its symbol, thousands apart. The arithmetic is whole.
 
-use iso_currency::Currency;
+pub use jackpot_core::currency::digits as minor_digits;
+use jackpot_core::currency::known_digits;
 
 use crate::Language;
 
@@ -9,28 +10,20 @@ use crate::Language;
 #[must_use]
 pub fn money(language: Language, amount: i128, currency: &str) -> String {
     let sign = if amount < 0 { "−" } else { "" };
-    let (digits, symbol) = match Currency::from_code(currency) {
-        Some(known) => (usize::from(known.exponent().unwrap_or(0)), symbol(language, currency)),
-        None => return format!("{sign}{} {currency}", grouped(amount.unsigned_abs())),
+    let Some(digits) = known_digits(currency) else {
+        return format!("{sign}{} {currency}", grouped(amount.unsigned_abs()));
     };
-    let scale = 10_u128.pow(u32::try_from(digits).unwrap_or(0));
+    let (scale, digits) = (10_u128.pow(digits), usize::try_from(digits).unwrap_or(0));
     let (whole, rest) = (amount.unsigned_abs() / scale, amount.unsigned_abs() % scale);
     let number = if digits == 0 {
         grouped(whole)
     } else {
         format!("{}.{rest:0digits$}", grouped(whole))
     };
-    match symbol {
+    match symbol(language, currency) {
         Some(symbol) => format!("{sign}{symbol}{number}"),
         None => format!("{sign}{currency}\u{a0}{number}"),
     }
-}
-
-/// The number of digits of the minor unit; 0 for a code that ISO 4217 does not have.
-#[must_use]
-pub fn minor_digits(currency: &str) -> u32 {
-    let known = Currency::from_code(currency).and_then(Currency::exponent);
-    known.map_or(0, u32::from)
 }
 
 /// An amount as an operator writes it in the unit of the currency, such as `1,234.5`, in minor units. `None`: no amount, or

@@ -11,6 +11,7 @@ use actix_web::http::header::{HeaderValue, LINK};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::clock::rfc3339;
+use jackpot_core::currency::digits;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Winners;
 use jackpot_core::mark::Mark;
@@ -39,6 +40,12 @@ pub(crate) struct MeterNow {
     status: &'static str,
     /// The emergency stop while it lasts, else null.
     stopped: Option<Stopped>,
+    /// ISO 4217, or a game's own.
+    #[schema(example = "EUR")]
+    currency: String,
+    /// Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them.
+    #[schema(example = 2)]
+    digits: u32,
     meters: Vec<TierPool>,
     /// Time of the reading, RFC 3339.
     at: String,
@@ -59,6 +66,7 @@ impl MeterNow {
     fn shows_the_same(&self, other: &Self) -> bool {
         self.status == other.status
             && self.stopped == other.stopped
+            && self.currency == other.currency
             && self.meters == other.meters
             && self.public == other.public
     }
@@ -133,6 +141,8 @@ impl Source for FromRedis {
             jackpot_id: id.clone(),
             status: snapshot.status.as_str(),
             stopped: self.operate.views.registry.stopped(),
+            digits: digits(&document.currency),
+            currency: document.currency.clone(),
             meters: snapshot.meters.into_iter().map(tier_pool).collect(),
             at: rfc3339(snapshot.now_ms),
             public: document.public_meter,

@@ -108,16 +108,16 @@ async fn a_site_in_origins_shows_the_pool_and_another_one_a_dash() {
     }
     let browser = Browser::start(Scripts::On).await;
     browser.open(&here.url("/")).await;
-    // The first has its currency from the definition.
-    until_shown(&browser, &["€1,234.56", "0\u{a0}¥", "123,456 GEM"]).await;
+    // Currency and digits are those of the meter: an attribute changes what stands beside the number.
+    until_shown(&browser, &["€1,234.56", "0,00\u{a0}¥", "1,234.56 GEM"]).await;
     until_streams(&service, 1).await;
     let name = "return document.querySelectorAll('jackpot-ticker')[2].getAttribute('aria-label')";
-    assert_eq!(browser.ask(name).await, "The great one: 123,456 GEM");
+    assert_eq!(browser.ask(name).await, "The great one: 1,234.56 GEM");
     fund(&service, "grand", "f2", 1_000).await;
-    until_shown(&browser, &["€1,244.56", "0\u{a0}¥", "124,456 GEM"]).await;
+    until_shown(&browser, &["€1,244.56", "0,00\u{a0}¥", "1,244.56 GEM"]).await;
     let change = "document.querySelector('jackpot-ticker').setAttribute('tier', 'mini'); document.querySelectorAll('jackpot-ticker')[1].remove()";
     browser.ask(change).await;
-    until_shown(&browser, &["€0.00", "124,456 GEM"]).await;
+    until_shown(&browser, &["€0.00", "1,244.56 GEM"]).await;
     let lines: Vec<Value> = browser.console().await;
     assert!(lines.iter().all(|line| line["level"] != "SEVERE"), "{lines:#?}");
     browser.open(&elsewhere.url("/")).await;
@@ -246,6 +246,53 @@ fn the_reference_has_every_attribute_and_style() {
     for name in names {
         assert!(page.contains(&name), "docs/reference/ticker.md lacks {name}");
     }
+}
+
+/// Codes for which browsers have other digits than ISO 4217.
+#[tokio::test]
+async fn the_digits_are_those_of_the_service() {
+    let service = Service::start().await;
+    let site = Site::open().await;
+    let codes = [
+        ("HUF", "HUF\u{a0}123.45"),
+        ("IQD", "IQD\u{a0}12.345"),
+        ("ISK", "ISK\u{a0}12,345"),
+        ("GEM", "12,345 GEM"),
+    ];
+    let mut tags = String::new();
+    for (code, _) in codes {
+        let id = code.to_lowercase();
+        let change = json!({"origins": [site.url("")], "currency": code});
+        put(&service, &id, &change).await;
+        let body = json!({"adjustment_id": "f", "tier": "mini", "meter": "pool", "amount": 12_345, "reason": "a test"});
+        let path = format!("/v1/jackpots/{id}/adjustments");
+        assert!(service.post(&path, body).await.status.is_success());
+        tags += &tag(&service, "tier=\"mini\" locale=\"en\"").replace("\"spring\"", &format!("\"{id}\""));
+    }
+    site.show(page(&service, &tags));
+    let browser = Browser::start(Scripts::On).await;
+    browser.open(&site.url("/")).await;
+    until_shown(&browser, &codes.map(|(_, shown)| shown)).await;
+}
+
+/// A proxy may hold a stream back: it is open, and nothing comes.
+#[tokio::test]
+async fn where_a_stream_is_silent_it_polls() {
+    let service = Service::start().await;
+    let site = Site::open().await;
+    put(&service, "spring", &json!({"origins": [site.url("")]})).await;
+    site.show(page(&service, &tag(&service, "tier=\"mini\" locale=\"en\"")));
+    let browser = Browser::start(Scripts::On).await;
+    browser
+        .before_pages(
+            "window.EventSource = class extends EventTarget { close() {} };
+             const later = window.setTimeout; window.setTimeout = (run, ms) => later(run, Math.min(ms, 200));",
+        )
+        .await;
+    browser.open(&site.url("/")).await;
+    until_shown(&browser, &["€0.00"]).await;
+    fund(&service, "mini", "f1", 100).await;
+    until_shown(&browser, &["€1.00"]).await;
 }
 
 #[tokio::test]
