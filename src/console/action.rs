@@ -9,7 +9,6 @@ use maud::{Markup, html};
 
 use super::desk::{Desk, FORM_TOKEN, Page, Section};
 use super::form::{Field, Form, Kind};
-use super::links::with_query;
 
 /// The field of the last step.
 const CONFIRMED: &str = "confirmed";
@@ -114,10 +113,11 @@ pub fn changes(desk: &Desk, changes: &[Change]) -> Markup {
     }
 }
 
-/// The page that shows the effect. `done`: the text that says what was done.
+/// The page that shows the effect. `done`: the text that says what was done. It is signed for this session and a minute,
+/// so that no link makes a page say what was not done.
 #[must_use]
-pub fn done(path: &str, done: &str) -> HttpResponse {
-    HttpResponse::SeeOther()
-        .insert_header((LOCATION, with_query(path, &[("done", done)])))
-        .finish()
+pub fn done(desk: &Desk, path: &str, done: &str) -> HttpResponse {
+    let sign = if path.contains('?') { '&' } else { '?' };
+    let path = format!("{path}{sign}done={}", desk.flash(done));
+    HttpResponse::SeeOther().insert_header((LOCATION, path)).finish()
 }

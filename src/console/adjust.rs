@@ -66,7 +66,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
         let body = wish.body(form.get(ID), form.get(REASON));
         let path = format!("{}/adjustments", links::jackpot_api(&id));
         match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
-            Ok(_) => return Ok(action::done(&links::jackpot(&id), "done-adjust")),
+            Ok(_) => return Ok(action::done(&desk, &links::jackpot(&id), "done-adjust")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
     }

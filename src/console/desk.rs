@@ -486,6 +486,13 @@ impl Desk {
         })
     }
 
+    /// What an action of this session did, for the address of the page after it.
+    #[must_use]
+    pub fn flash(&self, done: &str) -> String {
+        let id = &self.session.token.id;
+        self.console.sessions.flash(id, done, Timestamp::now())
+    }
+
     /// The hidden field of every form.
     #[must_use]
     pub fn form_token(&self) -> Markup {
@@ -549,9 +556,9 @@ impl Desk {
 
     /// What the action did that led to this page.
     fn done(&self) -> Markup {
-        let name = self.query("done");
-        let is_known = name.starts_with("done-") && self.words.has(name);
-        html! { @if is_known { p.note.good role="status" { (self.words.t(name)) } } }
+        let (sessions, id) = (&self.console.sessions, &self.session.token.id);
+        let name = sessions.read_flash(id, self.query("done"), Timestamp::now());
+        html! { @if let Some(name) = name { p.note.good role="status" { (self.words.t(name)) } } }
     }
 }
 

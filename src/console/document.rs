@@ -286,6 +286,7 @@ impl Thing {
             match self.put(&desk, &id, condition, &wanted).await {
                 Ok(_) => {
                     return Ok(action::done(
+                        &desk,
                         &self.page_of(&id),
                         &format!("done-{}-{}", self.name, self.verb),
                     ));

@@ -45,8 +45,8 @@ async fn post(posted: Posted) -> Result<HttpResponse, Failure> {
         .call::<State>(Method::POST, &format!("/v1/emergency-{verb}"), Some(&body))
         .await;
     match called {
-        Ok(State { unreached: Some(_), .. }) => Ok(action::done(links::EMERGENCY, "done-emergency-unreached")),
-        Ok(_) => Ok(action::done("/console/", &format!("done-emergency-{verb}"))),
+        Ok(State { unreached: Some(_), .. }) => Ok(action::done(&desk, links::EMERGENCY, "done-emergency-unreached")),
+        Ok(_) => Ok(action::done(&desk, "/console/", &format!("done-emergency-{verb}"))),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
             page(&desk, &form).await

@@ -211,7 +211,7 @@ async fn post_queue(posted: Posted) -> Result<HttpResponse, Failure> {
     }
     if action::is_confirmed(&form) {
         match make_queue(&desk, &mut form).await {
-            Made::All => return Ok(action::done(&links::jackpot(form.get("id")), "done-guide-queue")),
+            Made::All => return Ok(action::done(&desk, &links::jackpot(form.get("id")), "done-guide-queue")),
             Made::NoReason => {}
             Made::Refused => return Ok(ask_queue(&desk, &form)),
         }

@@ -78,6 +78,11 @@ pub fn entries_of(player: &str) -> String {
 }
 
 #[must_use]
+pub fn subscription(id: &str) -> String {
+    format!("/console/subscriptions/{}", part(id))
+}
+
+#[must_use]
 pub fn coupon(id: &str) -> String {
     format!("/console/coupons/{}", part(id))
 }

@@ -50,6 +50,7 @@ mod state;
 mod status;
 mod subscriptions;
 mod transfer;
+mod waiting;
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
+use jackpot_ui::Words;
+use jackpot_ui::money::grouped;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -10,6 +12,7 @@ use super::compared::{self, Compared};
 use super::desk::{Desk, Page, Section};
 use super::failure::Failure;
 use super::shared::Readiness;
+use super::waiting::{self, Counted, Waiting};
 use super::{api_keys, jackpots, links};
 use crate::subject::kinds;
 
@@ -67,10 +70,10 @@ async fn health(desk: &Desk) -> Markup {
     let is_ready = state.errors.is_empty();
     // Comparisons are in the ledger's database, which takes seconds to say that it is away.
     let is_up = state.ledger.as_ref().is_some_and(|ledger| ledger.up);
-    let told = if is_up {
-        Some(desk.older_comparisons().await)
+    let (told, waiting) = if is_up {
+        (Some(desk.older_comparisons().await), Some(desk.waiting().await))
     } else {
-        None
+        (None, None)
     };
     let compared = told.as_ref().map(|told| told.value.as_ref());
     let all = compared.and_then(Result::ok).map(Vec::as_slice).unwrap_or_default();
@@ -90,13 +93,15 @@ async fn health(desk: &Desk) -> Markup {
             div.card { b.bad[!wrong.is_empty()] { (wrong.len()) } span { (words.t("overview-mismatches")) } }
             div.card { b.bad[!state.refused_subjects.is_empty()] { (state.refused_subjects.len()) } span { (words.t("overview-refused")) } }
         }
-        (alarms(desk, state, &wrong))
+        (alarms(desk, state, &wrong, waiting.as_ref().and_then(|told| told.value.as_ref().ok())))
         @if let Some(Err(problem)) = compared { (away(problem)) }
+        @if let Some(Err(problem)) = waiting.as_ref().map(|told| &told.value) { (away(problem)) }
     }
 }
 
 /// What needs an operator, the worst first.
-fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
+/// `waiting`: `None` while it can't be read. Then nobody knows that all is well.
+fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared], waiting: Option<&Waiting>) -> Markup {
     let words = desk.words;
     let now = Timestamp::now();
     let is_refused = |one: &&&Compared| {
@@ -114,7 +119,7 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
     let count =
         usize::from(stop.is_some()) + state.errors.len() + state.refused_subjects.len() + others.len() + keys.len();
     html! {
-        @if count == 0 { p.note.good { (words.t("overview-well")) } }
+        @if count == 0 && waiting.is_some_and(|waiting| waiting.count() == 0) { p.note.good { (words.t("overview-well")) } }
         @if let Some(stop) = stop {
             p.note.bad role="alert" { (words.tv("overview-stopped-since", [("since", stop.since.as_str().into())])) " "
                 @if stop.unreached > 0 { (words.tv("overview-unreached", [("count", stop.unreached.into())])) " " }
@@ -130,7 +135,36 @@ fn alarms(desk: &Desk, state: &Readiness, wrong: &[&Compared]) -> Markup {
         @for known in keys.iter().take(MAX_ALARMS) {
             p.note.warn { (words.tv("overview-key-ends", [("name", known.key.name.as_str().into())])) " " a href="/console/keys" { (words.t("keys")) } }
         }
+        @if let Some(waiting) = waiting { (waits(words, waiting)) }
         @if count > MAX_ALARMS { p.hint { a href="/console/ledger" { (words.t("overview-more")) } } }
+    }
+}
+
+/// What waits for a person, each with the way to it.
+fn waits(words: Words, waiting: &Waiting) -> Markup {
+    let payouts = waiting::STATES.into_iter().zip(&waiting.payouts);
+    let number = |counted: &Counted| {
+        let rows = grouped(u128::try_from(counted.rows).unwrap_or(0));
+        if counted.has_more { format!("{rows}+") } else { rows }
+    };
+    let more = |count: usize| html! { @if count > MAX_ALARMS { " · " (words.tv("overview-and-more", [("count", (count - MAX_ALARMS).into())])) } };
+    html! {
+        @for (state, counted) in payouts.filter(|(_, counted)| counted.rows > 0) {
+            p.note.warn { a href=(links::with_query("/console/payouts", &[("state", state)])) {
+                (words.tv(&format!("overview-payouts-{state}"), [("count", number(counted).into())])) } }
+        }
+        @if !waiting.limits.is_empty() {
+            p.note.warn { (words.t("overview-limits")) " "
+                @for id in waiting.limits.iter().take(MAX_ALARMS) { a.id href=(links::jackpot(id)) { (id) } " " } (more(waiting.limits.len())) }
+        }
+        @for late in waiting.subscriptions.iter().take(MAX_ALARMS) {
+            @let class = if late.state == "disabled" { "note bad" } else { "note warn" };
+            p class=(class) { a.id href=(links::subscription(&late.id)) { (late.id) } " · " (words.t(&format!("subscription-state-{}", late.state))) " · "
+                (words.tv("overview-late", [("count", late.events.into())])) }
+        }
+        @for (id, count) in waiting.dead_letters.iter().take(MAX_ALARMS) {
+            p.note.warn { a.id href=(format!("{}/dead-letters", links::coupon(id))) { (id) } " · " (words.tv("overview-dead", [("count", (*count).into())])) }
+        }
     }
 }
 

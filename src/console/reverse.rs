@@ -38,7 +38,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     let body = json!({ "reversal_id": form.get(ID), "reason": form.get(REASON) });
     let call = format!("{}/reverse", api(&path));
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
-        Ok(_) => Ok(action::done(&links::entry(&path.0, &path.1), "done-reverse")),
+        Ok(_) => Ok(action::done(&desk, &links::entry(&path.0, &path.1), "done-reverse")),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
             preview(&desk, &path, &form).await

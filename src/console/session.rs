@@ -17,6 +17,9 @@ use crate::random::{self, RandomError};
 /// How long a session lasts: a working day.
 pub const LASTS: Duration = Duration::from_hours(8);
 
+/// How long a page says what was done: a browser follows at once.
+const FLASH_LASTS_S: i64 = 60;
+
 const ID_BYTES: usize = 16;
 const TIME_BYTES: usize = 8;
 const MAC_BYTES: usize = 32;
@@ -91,6 +94,29 @@ impl Sessions {
         };
         self.secrets.iter().any(is)
     }
+
+    /// The name of a text with a time and a signature: the page after an action of this session shows the text.
+    #[must_use]
+    pub fn flash(&self, id: &[u8], name: &str, now: Timestamp) -> String {
+        let signed = format!("{name}.{}", now.as_second());
+        let mac = flash_mac(self.secrets.current(), id, &signed);
+        format!("{signed}.{mac}")
+    }
+
+    /// The name in such a text, if this session made it lately.
+    #[must_use]
+    pub fn read_flash<'t>(&self, id: &[u8], text: &'t str, now: Timestamp) -> Option<&'t str> {
+        let (signed, sent) = text.rsplit_once('.')?;
+        let (name, at) = signed.rsplit_once('.')?;
+        let age = now.as_second().checked_sub(at.parse().ok()?)?;
+        let is = |secret| bool::from(flash_mac(secret, id, signed).as_bytes().ct_eq(sent.as_bytes()));
+        ((0..FLASH_LASTS_S).contains(&age) && self.secrets.iter().any(is)).then_some(name)
+    }
+}
+
+fn flash_mac(secret: &MasterSecret, id: &[u8], signed: &str) -> String {
+    let text = [id, signed.as_bytes()].concat();
+    hex::encode(&mac(secret, b"flash", &text)[..16])
 }
 
 impl Token {
@@ -135,6 +161,19 @@ mod tests {
 
     fn now() -> Timestamp {
         Timestamp::from_second(1_700_000_000).unwrap()
+    }
+
+    #[test]
+    fn what_was_done_is_said_to_its_session_for_a_minute() {
+        let (sessions, id) = (sessions(1), [3; ID_BYTES]);
+        let text = sessions.flash(&id, "done-pause", now());
+        assert_eq!(sessions.read_flash(&id, &text, now()), Some("done-pause"));
+        let later = |seconds| Timestamp::from_second(now().as_second() + seconds).unwrap();
+        assert_eq!(sessions.read_flash(&id, &text, later(60)), None);
+        assert_eq!(sessions.read_flash(&[4; ID_BYTES], &text, now()), None);
+        for forged in ["done-pause", "done-pause.1", &text.replace("pause", "close")] {
+            assert_eq!(sessions.read_flash(&id, forged, now()), None, "{forged}");
+        }
     }
 
     #[test]

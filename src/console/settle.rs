@@ -1,7 +1,6 @@
 //! The settlement desk: approve, settle, fail and void a payout, and withdraw a request to void it, each after a look at what it changes.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::LOCATION;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Path, ServiceConfig};
 use jackpot_core::receipt::Receipt;
@@ -240,7 +239,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             let call = format!("{}/{}", api(&path.0), step.name());
             match desk.call::<Answered>(Method::POST, &call, Some(&body)).await {
                 // The payout is not held any more: an approver does not see it again.
-                Ok(_) if step == Step::Approve => return Ok(approved()),
+                Ok(_) if step == Step::Approve => return Ok(action::done(&desk, links::HELD, "done-payout-approve")),
                 // The answer says where the payout is: who asked for a void does not do it.
                 Ok(answered) => {
                     let state = if step == Step::Withdraw {
@@ -248,21 +247,17 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
                     } else {
                         &answered.state
                     };
-                    return Ok(action::done(&links::payout(&path.0), &format!("done-payout-{state}")));
+                    return Ok(action::done(
+                        &desk,
+                        &links::payout(&path.0),
+                        &format!("done-payout-{state}"),
+                    ));
                 }
                 Err(problem) => form.refused_by(&problem, str::to_owned),
             }
         }
     }
     preview(&desk, (step, &payout), &form).await
-}
-
-fn approved() -> HttpResponse {
-    let to = links::with_query(
-        "/console/payouts",
-        &[("state", "held"), ("done", "done-payout-approve")],
-    );
-    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }
 
 fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {

@@ -11,11 +11,13 @@ use tokio::time::Instant;
 use super::answer::{ApiProblem, Jackpot, List, WrongField};
 use super::compared::{self, Compared};
 use super::desk::Desk;
+use super::waiting::{self, Waiting};
 use crate::single_flight::{Read, SingleFlight};
 
 /// Largest age of what a page shows.
 const AGE: Duration = Duration::from_secs(1);
-/// Largest age of comparisons on the overview. They are made every half minute, and each jackpot's is some KB.
+/// Largest age on the overview of comparisons, which are made every half minute, and of what waits: each is some KB for
+/// each jackpot.
 const COMPARED_AGE: Duration = Duration::from_secs(5);
 /// Between two readings.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -32,6 +34,7 @@ pub struct Shared {
     jackpots: SingleFlight<Result<List<Jackpot>, ApiProblem>>,
     readiness: SingleFlight<Result<Readiness, ApiProblem>>,
     compared: SingleFlight<Result<Vec<Compared>, ApiProblem>>,
+    waiting: SingleFlight<Result<Waiting, ApiProblem>>,
 }
 
 /// Whether the instance can serve, and what is refused.
@@ -92,6 +95,12 @@ impl Desk {
     pub async fn older_comparisons(&self) -> Told<Vec<Compared>> {
         let of = &self.console.shared.compared;
         self.told(of, COMPARED_AGE, || compared::read(self)).await
+    }
+
+    /// What waits for a person.
+    pub async fn waiting(&self) -> Told<Waiting> {
+        let of = &self.console.shared.waiting;
+        self.told(of, COMPARED_AGE, || waiting::read(self)).await
     }
 
     /// A reading for all. A bound key has its own: it sees other things.

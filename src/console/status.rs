@@ -38,7 +38,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
         verb => format!("{}/{verb}", links::jackpot_api(id)),
     };
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
-        Ok(_) => Ok(action::done(&links::jackpot(id), &format!("done-{verb}"))),
+        Ok(_) => Ok(action::done(&desk, &links::jackpot(id), &format!("done-{verb}"))),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
             page(&desk, &path, &form).await

@@ -83,7 +83,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
         let body = wish.body(form.get(ID), form.get(REASON));
         let path = format!("{}/transfers", links::jackpot_api(&id));
         match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
-            Ok(_) => return Ok(action::done(&links::transfers(&id), "done-transfer")),
+            Ok(_) => return Ok(action::done(&desk, &links::transfers(&id), "done-transfer")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
     }

@@ -1115,6 +1115,13 @@ overview-well = Nothing needs attention.
 overview-key-ends = The key { $name } ends within two weeks.
 overview-none-playable = No jackpot can be played here. Those that are refused:
 overview-more = More
+overview-payouts-held = Payouts held for an approval: { $count }
+overview-payouts-void-requested = Payouts that somebody asked to void: { $count }
+overview-payouts-failed = Payouts whose settlement failed: { $count }
+overview-limits = Limits that wait for an approval:
+overview-late = { $count } events late
+overview-dead = Dead letters: { $count }
+overview-and-more = { $count } more
 jackpots-all = All jackpots
 
 ## The emergency stop

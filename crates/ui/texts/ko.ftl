@@ -1061,6 +1061,13 @@ overview-well = 처리할 일이 없습니다.
 overview-key-ends = 키 { $name }가 2주 안에 만료됩니다.
 overview-none-playable = 여기서 진행할 수 있는 잭팟이 없습니다. 거부된 것:
 overview-more = 더 보기
+overview-payouts-held = 승인을 기다리는 지급: { $count }건
+overview-payouts-void-requested = 무효화를 요청받은 지급: { $count }건
+overview-payouts-failed = 정산에 실패한 지급: { $count }건
+overview-limits = 승인을 기다리는 한도:
+overview-late = 이벤트 { $count }개 지연
+overview-dead = 처리하지 못한 요청: { $count }건
+overview-and-more = 외 { $count }개
 jackpots-all = 모든 잭팟
 
 ## 비상 정지

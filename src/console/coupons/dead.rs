@@ -138,7 +138,7 @@ async fn redrive(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failu
         [one] => issue_path(&id, one),
         _ => format!("{}/dead-letters", page_path(&id)),
     };
-    Ok(action::done(&to, "done-redrive"))
+    Ok(action::done(&desk, &to, "done-redrive"))
 }
 
 async fn one(desk: &Desk, id: &str, letter: &str) -> Result<Value, ApiProblem> {

@@ -242,7 +242,7 @@ async fn void(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             .call::<Value>(Method::DELETE, &issue_api(id, request_id), None)
             .await;
         match voided {
-            Ok(_) => return Ok(action::done(&issue_path(id, request_id), "done-void")),
+            Ok(_) => return Ok(action::done(&desk, &issue_path(id, request_id), "done-void")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
     }

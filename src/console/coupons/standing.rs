@@ -30,7 +30,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
     let body = json!({ "reason": form.get(REASON) });
     let call = format!("{}/{verb}", api(id));
     match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
-        Ok(_) => Ok(action::done(&page_path(id), &format!("done-coupon-{verb}"))),
+        Ok(_) => Ok(action::done(&desk, &page_path(id), &format!("done-coupon-{verb}"))),
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);
             page(&desk, &path, &form).await

@@ -130,7 +130,7 @@ async fn put(desk: &Desk, target: &Target, form: &mut Form, document: &Document)
         .call_if::<Value>(Method::PUT, &links::jackpot_api(id), Some(&body), condition)
         .await;
     match put {
-        Ok(_) => Ok(action::done(&links::jackpot(id), "done-define")),
+        Ok(_) => Ok(action::done(desk, &links::jackpot(id), "done-define")),
         Err(problem) if problem.code == "precondition-failed" => {
             let name = match target {
                 Target::New => "define-exists",

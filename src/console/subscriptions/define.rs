@@ -145,7 +145,7 @@ async fn put(
                 } else {
                     "done-subscription-change"
                 };
-                return Ok(action::done(&page_path(id), done));
+                return Ok(action::done(desk, &page_path(id), done));
             }
             Err(problem) => {
                 form.refused_by(&problem, field_of);

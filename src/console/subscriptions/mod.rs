@@ -81,7 +81,7 @@ fn api(id: &str) -> String {
 }
 
 fn page_path(id: &str) -> String {
-    format!("{LIST}/{}", links::part(id))
+    links::subscription(id)
 }
 
 /// The list, above a subscription.

@@ -96,7 +96,7 @@ async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpRespon
             } else {
                 page_path(&path.0)
             };
-            Ok(action::done(&to, &format!("done-subscription-{}", step.name())))
+            Ok(action::done(&desk, &to, &format!("done-subscription-{}", step.name())))
         }
         Err(problem) => {
             form.refused_by(&problem, str::to_owned);

@@ -80,7 +80,7 @@ async fn a_coupon_is_defined_after_a_look_at_it() {
             &json!("2026-01-01T00:00:00.000Z")
         ]
     );
-    let page = operator.page(done.location()).await;
+    let page = operator.page(done.leads_to()).await;
     assert!(page.text().contains("The coupon is defined.") && page.html.contains("A &lt;free&gt; coffee"));
     assert!(!page.html.contains("<free>"));
     // Sent again, it is refused and changes nothing.

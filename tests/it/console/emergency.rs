@@ -30,7 +30,7 @@ async fn an_operator_sees_what_stops_gives_a_reason_and_ends_it_again() {
     assert_eq!(done.location(), "/console/?done=done-emergency-stop");
     assert!(
         operator
-            .page(done.location())
+            .page(done.leads_to())
             .await
             .text()
             .contains("Everything is stopped.")

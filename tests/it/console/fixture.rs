@@ -25,11 +25,20 @@ impl Page {
         }
     }
 
+    /// Where it leads, as it says it; empty without that.
+    pub fn leads_to(&self) -> &str {
+        let to = self.headers.get(LOCATION);
+        to.map_or("", |to| to.to_str().expect("an address"))
+    }
+
     /// Where it leads; empty without that.
     pub fn location(&self) -> &str {
-        self.headers
-            .get(LOCATION)
-            .map_or("", |to| to.to_str().expect("an address"))
+        let to = self.leads_to();
+        // Without the time and the signature of what was done.
+        let done = to
+            .find("done=done-")
+            .and_then(|from| Some(from + to[from..].find('.')?));
+        done.map_or(to, |end| &to[..end])
     }
 
     /// The hidden fields of its forms, each once.

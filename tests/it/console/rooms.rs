@@ -108,7 +108,7 @@ async fn a_room_is_defined_with_every_field_and_shown() {
             &json!(["https://shop.example", "http://localhost:3000"])
         ]
     );
-    let page = operator.page(done.location()).await;
+    let page = operator.page(done.leads_to()).await;
     assert!(page.html.contains("The &lt;spring&gt; lobby") && !page.html.contains("<spring>"));
     assert!(page.text().contains("0 / 1,000 Inside"), "{}", page.text());
     audited(&service, "room_id=lobby", "operator", "launch").await;

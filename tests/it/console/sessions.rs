@@ -103,7 +103,7 @@ async fn an_action_asks_for_a_reason_is_done_once_and_is_audited() {
     assert_eq!(done.location(), "/console/jackpots/spring?done=done-pause");
     assert!(
         operator
-            .page(done.location())
+            .page(done.leads_to())
             .await
             .text()
             .contains("The jackpot is paused.")

@@ -138,6 +138,44 @@ async fn a_payout_is_approved_failed_and_settled_after_a_look() {
     assert!(!shown.html.contains(&at("void")), "nothing is left to do");
 }
 
+/// The overview counts all that waits for a person, and an address alone makes no page say that something was done.
+#[tokio::test]
+async fn the_overview_counts_what_waits() {
+    let (service, payouts) = service().await;
+    let operator = Operator::sign_in(&service).await;
+    let until = async |what: &str| {
+        eventually(PATIENCE, what, async || {
+            let page = operator.page("/console/").await;
+            assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+            page.text().contains(what).then_some(())
+        })
+        .await;
+    };
+    until("Payouts held for an approval: 2").await;
+    let reason = json!({"reason": "a mistake"});
+    let void = format!("/v1/payouts/{}/void", payouts[0]);
+    assert!(service.post(&void, reason).await.status.is_success());
+    until("Payouts held for an approval: 1").await;
+    until("Payouts that somebody asked to void: 1").await;
+    let mut document = service.get("/v1/jackpots/spring").await.body;
+    let known = ["id", "name", "currency", "contribution", "settlement", "tiers", "odds"];
+    document
+        .as_object_mut()
+        .expect("a jackpot")
+        .retain(|name, _| known.contains(&name.as_str()));
+    document["approval_above"] = json!(900);
+    assert!(service.put("/v1/jackpots/spring", document).await.status.is_success());
+    until("Limits that wait for an approval: spring").await;
+    for done in [
+        "done-payout-void",
+        "done-payout-void.1",
+        "done-payout-void.9999999999.00",
+    ] {
+        let page = operator.page(&format!("/console/payouts?done={done}")).await;
+        assert!(!page.text().contains("The payout is void."), "{done}");
+    }
+}
+
 #[tokio::test]
 async fn a_void_needs_a_second_operator() {
     let (service, payouts) = service().await;

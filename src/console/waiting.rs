@@ -1,0 +1,140 @@
+//! What waits for a person, in one place: payouts, limits, subscriptions and dead letters. Readiness and comparisons have
+//! their own answers.
+
+use serde::Deserialize;
+
+use super::answer::{ApiProblem, List};
+use super::desk::Desk;
+use super::links;
+
+/// Most rows of a kind that are counted.
+const MOST: &str = "1000";
+
+/// A running subscription that is so many events late waits for a person, too: a delivery takes a hundred at a time.
+const LATE_EVENTS: u64 = 100;
+
+/// The states of payouts that wait for a person.
+pub const STATES: [&str; 3] = ["held", "void-requested", "failed"];
+
+/// What waits.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// Payouts in each of [`STATES`].
+    pub payouts: [Counted; 3],
+    /// Jackpots whose limit waits for an approval.
+    pub limits: Vec<String>,
+    /// Subscriptions that are late or disabled.
+    pub subscriptions: Vec<Late>,
+    /// Coupons with dead letters, and how many.
+    pub dead_letters: Vec<(String, u64)>,
+}
+
+/// A number of rows, or that there are more.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    pub rows: usize,
+    pub has_more: bool,
+}
+
+/// A subscription that is late or disabled.
+#[derive(Debug)]
+pub struct Late {
+    pub id: String,
+    /// `running`, `retrying` or `disabled`.
+    pub state: String,
+    pub events: u64,
+}
+
+#[derive(Deserialize)]
+struct Row {}
+
+#[derive(Deserialize)]
+struct Jackpot {
+    id: String,
+    #[serde(flatten)]
+    terms: Terms,
+    pending: Option<Terms>,
+}
+
+/// Under what payouts are tracked.
+#[derive(PartialEq, Deserialize)]
+struct Terms {
+    #[serde(default = "not_tracked")]
+    settlement: String,
+    #[serde(default)]
+    approval_above: Option<u64>,
+}
+
+fn not_tracked() -> String {
+    "none".to_owned()
+}
+
+#[derive(Deserialize)]
+struct Coupon {
+    id: String,
+    dead: u64,
+}
+
+#[derive(Deserialize)]
+struct Subscription {
+    id: String,
+    state: String,
+    alarm: bool,
+    streams: Vec<Stream>,
+}
+
+#[derive(Deserialize)]
+struct Stream {
+    lag: u64,
+}
+
+impl Waiting {
+    /// How many notices it makes.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let payouts = self.payouts.iter().filter(|counted| counted.rows > 0).count();
+        payouts + self.limits.len() + self.subscriptions.len() + self.dead_letters.len()
+    }
+}
+
+/// Asks the API for all of it. A bound key sees no subscriptions.
+///
+/// # Errors
+/// One of the lists can't be read: then nobody knows whether something waits.
+pub async fn read(desk: &Desk) -> Result<Waiting, ApiProblem> {
+    let mut all = Waiting::default();
+    for (state, counted) in STATES.into_iter().zip(&mut all.payouts) {
+        let path = links::with_query("/v1/payouts", &[("state", state), ("limit", MOST)]);
+        let list: List<Row> = desk.ask(&path).await?;
+        *counted = Counted {
+            rows: list.items.len(),
+            has_more: list.next_cursor.is_some(),
+        };
+    }
+    let list: List<Jackpot> = desk.ask(&links::with_query("/v1/jackpots", &[("limit", MOST)])).await?;
+    // A limit that does not wait for an approval is in force at once.
+    let waits = |jackpot: &Jackpot| jackpot.pending.as_ref().is_some_and(|asked| *asked != jackpot.terms);
+    all.limits = list.items.into_iter().filter(waits).map(|jackpot| jackpot.id).collect();
+    let list: List<Coupon> = desk.ask(&links::with_query("/v1/coupons", &[("limit", MOST)])).await?;
+    let dead = list.items.into_iter().filter(|coupon| coupon.dead > 0);
+    all.dead_letters = dead.map(|coupon| (coupon.id, coupon.dead)).collect();
+    if !desk.is_bound() {
+        let list: List<Subscription> = desk.ask("/v1/subscriptions").await?;
+        all.subscriptions = list.items.into_iter().filter_map(late).collect();
+    }
+    Ok(all)
+}
+
+fn late(one: Subscription) -> Option<Late> {
+    let events = one.streams.iter().map(|stream| stream.lag).sum();
+    let is_late = match one.state.as_str() {
+        "disabled" | "retrying" => true,
+        "running" => one.alarm || events >= LATE_EVENTS,
+        _ => false,
+    };
+    is_late.then_some(Late {
+        id: one.id,
+        state: one.state,
+        events,
+    })
+}
