@@ -13,7 +13,7 @@ use jackpot::jackpot::view::{Status, View};
 use jackpot::ledger::projector::Projector;
 use jackpot::operator::Operator;
 use jackpot::subject::Subject;
-use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
@@ -233,7 +233,7 @@ fn entry(tag: &str, number: u64, player: u64) -> Outcome<EnterEntry> {
     Ok(EnterEntry {
         entry_id: format!("{tag}-{number:024}"),
         sent: Sent {
-            player: Id::parse(&format!("p{}", FIRST_PLAYER + player))?,
+            player: PersonId::parse(&format!("p{}", FIRST_PLAYER + player))?,
             stake: Minor::try_from(1_000)?,
             client_seed: seed.transpose()?,
             source: None,

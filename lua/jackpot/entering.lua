@@ -170,7 +170,7 @@ end
 -- Makes the attempts of the entry taken last, which drew a prize, and keeps its record. Rank 0 ends the entry with no
 -- prize. The entry is pending when a rank is not for money, or when every attempt of the list was refused.
 local function settle(call, state, tiers, segment, version, at, id, winner, pools)
-  local fingerprint, who, attempts = string.match(winner, '^([^|]+)|([^|]*)|(.+)$')
+  local fingerprint, who, attempts = string.match(winner, '^([^|]+)|(.*)|([^|]+)$')
   local claims, seq, refused, record = call.claims, seq_text(state.seq), '-', nil
   local head = entry_head(seq, state.epoch, version, fingerprint, pools)
   if not segment.prizes then

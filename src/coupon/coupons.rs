@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 
@@ -161,7 +161,7 @@ impl Coupons {
     ///
     /// A coupon that does not exist, or was retired, is [`DrawAnswer::NotOpen`]. There is no place for a record of that
     /// answer; the jackpot's record of the attempt makes it final. A coupon that Redis has lost is an error.
-    pub async fn issue_for_draw(&self, id: &Id, request_id: &str, user: &Id) -> Result<DrawAnswer, CouponError> {
+    pub async fn issue_for_draw(&self, id: &Id, request_id: &str, user: &PersonId) -> Result<DrawAnswer, CouponError> {
         // Coupons that entries win have no metadata.
         let user = Asker::from(user.clone());
         let asked = self.ask(id, request_id, &user, Mode::Now, Cause::Owed).await;

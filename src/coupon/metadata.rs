@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use jackpot_core::text::is_plain;
 use jackpot_core::wire::Field;
 use serde::de::Error as _;
@@ -86,20 +86,20 @@ impl Metadata {
 /// a `/`. So a request without metadata has the text that it had before there was any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asker {
-    pub user: Id,
+    pub user: PersonId,
     pub metadata: Option<Metadata>,
 }
 
-impl From<Id> for Asker {
-    fn from(user: Id) -> Self {
+impl From<PersonId> for Asker {
+    fn from(user: PersonId) -> Self {
         Self { user, metadata: None }
     }
 }
 
 impl Deref for Asker {
-    type Target = Id;
+    type Target = PersonId;
 
-    fn deref(&self) -> &Id {
+    fn deref(&self) -> &PersonId {
         &self.user
     }
 }
@@ -125,7 +125,7 @@ impl Field for Asker {
             Metadata::parse(std::str::from_utf8(&json).ok()?)
         };
         Some(Self {
-            user: Id::parse(user).ok()?,
+            user: PersonId::parse(user).ok()?,
             metadata: match word {
                 Some(word) => Some(metadata(word)?),
                 None => None,
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_asker_is_one_word_and_comes_back_from_it() {
-        let user = Id::parse("u-1").expect("an id");
+        let user = PersonId::parse("u-1").expect("an id");
         let metadata = texts(&[("order", "8812 / 7"), ("매장", "서울")]).expect("metadata");
         for metadata in [None, Some(metadata)] {
             let asker = Asker {

@@ -161,6 +161,7 @@ jackpot_core::words! {
 
 #[cfg(test)]
 mod tests {
+    use jackpot_core::ids::PersonId;
     use jackpot_core::unreadable::Unreadable;
 
     use super::*;
@@ -203,7 +204,7 @@ mod tests {
                 at_ms,
             },
         ] {
-            let user = Asker::from(Id::parse("u-1").expect("an id"));
+            let user = Asker::from(PersonId::parse("u-1").expect("an id"));
             let record = Record { user, state };
             assert_eq!(Record::parse(&record.to_string()), Ok(record));
         }

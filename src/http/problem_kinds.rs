@@ -33,7 +33,7 @@ pub(super) const KINDS: &[Kind] = &[
         "too-large",
         "The body is too large",
         "The body is larger than this service accepts (setting http.max_body_bytes; of a jackpot's definition, at least \
-         431 KiB; of a batch, 256 bytes an entry; of a bulk issue, coupons.max_bulk_bytes). Nothing was done.",
+         431 KiB; of a batch, 320 bytes an entry; of a bulk issue, coupons.max_bulk_bytes). Nothing was done.",
     ),
     kind(
         "request-timeout",

@@ -1,7 +1,7 @@
 //! Takes the steps of an entry after its first claim. Each step is decided from the entry's record, and a script does
 //! it once.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::derived::draw_request;
 use jackpot_core::jackpot::record::{Reason, Record};
@@ -20,7 +20,7 @@ impl Play {
     pub(super) async fn take_step(
         &self,
         id: &Id,
-        (entry_id, player, epoch): (&str, &Id, u64),
+        (entry_id, player, epoch): (&str, &PersonId, u64),
         pinned: &Definition,
         step: &Step,
     ) -> Result<Record, PlayError> {
@@ -104,7 +104,7 @@ impl Play {
     }
 
     /// The coupon's answer to this entry, final.
-    async fn ask_coupon(&self, request: &str, player: &Id, coupon_id: &Id) -> Result<Granted, PlayError> {
+    async fn ask_coupon(&self, request: &str, player: &PersonId, coupon_id: &Id) -> Result<Granted, PlayError> {
         let answer = self.coupons.issue_for_draw(coupon_id, request, player).await;
         let answer = answer.map_err(|source| PlayError::Coupon {
             coupon_id: coupon_id.clone(),

@@ -6,7 +6,7 @@
 
 use std::ops::Deref;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::wire::{EventShape, Field, FieldShape, Item, unit_of};
 
 use super::events::{Fields, Unreadable};
@@ -38,7 +38,7 @@ macro_rules! event_part {
     )+ };
 }
 
-event_part!(u64, u32, i64, Id, String, bool);
+event_part!(u64, u32, i64, Id, PersonId, String, bool);
 
 /// Empty for none. A missing field is none too: events of an earlier version may lack it.
 impl<T: Field> EventPart for Option<T> {

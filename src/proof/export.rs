@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use jackpot_core::chain::ChainHash;
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{Head, Receipt};
@@ -242,7 +242,7 @@ fn receipt(id: &Id, row: &AnyRow) -> Result<(u64, Receipt), ExportError> {
     let receipt = Receipt {
         jackpot_id: id.clone(),
         entry_id: row.try_get("entry_id")?,
-        player_id: name("player_id")?,
+        player_id: PersonId::parse(row.try_get::<&str, _>("player_id")?).map_err(|error| damaged(&place, &error))?,
         tier: name("tier")?,
         amount: money("amount")?,
         currency: row.try_get("currency")?,

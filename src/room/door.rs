@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
@@ -142,7 +142,7 @@ impl Door {
     }
 
     /// Whether this pass lets this player play in this room's jackpots.
-    pub async fn check(&self, room: &Id, player: &Id, pass: Option<&str>) -> Result<(), DoorError> {
+    pub async fn check(&self, room: &Id, player: &PersonId, pass: Option<&str>) -> Result<(), DoorError> {
         let pass = pass.ok_or(DoorError::Required(NoPass::None))?;
         let claims = self.claims(pass).await?;
         let wrong = if claims.iss != self.shared.tokens.issuer() {
@@ -171,7 +171,7 @@ impl Door {
     }
 
     /// The same with passes of several rooms, of which one is enough. The refusal is that of the pass that came nearest.
-    pub async fn check_any(&self, room: &Id, player: &Id, passes: &[&str]) -> Result<(), DoorError> {
+    pub async fn check_any(&self, room: &Id, player: &PersonId, passes: &[&str]) -> Result<(), DoorError> {
         let mut nearest = DoorError::Required(NoPass::None);
         for pass in passes {
             match self.check(room, player, Some(pass)).await {

@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::signing::{KeyPair, PublicKey};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct Claims {
     /// The room. Tokens of the waiting page have an audience that is not a room.
     pub aud: Id,
     /// The user.
-    pub sub: Id,
+    pub sub: PersonId,
     /// The ticket.
     pub jti: Ticket,
     /// When it was made, in seconds of the room's time.
@@ -164,7 +164,7 @@ mod tests {
         Claims {
             iss: "jackpot".to_owned(),
             aud: Id::parse("lobby").unwrap(),
-            sub: Id::parse("ann").unwrap(),
+            sub: PersonId::parse("ann").unwrap(),
             jti: Ticket::parse(&"5f".repeat(16)).unwrap(),
             iat: 1_763_700_000,
             exp: 1_763_700_300,

@@ -1,6 +1,6 @@
 //! Redis' record of a ticket. `lua/room/record.lua` is generated from it. Pure.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 
 jackpot_core::record! {
     /// A ticket, in the hash `tickets` by its id. Times are in ms of the room's time.
@@ -12,7 +12,7 @@ jackpot_core::record! {
             /// When the ticket was made.
             joined_ms: i64,
             /// Its user.
-            user: Id,
+            user: PersonId,
         }
         /// It is in.
         "a" Admitted {
@@ -23,28 +23,28 @@ jackpot_core::record! {
             /// When the ticket was made.
             joined_ms: i64,
             /// Its user.
-            user: Id,
+            user: PersonId,
         }
         /// Expired: it was in until its session ended.
         "e" Expired {
             /// Time of the end.
             at_ms: i64,
             /// Its user.
-            user: Id,
+            user: PersonId,
         }
         /// Abandoned: it waited, and was not seen in time.
         "b" Abandoned {
             /// Time of the end.
             at_ms: i64,
             /// Its user.
-            user: Id,
+            user: PersonId,
         }
         /// Its user left, in or waiting.
         "l" Left {
             /// Time of the end.
             at_ms: i64,
             /// Its user.
-            user: Id,
+            user: PersonId,
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn records_are_what_scripts_write() {
-        let user = || Id::parse("u-1").expect("an id");
+        let user = || PersonId::parse("u-1").expect("an id");
         let waiting = Record::Waiting {
             join: 7,
             joined_ms: 5,

@@ -102,7 +102,7 @@ impl Revocations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jackpot_core::ids::Id;
+    use jackpot_core::ids::{Id, PersonId};
 
     fn ticket(number: u64) -> Ticket {
         Ticket::parse(&format!("{number:032x}")).unwrap()
@@ -112,7 +112,7 @@ mod tests {
         Claims {
             iss: "jackpot".to_owned(),
             aud: Id::parse("lobby").unwrap(),
-            sub: Id::parse("ann").unwrap(),
+            sub: PersonId::parse("ann").unwrap(),
             jti: ticket(number),
             iat,
             exp,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::secret::Secrets;
 use tokio::time::Instant;
 
@@ -114,12 +114,12 @@ impl Rooms {
     }
 
     /// Gives a user a place: admitted at once, or in the queue; or the place that the user has.
-    pub async fn join(&self, id: &Id, user: &Id) -> Result<TicketNow, RoomError> {
+    pub async fn join(&self, id: &Id, user: &PersonId) -> Result<TicketNow, RoomError> {
         self.join_as(id, user, Ticket::random()?).await
     }
 
     /// The same by a join token with this random part, which makes at most two places. `None`: it has made them.
-    pub async fn join_by_token(&self, id: &Id, user: &Id, jti: &str) -> Result<Option<TicketNow>, RoomError> {
+    pub async fn join_by_token(&self, id: &Id, user: &PersonId, jti: &str) -> Result<Option<TicketNow>, RoomError> {
         for nth in 1..=JOINS_OF_A_TOKEN {
             let ticket = Ticket::of_token(id, user, jti, nth);
             let now = self.join_as(id, user, ticket).await?;
@@ -131,7 +131,7 @@ impl Rooms {
         Ok(None)
     }
 
-    async fn join_as(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+    async fn join_as(&self, id: &Id, user: &PersonId, ticket: Ticket) -> Result<TicketNow, RoomError> {
         let joined = self.try_join(id, user, ticket).await;
         // A client may have invented this name, and it must not become a label.
         if self.registry.is_used(id) {
@@ -149,7 +149,7 @@ impl Rooms {
         joined
     }
 
-    async fn try_join(&self, id: &Id, user: &Id, ticket: Ticket) -> Result<TicketNow, RoomError> {
+    async fn try_join(&self, id: &Id, user: &PersonId, ticket: Ticket) -> Result<TicketNow, RoomError> {
         if let Some(refusal) = self.full() {
             return Err(refusal);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::secret::MasterSecret;
 use jackpot_core::wire::Field;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Ticket {
     /// The ticket of the nth join by a join token; `jti` is the token's random part. So a repeated request finds the
     /// first one's ticket, and the number of joins is known without a list of tokens.
     #[must_use]
-    pub fn of_token(room: &Id, user: &Id, jti: &str, nth: u32) -> Self {
+    pub fn of_token(room: &Id, user: &PersonId, jti: &str, nth: u32) -> Self {
         let digest = Sha256::digest(format!("join-token\n{room}\n{user}\n{nth}\n{jti}"));
         let (half, _) = digest.as_slice().split_at(16);
         Self(half.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))

@@ -11,7 +11,7 @@ use jackpot::jackpot::view::{Status, Views};
 use jackpot::operator::Operator;
 use jackpot::settings;
 use jackpot::store::Store;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::money::Minor;
@@ -113,7 +113,7 @@ impl Player {
         let entries = [EnterEntry {
             entry_id: format!("e{}-{}", self.number, self.sent),
             sent: Sent {
-                player: Id::parse(&format!("p{}", self.number))?,
+                player: PersonId::parse(&format!("p{}", self.number))?,
                 stake: Minor::ZERO,
                 client_seed: None,
                 source: None,

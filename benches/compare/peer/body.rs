@@ -2,7 +2,7 @@
 
 use jackpot::http::body::Described;
 use jackpot::jackpot::play::Played;
-use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::money::Minor;
@@ -16,7 +16,7 @@ pub(super) struct EntryBody {
     #[schema(value_type = String)]
     pub(super) entry_id: Id,
     #[schema(value_type = String)]
-    player_id: Id,
+    player_id: PersonId,
     #[schema(value_type = u64)]
     stake: Minor,
     #[serde(default)]
@@ -43,7 +43,7 @@ impl EntryBody {
 pub(super) struct Entry {
     entry_id: String,
     jackpot_id: Id,
-    player_id: Id,
+    player_id: PersonId,
     sequence: u64,
     contributions: Vec<Contribution>,
     outcome: Outcome,
@@ -139,7 +139,7 @@ pub(super) fn typical() -> Entry {
     Entry {
         entry_id: crate::json::entry_id(1, 1),
         jackpot_id: id("bench-0"),
-        player_id: id("p0000001"),
+        player_id: PersonId::parse("p0000001").expect("an id"),
         sequence: 100_000,
         contributions: vec![Contribution {
             tier: id("grand"),

@@ -17,83 +17,117 @@ pub const MAX_ID_LEN: usize = 64;
 #[error("must match [A-Za-z0-9][A-Za-z0-9._-]{{0,63}}")]
 pub struct InvalidId;
 
-/// An id of a jackpot, tier, entry or player: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
-///
-/// Only ids that the service derives have a `:`, so no client can send one of them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id(Arc<str>);
+/// Longest id of a person, in characters.
+pub const MAX_PERSON_ID_LEN: usize = 128;
 
-impl Id {
-    /// Parses an id that a client sent.
-    pub fn parse(text: &str) -> Result<Self, InvalidId> {
-        Self::check(text).map(|()| Self(text.into()))
-    }
+/// An invalid id of a person. The message states the rule.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("must match [A-Za-z0-9][A-Za-z0-9._@|:+=-]{{0,127}}")]
+pub struct InvalidPersonId;
 
-    /// Whether this text is an id.
-    pub fn check(text: &str) -> Result<(), InvalidId> {
-        let starts_well = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
-        if starts_well && text.len() <= MAX_ID_LEN && text.bytes().all(is_id_byte) {
-            Ok(())
-        } else {
-            Err(InvalidId)
-        }
-    }
+macro_rules! id {
+    ($(#[doc = $doc:literal])+ $name:ident, $invalid:ident, $longest:ident, $is_byte:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
 
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The id as shared text.
-    #[must_use]
-    pub fn shared(&self) -> Arc<str> {
-        Arc::clone(&self.0)
-    }
-}
-
-/// A map by ids is asked with a text too. Both are ordered, hashed and compared alike.
-impl Borrow<str> for Id {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-// Written by hand: serde's attributes would make a `String`, and each entry has several ids.
-impl Serialize for Id {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Id {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = Id;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
+        impl $name {
+            /// Parses an id that a client sent.
+            pub fn parse(text: &str) -> Result<Self, $invalid> {
+                Self::check(text).map(|()| Self(text.into()))
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
-                Id::parse(text).map_err(E::custom)
+            /// Whether this text is an id.
+            pub fn check(text: &str) -> Result<(), $invalid> {
+                let starts_well = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+                if starts_well && text.len() <= $longest && text.bytes().all($is_byte) {
+                    Ok(())
+                } else {
+                    Err($invalid)
+                }
+            }
+
+            /// The id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The id as shared text.
+            #[must_use]
+            pub fn shared(&self) -> Arc<str> {
+                Arc::clone(&self.0)
             }
         }
 
-        deserializer.deserialize_str(Text)
-    }
+        /// A map by ids is asked with a text too. Both are ordered, hashed and compared alike.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        // Written by hand: serde's attributes would make a `String`, and each entry has several ids.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+
+                impl Visitor<'_> for Text {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("a string")
+                    }
+
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
+                        $name::parse(text).map_err(E::custom)
+                    }
+                }
+
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// An id of a jackpot, tier or entry: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+    ///
+    /// Only ids that the service derives have a `:`, so no client can send one of them.
+    Id,
+    InvalidId,
+    MAX_ID_LEN,
+    is_id_byte
+);
+
+id!(
+    /// The id of a player or user, which an identity provider makes: `[A-Za-z0-9][A-Za-z0-9._@|:+=-]{0,127}`.
+    ///
+    /// It has none of the characters that end a word or a row in what is stored: space, line end, `,`, `;`, `/`.
+    PersonId,
+    InvalidPersonId,
+    MAX_PERSON_ID_LEN,
+    is_person_byte
+);
+
+fn is_person_byte(b: u8) -> bool {
+    is_id_byte(b) || matches!(b, b'@' | b'|' | b':' | b'+' | b'=')
 }
 
 fn is_id_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-')
-}
-
-impl std::fmt::Display for Id {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 /// Longest id of a batch, in characters. With `:` and an index up to 10,000, the id of an entry has at most 62.
@@ -253,6 +287,28 @@ mod tests {
         }
         for bad in ["", "-a", ".a", "a b", "a:b", "ä", "a\n", &"x".repeat(65)] {
             assert_eq!(Id::parse(bad), Err(InvalidId), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_person_is_named_by_an_identity_provider() {
+        let longest = format!("auth0|a.b+c=d@example.org:{}", "9".repeat(102));
+        for good in ["p", "a:b", "a@b.c", &longest] {
+            assert!(PersonId::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "|a",
+            ":a",
+            "a b",
+            "a/b",
+            "a;b",
+            "a,b",
+            "ü",
+            "a\n",
+            &format!("{longest}9"),
+        ] {
+            assert_eq!(PersonId::parse(bad), Err(InvalidPersonId), "{bad}");
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::rfc3339;
-use crate::ids::Id;
+use crate::ids::{Id, PersonId};
 use crate::jackpot::derived::event_id;
 use crate::money::Minor;
 use crate::signing::{Jwks, KeyPair, VerifyError, signed_text};
@@ -19,7 +19,7 @@ pub struct UnsignedReceipt {
     pub payout_id: String,
     pub jackpot_id: Id,
     pub entry_id: String,
-    pub player_id: Id,
+    pub player_id: PersonId,
     pub tier: Id,
     pub amount: Minor,
     pub currency: String,
@@ -51,7 +51,7 @@ pub struct Receipt {
     pub entry_id: String,
     /// Who got it.
     #[schema(value_type = String, example = "p7")]
-    pub player_id: Id,
+    pub player_id: PersonId,
     /// Out of which pool.
     #[schema(value_type = String, example = "grand")]
     pub tier: Id,

@@ -1,7 +1,7 @@
 //! A request for a coupon as clients see it.
 
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,7 +21,7 @@ pub(crate) struct IssueBody {
     #[schema(example = "r-1")]
     pub(super) request_id: String,
     #[schema(value_type = String, example = "u-1")]
-    pub(super) user_id: Option<Id>,
+    pub(super) user_id: Option<PersonId>,
     /// As the request brought it; left out without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<BTreeMap<String, String>>)]

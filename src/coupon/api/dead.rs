@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::{Id, RequestRef};
+use jackpot_core::ids::{Id, PersonId, RequestRef};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -27,7 +27,7 @@ pub(crate) struct DeadBody {
     request_id: String,
     /// Null, like all fields below, if its record can't be read.
     #[schema(value_type = Option<String>, example = "u-1")]
-    user_id: Option<Id>,
+    user_id: Option<PersonId>,
     /// Null also for a request without any.
     #[schema(value_type = Option<BTreeMap<String, String>>)]
     metadata: Option<Metadata>,

@@ -3,7 +3,7 @@
 use actix_web::http::header::{HeaderName, LOCATION};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use jackpot_core::ids::{Id, RequestRef};
+use jackpot_core::ids::{Id, PersonId, RequestRef};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -36,7 +36,7 @@ pub(crate) struct IssueWish {
     #[schema(value_type = String, example = "r-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     pub(super) request_id: Id,
     #[schema(value_type = String, example = "u-1")]
-    pub(super) user_id: Id,
+    pub(super) user_id: PersonId,
     /// Texts that the client keeps with the request, by names that it chooses: up to 16 of them, together at most 1,024 bytes
     /// as JSON without spaces, no control characters. A repeat must bring the same.
     #[schema(value_type = Option<BTreeMap<String, String>>)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use serde::{Deserialize, Serialize};
 
 use super::books::Books;
@@ -18,7 +18,7 @@ pub struct CarriedCoupon {
     /// record, it is as they need it.
     pub records: BTreeMap<String, String>,
     /// Issues that it voided, by sequence: request and user.
-    pub voided: BTreeMap<u64, (String, Id)>,
+    pub voided: BTreeMap<u64, (String, PersonId)>,
     /// Issues that it redeemed, by sequence.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redeemed: BTreeMap<u64, CarriedUse>,
@@ -31,7 +31,7 @@ pub struct CarriedCoupon {
 pub struct CarriedUse {
     /// The request that got the unit.
     pub request: String,
-    pub user: Id,
+    pub user: PersonId,
     /// As its record in Redis has it.
     pub redemption: Redemption,
 }

@@ -1,6 +1,6 @@
 //! What the ledger has of some issues, in tables beside that of all: the metadata of the request, and the use of the unit.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -32,7 +32,7 @@ fn damaged(what: &str) -> sqlx::Error {
 
 /// Reads the columns `user_id` and `metadata`.
 pub fn asker(row: &AnyRow) -> Result<Asker, sqlx::Error> {
-    let user = Id::parse(row.try_get("user_id")?).map_err(|_| damaged("a user"))?;
+    let user = PersonId::parse(row.try_get("user_id")?).map_err(|_| damaged("a user"))?;
     let json: Option<String> = row.try_get("metadata")?;
     let metadata = json.map(|json| Metadata::parse(&json).ok_or_else(|| damaged("metadata")));
     let metadata = metadata.transpose()?;

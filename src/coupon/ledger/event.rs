@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use jackpot_core::fields::EventFields;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::record;
 use jackpot_core::wire::FieldShape;
 
@@ -69,7 +69,7 @@ event_types! {
             /// Id of the request.
             request: String,
             /// Its user.
-            user: Id,
+            user: PersonId,
             /// Number of the issue.
             sequence as "seq": u64,
             /// -1 when no issue counts for the user any more, so that the user's record is gone; else 0.
@@ -84,7 +84,7 @@ event_types! {
             /// Id of the request.
             request: String,
             /// Its user.
-            user: Id,
+            user: PersonId,
             /// Number of the issue.
             sequence as "seq": u64,
             /// The caller's id of the redemption.

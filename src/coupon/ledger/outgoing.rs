@@ -1,7 +1,7 @@
 //! What the events of a coupon tell other systems.
 
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use serde_json::{Value, json};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -124,7 +124,7 @@ fn redeemed(mut unit: Value, redemption: &Redemption) -> Value {
 async fn wanted_unit(
     sql: &AtHome,
     id: &Id,
-    (request, user, sequence): (&str, &Id, u64),
+    (request, user, sequence): (&str, &PersonId, u64),
     is_wanted: bool,
 ) -> Result<Value, TellError> {
     let mut unit = json!({"request_id": request, "user_id": user, "sequence": sequence});

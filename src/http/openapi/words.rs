@@ -53,6 +53,7 @@ pub(super) const COMMON: [(&str, &str, When); 19] = [
 ];
 
 const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
+const PERSON: &str = "^[A-Za-z0-9][A-Za-z0-9._@|:+=-]{0,127}$";
 const ENTRY: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?$";
 const REQUEST: &str = "^([A-Za-z0-9][A-Za-z0-9._-]{0,63}|draw:[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[A-Za-z0-9][A-Za-z0-9._-]{0,63}(:[0-9]+)?(~[0-9]+)?)$";
 /// Characters that do not change what a terminal, a log or a spreadsheet shows: `text::is_plain`.
@@ -68,9 +69,8 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         | (Within::Schema("SkipBody" | "ProbeAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
-        | (_, "jackpot_id" | "player_id" | "user_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => {
-            ID
-        }
+        | (_, "jackpot_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => ID,
+        (_, "player_id" | "user_id") => PERSON,
         (_, "source_id")
         | (Within::Schema(_), "id" | "reversal_id" | "transfer_id" | "settlement_id")
         | (Within::Schema("TransferBody"), "to") => ID,

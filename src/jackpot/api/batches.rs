@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use jackpot_core::ids::{BatchId, ClientSeed, Id};
+use jackpot_core::ids::{BatchId, ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::money::Minor;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use crate::http::query::PathOf;
 use crate::jackpot::batch::{Batch, BatchPlayed, Entries, MAX_ENTRIES, work};
 use crate::telemetry::request;
 
-/// Bytes of an entry, on average. The longest form without ranks has 267.
-const MAX_ENTRY_BYTES: usize = 256;
+/// Bytes of an entry, on average. The longest form without ranks has 331.
+const MAX_ENTRY_BYTES: usize = 320;
 /// Largest body: a full batch, and the JSON around its entries.
 const MAX_BODY_BYTES: usize = MAX_ENTRIES * MAX_ENTRY_BYTES + 1_024;
 /// Shortest form of an entry, to bound their number by the body's length: `{"player_id":"p","stake":1},`.
@@ -45,7 +45,7 @@ impl Described for BatchBody {}
 #[expect(dead_code, reason = "describes what Entries reads")]
 pub(crate) struct BatchEntry {
     #[schema(value_type = String, example = "p7")]
-    player_id: Id,
+    player_id: PersonId,
     /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,

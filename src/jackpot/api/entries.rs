@@ -4,7 +4,7 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::{ClientSeed, EntryRef, Id};
+use jackpot_core::ids::{ClientSeed, EntryRef, Id, PersonId};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::derived::{draw_request, payout_id};
 use jackpot_core::jackpot::document::{DrawnBy, Prize};
@@ -39,7 +39,7 @@ pub(crate) struct EntryBody {
     #[schema(value_type = String, example = "round-8812-p7", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     entry_id: Id,
     #[schema(value_type = String, example = "p7")]
-    player_id: Id,
+    player_id: PersonId,
     /// Minor units, 0 to 2^53-1, between the jackpot's `min_stake` and `max_stake`.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
@@ -68,7 +68,7 @@ pub(crate) struct Entry {
     #[schema(value_type = String, example = "spring")]
     jackpot_id: Id,
     #[schema(value_type = String, example = "p7")]
-    player_id: Id,
+    player_id: PersonId,
     /// Number of the entry within the jackpot, from 1.
     #[schema(example = 8812)]
     sequence: u64,

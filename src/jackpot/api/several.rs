@@ -12,7 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
 use actix_web::web::Data;
 use futures_util::future::{MaybeDone, join_all, maybe_done};
-use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::definition::check_currency;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
@@ -41,7 +41,7 @@ pub(crate) struct PlayBody {
     #[schema(value_type = String, example = "round-8812-p7", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     entry_id: Id,
     #[schema(value_type = String, example = "p7")]
-    player_id: Id,
+    player_id: PersonId,
     /// Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,

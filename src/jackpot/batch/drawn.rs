@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::jackpot::batch::Entries;
     use crate::jackpot::segment::Step;
-    use jackpot_core::ids::{BatchId, Id};
+    use jackpot_core::ids::{BatchId, Id, PersonId};
     use jackpot_core::jackpot::record::{Record, Sent};
     use jackpot_core::jackpot::split::{Part, TierAmount};
     use jackpot_core::jackpot::steps::{Step as Next, next_step};
@@ -146,7 +146,7 @@ mod tests {
 
     fn batch(stakes: &[u64]) -> Batch {
         let sent = |stake: &u64| Sent {
-            player: Id::parse("p").expect("an id"),
+            player: PersonId::parse("p").expect("an id"),
             stake: Minor::try_from(*stake).expect("in range"),
             client_seed: None,
             source: None,

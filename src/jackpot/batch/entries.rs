@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
@@ -74,7 +74,7 @@ impl Entries {
         seed: Option<&str>,
         (source, ranks): (Option<&str>, Option<&Ranks>),
     ) {
-        let length = |text: &str| u8::try_from(text.len()).expect("an id has at most 64 characters");
+        let length = |text: &str| u8::try_from(text.len()).expect("an id has at most 128 characters");
         let offset = |at: usize| u32::try_from(at).expect("10,000 lines are far below 4 GiB");
         if !self.lines.is_empty() {
             self.block.push('\n');
@@ -215,15 +215,24 @@ struct EntryText<'a> {
     #[serde(borrow, default)]
     client_seed: Option<Seed<'a>>,
     #[serde(borrow, default)]
-    source_id: Option<Player<'a>>,
+    source_id: Option<Source<'a>>,
     #[serde(default)]
     ranks: Option<Ranks>,
 }
 
 struct Player<'a>(Cow<'a, str>);
+struct Source<'a>(Cow<'a, str>);
 struct Seed<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Player<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = deserializer.deserialize_str(Text)?;
+        PersonId::check(&text).map_err(D::Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Source<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = deserializer.deserialize_str(Text)?;
         Id::check(&text).map_err(D::Error::custom)?;

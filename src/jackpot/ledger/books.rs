@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Document;
@@ -287,7 +287,7 @@ pub struct Generation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     pub entry_id: String,
-    pub player_id: Id,
+    pub player_id: PersonId,
     /// Epoch of its draw: the seed stays secret until the entry has an outcome.
     pub epoch: u64,
     /// When it was taken, ms of Redis' clock.

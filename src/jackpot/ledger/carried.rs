@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::epoch::Opening;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ pub struct CarriedPayout {
     pub sequence: u64,
     pub entry_id: String,
     /// `None` when it can't be read: then there is no receipt, only the record.
-    pub player_id: Option<Id>,
+    pub player_id: Option<PersonId>,
     pub rank: u32,
     pub tier: Id,
     /// Minor units.
@@ -92,7 +92,7 @@ pub struct CarriedUnit {
     /// Number of the entry.
     pub sequence: u64,
     pub entry_id: String,
-    pub player_id: Id,
+    pub player_id: PersonId,
     pub rank: u32,
     pub coupon_id: Id,
     /// Number of the issue within the coupon.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::cycle::CycleChange;
 use jackpot_core::jackpot::derived::{draw_request, payout_id};
 use jackpot_core::jackpot::document::Document;
@@ -184,7 +184,7 @@ fn is_quiet(fields: &Fields<'_>) -> bool {
 #[derive(Serialize)]
 struct Taken<'a> {
     entry_id: &'a str,
-    player_id: &'a Id,
+    player_id: &'a PersonId,
     stake: u64,
     source_id: Option<&'a Id>,
     sequence: u64,

@@ -17,7 +17,7 @@ mod salvage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::record::{Payout, Record, State};
 use jackpot_core::jackpot::reversal;
 use jackpot_core::text::printable;
@@ -361,7 +361,7 @@ impl Skip<'_> {
         found.entries.get(&sequence).map(|(id, _)| id.clone()).or_else(by_place)
     }
 
-    fn player(&self, sequence: u64, entry_id: &str) -> Option<Id> {
+    fn player(&self, sequence: u64, entry_id: &str) -> Option<PersonId> {
         let before = self
             .books
             .pending
@@ -543,7 +543,7 @@ impl Skip<'_> {
             .range(range.clone())
             .map(|(sequence, id)| (*sequence, id));
         let later = self.evidence.settled.range(range).map(|(sequence, id)| (*sequence, id));
-        let unknown = || Id::parse(UNKNOWN_PLAYER).ok();
+        let unknown = || PersonId::parse(UNKNOWN_PLAYER).ok();
         for (sequence, entry_id) in held.chain(later) {
             let record = found
                 .entries
@@ -631,7 +631,7 @@ impl Skip<'_> {
             let to = paid
                 .player_id
                 .as_ref()
-                .map_or("a player that can't be read", Id::as_str);
+                .map_or("a player that can't be read", PersonId::as_str);
             let receipt = if paid.player_id.is_some() && paid.pool_before.is_some() {
                 "with a receipt"
             } else {

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -33,6 +33,12 @@ impl From<i64> for Value {
 
 impl From<&Id> for Value {
     fn from(id: &Id) -> Self {
+        Self::Text(id.to_string())
+    }
+}
+
+impl From<&PersonId> for Value {
+    fn from(id: &PersonId) -> Self {
         Self::Text(id.to_string())
     }
 }

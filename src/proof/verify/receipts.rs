@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jackpot_core::chain::ChainHash;
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::receipt::{Head, Receipt};
 use jackpot_core::signing::{Jwks, signed_text};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Paid {
     pub(super) fn of(
         jackpot: &Id,
         event: &Event,
-        (entry_id, player): (&str, &Id),
+        (entry_id, player): (&str, &PersonId),
         claim: &Claim,
         currency: &str,
     ) -> Option<Self> {

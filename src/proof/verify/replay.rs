@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jackpot_core::fields::EventFields;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::cycle::EndedBy;
 use jackpot_core::jackpot::definition::{Definition, MoneyKind, MoneyPrize};
 use jackpot_core::jackpot::document::Document;
@@ -253,7 +253,7 @@ impl Replay {
     fn money(
         &mut self,
         event: &Event,
-        (entry_id, player): (&str, &Id),
+        (entry_id, player): (&str, &PersonId),
         claim: &Claim,
         definition: &Definition,
         report: &mut Report,

@@ -2,7 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ use crate::telemetry::request;
 pub(crate) struct JoinWish {
     /// The user, and the player of entries with the pass.
     #[schema(value_type = String, example = "p7")]
-    user_id: Id,
+    user_id: PersonId,
 }
 
 impl Described for JoinWish {}

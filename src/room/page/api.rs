@@ -10,7 +10,7 @@ use actix_web::http::header::{
 use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_ui::Words;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
@@ -66,8 +66,8 @@ pub fn routes(config: &mut ServiceConfig, api: &Api) {
 #[serde(deny_unknown_fields)]
 pub(crate) struct JoinTokenWish {
     /// The user who joins.
-    #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-    user_id: Id,
+    #[schema(value_type = String, example = "u-1", pattern = "^[A-Za-z0-9][A-Za-z0-9._@|:+=-]{0,127}$")]
+    user_id: PersonId,
     /// Where the page sends the admitted user, with the pass as the parameter `room_pass`: an absolute https URL
     /// without user, password and fragment; http only for localhost and 127.0.0.1. Its origin must be one of the room's
     /// `return_origins`, now and when the page sends the user.

@@ -6,7 +6,7 @@
 //! A join token stands for a user and lives for minutes. The page exchanges it at once for a place token, which stands
 //! for a ticket. The place token stays in the address bar. It names no user, and it is worth as much as the place.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -27,7 +27,7 @@ pub struct JoinClaims {
     #[serde(rename = "aud", with = "join_audience")]
     pub room: Id,
     /// The user.
-    pub sub: Id,
+    pub sub: PersonId,
     /// When it was made, in seconds of Redis' clock.
     pub iat: i64,
     /// When it expires, likewise.
@@ -138,7 +138,7 @@ mod tests {
         JoinClaims {
             iss: "jackpot".to_owned(),
             room: Id::parse("lobby").unwrap(),
-            sub: Id::parse("ann").unwrap(),
+            sub: PersonId::parse("ann").unwrap(),
             iat: 1_000,
             exp: 1_120,
             jti: "r".to_owned(),

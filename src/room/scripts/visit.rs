@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 
 use crate::reply;
 use crate::room::known::{Doubt, Known, OrderOf};
@@ -24,7 +24,7 @@ pub enum Visit {
     /// Asks for a place.
     Join {
         /// The user.
-        user: Id,
+        user: PersonId,
         /// The ticket to make, random. Unused if the user has one that waits or is in.
         ticket: Ticket,
         /// Its order if the room has not opened yet, negative.
@@ -68,7 +68,7 @@ pub enum Place {
 pub struct Seen {
     pub ticket: Ticket,
     /// Its user.
-    pub user: Id,
+    pub user: PersonId,
     /// When it was made; `None` once it has ended.
     pub joined_ms: Option<i64>,
     pub place: Place,

@@ -12,12 +12,13 @@ use serde_json::json;
 use crate::coupon::http::support::{hold, release};
 use crate::coupon::instance::{Instance, id};
 use crate::fault::support::PATIENCE;
+use crate::support::given::person;
 
 impl Instance {
     async fn ask(&self, request: &str, user: &str) -> Result<(State, bool), CouponError> {
         let asked = self
             .coupons
-            .issue(&self.id, &id(request), &id(user).into(), Mode::Now)
+            .issue(&self.id, &id(request), &person(user).into(), Mode::Now)
             .await?;
         Ok((asked.record.state, asked.replayed))
     }
@@ -99,12 +100,12 @@ async fn a_ledger_far_behind_refuses_new_requests_and_nothing_that_was_begun() {
     );
     let list = instance
         .coupons
-        .issue_all(&instance.id, &[(id("b1"), id("u4").into())])
+        .issue_all(&instance.id, &[(id("b1"), person("u4").into())])
         .await;
     assert!(matches!(list, Err(CouponError::Backlog { .. })), "{list:?}");
     let owed = instance
         .coupons
-        .issue_for_draw(&instance.id, "draw:spring:e1", &id("u5"))
+        .issue_for_draw(&instance.id, "draw:spring:e1", &person("u5"))
         .await;
     assert!(matches!(owed, Ok(DrawAnswer::Issued { sequence: 3, .. })), "{owed:?}");
     known.set_ledger_n(Some(4));
@@ -119,14 +120,14 @@ async fn hundreds_that_wait_for_their_turn_are_all_told() {
     let wishes = (0..REQUESTS).map(|i| id(&format!("r{i}"))).collect::<Vec<_>>();
     let (coupons, prize) = (&instance.coupons, &instance.id);
     coupons
-        .issue(prize, &id("first"), &id("first").into(), Mode::Line)
+        .issue(prize, &id("first"), &person("first").into(), Mode::Line)
         .await
         .expect("in the queue");
-    let joined = join_all(
-        wishes
-            .iter()
-            .map(async |wish| coupons.issue(prize, wish, &wish.clone().into(), Mode::Now).await),
-    )
+    let joined = join_all(wishes.iter().map(async |wish| {
+        coupons
+            .issue(prize, wish, &person(wish.as_str()).into(), Mode::Now)
+            .await
+    }))
     .await;
     let waiting = join_all(joined.into_iter().map(|request| {
         let request = request.expect("in the queue");

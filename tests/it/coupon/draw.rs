@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::coupon::http::support::{hold, release};
 use crate::coupon::instance::{Instance, id};
-use crate::support::given::operator;
+use crate::support::given::{operator, person};
 
 impl Instance {
     async fn draw(&self, entry: &str, player: &str) -> Result<DrawAnswer, CouponError> {
         let request = format!("draw:spring:{entry}");
-        self.coupons.issue_for_draw(&self.id, &request, &id(player)).await
+        self.coupons.issue_for_draw(&self.id, &request, &person(player)).await
     }
 
     async fn issued(&self, entry: &str, player: &str) -> (u64, Code) {
@@ -64,7 +64,7 @@ async fn a_coupon_that_is_over_or_is_none_is_not_open() {
     assert_eq!(instance.draw("e1", "p1").await.expect("an answer"), DrawAnswer::NotOpen);
     let none = instance
         .coupons
-        .issue_for_draw(&id("none"), "draw:spring:e1", &id("p1"))
+        .issue_for_draw(&id("none"), "draw:spring:e1", &person("p1"))
         .await;
     assert_eq!(none.expect("an answer"), DrawAnswer::NotOpen);
     assert!(
@@ -79,7 +79,7 @@ async fn a_draw_waits_for_its_turn_and_finds_it_later() {
     hold(&instance.redis, "prize").await;
     let (coupons, prize) = (&instance.coupons, &instance.id);
     coupons
-        .issue(prize, &id("q1"), &id("u1").into(), Mode::Line)
+        .issue(prize, &id("q1"), &person("u1").into(), Mode::Line)
         .await
         .expect("in the queue");
     let waiting = instance.draw("e1", "p1").await;

@@ -13,7 +13,7 @@ use jackpot::coupon::scripts::{
 use jackpot::coupon::status::Status;
 use jackpot::store::Store;
 use jackpot::store::keys::{CouponKeys, StreamKeys};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
 use serde_json::{Value, json};
 
@@ -247,7 +247,7 @@ pub fn definition(change: &Value) -> Definition {
 pub fn redemption(request_id: &str, redemption_id: &str, reference: &str) -> Redeem {
     Redeem {
         request_id: request_id.to_owned(),
-        redemption: user_id(redemption_id),
+        redemption: Id::parse(redemption_id).expect("an id"),
         reference: Reference::parse(reference).expect("a reference"),
         who: "till".to_owned(),
         by_request: "r".to_owned(),
@@ -282,8 +282,8 @@ pub fn with_metadata(mut asked: Ask, texts: &[(&str, &str)]) -> Ask {
     asked
 }
 
-pub fn user_id(user: &str) -> Id {
-    Id::parse(user).expect("an id")
+pub fn user_id(user: &str) -> PersonId {
+    PersonId::parse(user).expect("an id")
 }
 
 pub fn code() -> Code {

@@ -12,13 +12,14 @@ use serde_json::json;
 use crate::coupon::instance::{Instance, id};
 use crate::fault::support::PATIENCE;
 use crate::support::eventually;
+use crate::support::given::person;
 
 #[tokio::test]
 async fn what_is_over_is_dropped_once_the_ledger_has_it_and_takes_nobody_any_more() {
     let instance = Instance::with(5, &json!({"ends_at": "2001-01-01T00:00:00Z"}), 100).await;
     let (coupons, prize) = (&instance.coupons, &instance.id);
     coupons
-        .issue(prize, &id("r1"), &id("u1").into(), Mode::Now)
+        .issue(prize, &id("r1"), &person("u1").into(), Mode::Now)
         .await
         .expect("refused for good");
     let settings = settings::Coupons {
@@ -44,9 +45,9 @@ async fn what_is_over_is_dropped_once_the_ledger_has_it_and_takes_nobody_any_mor
         (status().await == Status::Ended).then_some(())
     })
     .await;
-    let asked = coupons.issue(prize, &id("r2"), &id("u2").into(), Mode::Now).await;
+    let asked = coupons.issue(prize, &id("r2"), &person("u2").into(), Mode::Now).await;
     assert!(matches!(asked, Err(CouponError::Ended)), "{asked:?}");
-    let owed = coupons.issue_for_draw(prize, "draw:spring:e1", &id("p1")).await;
+    let owed = coupons.issue_for_draw(prize, "draw:spring:e1", &person("p1")).await;
     assert_eq!(owed.expect("an answer"), DrawAnswer::NotOpen);
     stopping.begin();
     working.await.expect("the worker ends");

@@ -4,7 +4,7 @@ use jackpot::coupon::code::Code;
 use jackpot::coupon::metadata::{Asker, Metadata};
 use jackpot::coupon::record::{Issue, Record, Redemption, State, Take};
 use jackpot::coupon::redemption::Reference;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -106,7 +106,7 @@ async fn what_one_side_writes_the_other_reads() {
     let records: Vec<_> = std::iter::repeat_with(|| {
         let (state, user, texts) = any_record.new_tree(&mut runner).expect("a record").current();
         let user = Asker {
-            user: Id::parse(&user).expect("an id"),
+            user: PersonId::parse(&user).expect("an id"),
             metadata: Metadata::try_from(texts).ok(),
         };
         Record { user, state }

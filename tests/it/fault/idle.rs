@@ -9,7 +9,7 @@ use jackpot::room::scripts::{self, Visit};
 use jackpot::room::ticket::Ticket;
 use jackpot::store::Store;
 use jackpot::subject::Subject;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -98,7 +98,7 @@ async fn quiet_rooms_cost_no_script_each() {
 async fn admit(store: &Store, id: &Id) {
     let known = Known::new(id);
     let join = Visit::Join {
-        user: Id::parse("ann").expect("an id"),
+        user: PersonId::parse("ann").expect("an id"),
         ticket: Ticket::random().expect("random"),
         order: 0,
         nonce: String::new(),

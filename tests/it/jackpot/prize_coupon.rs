@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::JackpotFixture;
-use crate::support::given::{coupons, entry, rank, sent};
+use crate::support::given::{coupons, entry, person, rank, sent};
 
 fn id(text: &str) -> Id {
     Id::parse(text).expect("an id")
@@ -156,7 +156,7 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
     let request = format!("draw:{}:e2", fixture.id);
     let coupons: Coupons = coupons(&fixture.store);
     let asked = |player: &str| {
-        let (player, coupons, request) = (id(player), coupons.clone(), request.clone());
+        let (player, coupons, request) = (person(player), coupons.clone(), request.clone());
         let coffee = coffee(&fixture).clone();
         async move { coupons.issue_for_draw(&coffee, &request, &player).await }
     };
@@ -171,7 +171,8 @@ async fn whoever_dies_in_between_the_entry_gets_one_unit() {
         }])
         .await;
     let request = format!("draw:{}:e3", fixture.id);
-    let Ok(DrawAnswer::Issued { sequence, code }) = coupons.issue_for_draw(coffee(&fixture), &request, &id("q")).await
+    let Ok(DrawAnswer::Issued { sequence, code }) =
+        coupons.issue_for_draw(coffee(&fixture), &request, &person("q")).await
     else {
         panic!("a unit is left")
     };

@@ -8,6 +8,7 @@ use jackpot_core::money::MAX_MINOR;
 use serde_json::json;
 
 use crate::jackpot::fixture::{JackpotFixture, entry, rank, sent, tier};
+use crate::support::given::person;
 
 pub fn taken(entered: &Entered, i: usize) -> &Record {
     match &entered.replies[i] {
@@ -76,7 +77,7 @@ async fn names_that_look_like_marks_are_no_marks() {
         let odds = json!({"total": 1, "ranks": [rank(1, &prize)]});
         let fixture = JackpotFixture::with(&json!({"tiers": [tier(name, 1_000_000, &json!({}))], "odds": odds})).await;
         let mut entry = entry(name, 1);
-        entry.sent.player = jackpot_core::ids::Id::parse(name).expect("an id");
+        entry.sent.player = person(name);
         entry.sent.client_seed = Some(jackpot_core::ids::ClientSeed::parse(name).expect("a seed"));
         let entered = fixture.enter(&[entry]).await;
         assert_eq!(paid(taken(&entered, 0)), Some((1, 1)));

@@ -18,6 +18,7 @@ use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, operator, sent, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::proof::story::export;
+use crate::support::given::person;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -306,7 +307,7 @@ async fn listed_by(queries: &Queries, jackpot: &Id, source: &str, (entries, won,
     assert!(found.iter().all(|row| row.source_id.as_deref() == Some(source)));
     assert!(found.is_sorted_by(|a, b| a.sequence > b.sequence));
     let of_player = EntryFilters {
-        player_id: Some(id("p1")),
+        player_id: Some(person("p1")),
         ..of_source
     };
     let page = queries.entries(&of_player, None, 100).await.expect("readable");

@@ -14,7 +14,7 @@ use jackpot::signing::SigningKeys;
 use jackpot::telemetry::Metrics;
 use jackpot_core::chain::{self, ChainHash};
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::{ClientSeed, Id};
+use jackpot_core::ids::{ClientSeed, Id, PersonId};
 use jackpot_core::jackpot::cycle::{CycleChange, CycleSeed};
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
@@ -159,7 +159,7 @@ pub async fn export_of(fixture: &JackpotFixture, events: Vec<Fields>) -> Story {
 }
 
 /// The claims of an event with the ids of their entries.
-fn claims(event: &Event, players: &mut HashMap<u64, Id>) -> Vec<(String, Claim)> {
+fn claims(event: &Event, players: &mut HashMap<u64, PersonId>) -> Vec<(String, Claim)> {
     match &event.kind {
         Kind::Enter(enter) => {
             for (sequence, entry) in (enter.call.first..).zip(&enter.call.entries) {
@@ -198,7 +198,7 @@ impl Story {
         Jwks::new(self.keys.public())
     }
 
-    fn receipt(&self, (event, i): (&Event, u64), entry_id: &str, player: &Id, claim: &Claim) -> Option<Value> {
+    fn receipt(&self, (event, i): (&Event, u64), entry_id: &str, player: &PersonId, claim: &Claim) -> Option<Value> {
         let ClaimResult::Paid {
             tier,
             amount,

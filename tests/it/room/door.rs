@@ -15,7 +15,7 @@ use jackpot::signing::{self, SigningKeys};
 use jackpot::sql::Sql;
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
 
@@ -86,12 +86,12 @@ impl Instance {
     }
 }
 
-fn user_id(user: &str) -> Id {
-    Id::parse(user).expect("an id")
+fn user_id(user: &str) -> PersonId {
+    PersonId::parse(user).expect("an id")
 }
 
 fn room() -> Id {
-    user_id(&TestRedis::id("room"))
+    Id::parse(&TestRedis::id("room")).expect("an id")
 }
 
 #[tokio::test]

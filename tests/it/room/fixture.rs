@@ -13,7 +13,7 @@ use jackpot::room::ticket::{OrderSeed, Ticket};
 use jackpot::store::Store;
 use jackpot::store::keys::{RoomKeys, StreamKeys};
 use jackpot::subject::Subject;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::mark::Mark;
 use jackpot_core::secret::MasterSecret;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl RoomFixture {
     pub fn join(&self, user: &str) -> Visit {
         let ticket = Ticket::random().expect("random");
         Visit::Join {
-            user: Id::parse(user).expect("an id"),
+            user: PersonId::parse(user).expect("an id"),
             ticket,
             order: self.seed().order(ticket),
             nonce: self.nonce.lock().expect("whole").clone(),

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::room::http::support::{create, join, joined, leave, look, problem};
 use crate::support::eventually;
+use crate::support::given::person;
 use crate::support::ledger_db::LedgerDb;
 use crate::support::redis::TestRedis;
 
@@ -58,7 +59,7 @@ async fn in_one_call_with_joins_the_others_are_answered() {
     let (now, _) = instance.admit(&id, "ann").await;
     limit(&mut redis.connection().await, 1).await;
     let rooms = &instance.rooms;
-    let (one, two) = (Id::parse("one").expect("an id"), Id::parse("two").expect("an id"));
+    let (one, two) = (person("one"), person("two"));
     // The first call is in flight while the others come, so that those go out together.
     let (_, refused, looked, also) = tokio::join!(
         rooms.look(&id, now.seen.ticket),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jackpot::room::scripts::{Counts, End, Place, Seen, Visit, VisitReply};
 use jackpot::room::ticket::{OrderSeed, Ticket};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 
 const MINUTE_MS: i64 = 60_000;
 const AWAY_MS: i64 = 5_000;
@@ -47,14 +47,14 @@ pub struct Model {
     pub passes: u64,
     pub joins: u64,
     pub counts: Counts,
-    pub tickets: BTreeMap<Ticket, (Id, Stand)>,
+    pub tickets: BTreeMap<Ticket, (PersonId, Stand)>,
     /// The ticket that a user has; before the opening also one that is over.
-    pub users: BTreeMap<Id, Ticket>,
+    pub users: BTreeMap<PersonId, Ticket>,
     /// By number: ticket, end of the pass, and when the pass was taken back.
     pub revoked: BTreeMap<u64, (Ticket, i64, i64)>,
     pub collected: Vec<Ticket>,
     /// By user who left: the time up to which that counts against the user.
-    pub busy: BTreeMap<Id, i64>,
+    pub busy: BTreeMap<PersonId, i64>,
     /// Times of all admissions since there is a rate.
     pub admissions: Vec<i64>,
 }
@@ -272,7 +272,7 @@ impl Model {
         })
     }
 
-    fn join(&mut self, now: i64, user: &Id, ticket: Ticket, order: i64) -> Result<Option<Ticket>, u64> {
+    fn join(&mut self, now: i64, user: &PersonId, ticket: Ticket, order: i64) -> Result<Option<Ticket>, u64> {
         let of_user = self
             .tickets
             .iter_mut()

@@ -3,7 +3,7 @@
 use jackpot::room::scripts::{End, Place, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use serde_json::json;
 
 use crate::room::fixture::{RoomFixture, ahead, end_of, ended, is_in, seen};
@@ -252,7 +252,7 @@ async fn a_ticket_of_another_user_is_refused_before_anything_is_written() {
     let fixture = RoomFixture::with(&json!({})).await;
     let of_a = fixture.one(fixture.join("a")).await.ticket;
     let before = fixture.dump().await;
-    let user = Id::parse("b").expect("an id");
+    let user = PersonId::parse("b").expect("an id");
     let stolen = Visit::Join {
         user,
         ticket: of_a,

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use jackpot::room::pass::{self, Claims, PASS};
 use jackpot::room::ticket::Ticket;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ async fn the_documented_check_takes_a_pass_and_nothing_else() {
     let claims = |iss: &str, exp: i64| Claims {
         iss: iss.to_owned(),
         aud: Id::parse("lobby").expect("an id"),
-        sub: Id::parse("ann").expect("an id"),
+        sub: PersonId::parse("ann").expect("an id"),
         jti: Ticket::parse(&"5f".repeat(16)).expect("a ticket"),
         iat: now - 60,
         exp,

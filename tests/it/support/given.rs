@@ -12,7 +12,7 @@ use jackpot::operator::Operator;
 use jackpot::settings::{CheckConfig, Durability, Redis, RedisMode, Settings};
 use jackpot::store::Store;
 use jackpot::telemetry::Metrics;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::Minor;
@@ -75,12 +75,14 @@ pub fn definition(document: Value) -> Definition {
     Definition::stored(serde_json::from_value(document).expect("well formed")).expect("valid")
 }
 
+/// A player or user.
+pub fn person(text: &str) -> PersonId {
+    PersonId::parse(text).expect("an id")
+}
+
 /// What a player sends.
 pub fn sent(player: &str, stake: u64) -> Sent {
-    let (player, stake) = (
-        Id::parse(player).expect("an id"),
-        Minor::try_from(stake).expect("in range"),
-    );
+    let (player, stake) = (person(player), Minor::try_from(stake).expect("in range"));
     Sent {
         player,
         stake,

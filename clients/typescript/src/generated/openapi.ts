@@ -1193,8 +1193,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
-         * @description The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+         * A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
+         * @description A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
          *
          *     Role of the key: `read` or `approve`.
          */
@@ -1251,6 +1251,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payouts/{payout_id}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
+         * @description The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
+         *
+         *     Role of the key: `read` or `approve`.
+         */
+        get: operations["get_receipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/payouts/{payout_id}/settle": {
         parameters: {
             query?: never;
@@ -1290,6 +1312,28 @@ export interface paths {
          *     Role of the key: `operate`.
          */
         post: operations["void_payout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/payouts/{payout_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraws the request to take a payout back: it is again where it was before.
+         * @description The owner who asked may do it, and any other one with a key of the role `operate`.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["withdraw_void"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1847,7 +1891,7 @@ export interface components {
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "withdraw" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -3528,6 +3572,17 @@ export interface components {
              * @description Time of the reading, RFC 3339.
              */
             at: string;
+            /**
+             * @description ISO 4217, or a game's own.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * Format: int64
+             * @description Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them.
+             * @example 2
+             */
+            digits: number;
             /** @example spring */
             jackpot_id: string;
             meters: components["schemas"]["TierPool"][];
@@ -3737,6 +3792,99 @@ export interface components {
              */
             next_cursor?: string | null;
         };
+        /** @description A payout as lists show it, with all that was done with it. */
+        Payout: {
+            /**
+             * Format: int64
+             * @description Minor units.
+             * @example 18811
+             */
+            amount: number;
+            /**
+             * @description Name of the key that approved it; null if none did.
+             * @example approve-of-bob
+             */
+            approved_by?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the paid claim within the jackpot, from 1.
+             * @example 4
+             */
+            claim_order: number;
+            /**
+             * @description ISO 4217.
+             * @example KRW
+             */
+            currency: string;
+            /**
+             * @description For which entry.
+             * @example round-8812-p7
+             */
+            entry_id: string;
+            /**
+             * @description Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+             * @example jackpot:spring:9f1c0a44d2b7e633:8820:0
+             */
+            event_id: string;
+            /**
+             * @description The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+             * @example 9f1c0a44d2b7e633
+             */
+            history: string;
+            /**
+             * @description Which jackpot paid.
+             * @example spring
+             */
+            jackpot_id: string;
+            /** @description The key that signed it: `/v1/keys`. */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-21T06:00:00.123Z
+             */
+            paid_at: string;
+            /**
+             * @description Made by the service.
+             * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+             */
+            payout_id: string;
+            /**
+             * @description To whom.
+             * @example p7
+             */
+            player_id: string;
+            /**
+             * Format: int64
+             * @description What it held after, before it was seeded again.
+             * @example 0
+             */
+            pool_after: number;
+            /**
+             * Format: int64
+             * @description What the pool held before, minor units.
+             * @example 18811
+             */
+            pool_before: number;
+            settlement?: components["schemas"]["SettlementBody"] | null;
+            /** @description base64url Ed25519 over the RFC 8785 form of this object without `signature`. */
+            signature: string;
+            /**
+             * @description The source of the entry; null if it named none.
+             * @example slot-9
+             */
+            source_id?: string | null;
+            /** @description Where it is: `paid` where payouts were not tracked when it was claimed. */
+            state: components["schemas"]["PayoutState"];
+            /** @description Oldest first: the claim, then each step. Of more than 1,000 steps it has the last 1,000. */
+            steps: components["schemas"]["PayoutStepRow"][];
+            /**
+             * @description Out of which tier.
+             * @example grand
+             */
+            tier: string;
+            void_receipt?: components["schemas"]["VoidReceipt"] | null;
+        };
         /** @description The receipt of a payout. */
         PayoutRow: {
             /**
@@ -3819,6 +3967,32 @@ export interface components {
          * @enum {string}
          */
         PayoutState: "paid" | "held" | "due" | "settled" | "failed" | "void-requested" | "void";
+        /** @description What was done with a payout. */
+        PayoutStepRow: {
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             * @example 2026-11-22T09:00:00.123Z
+             */
+            at: string;
+            /**
+             * @description Owner of the key; null for the claim.
+             * @example bob
+             */
+            owner?: string | null;
+            /**
+             * @description Why; of a settlement its reference; null for the claim.
+             * @example looks right
+             */
+            reason?: string | null;
+            /** @description Where the payout was then. */
+            state: components["schemas"]["PayoutState"];
+            /**
+             * @description Name of the key; null for the claim.
+             * @example approve-of-bob
+             */
+            who?: string | null;
+        };
         /** @description A definition that waits, and its version. */
         PendingDefinition: {
             /**
@@ -4104,7 +4278,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-not-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -5761,7 +5935,7 @@ export interface operations {
                 who?: string;
                 /**
                  * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-                 *     void, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
+                 *     void, withdraw, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
                  * @example pause
                  */
                 action?: string;
@@ -11965,7 +12139,7 @@ export interface operations {
                 content: {
                     /**
                      * @example event: meter
-                     *     data: {"jackpot_id":"spring","status":"open","meters":[{"tier":"grand","pool":18811}],"at":"2026-11-21T06:00:00.123Z"}
+                     *     data: {"jackpot_id":"spring","status":"open","currency":"KRW","digits":0,"meters":[{"tier":"grand","pool":18811}],"at":"2026-11-21T06:00:00.123Z"}
                      */
                     "text/event-stream": string;
                 };
@@ -13496,14 +13670,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The receipt */
+            /** @description The payout */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PayoutRow"];
+                    "application/json": components["schemas"]["Payout"];
                 };
             };
             /** @description `malformed-request` */
@@ -13945,6 +14119,138 @@ export interface operations {
             };
         };
     };
+    get_receipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayoutRow"];
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     settle_payout: {
         parameters: {
             query?: never;
@@ -14222,6 +14528,172 @@ export interface operations {
                 };
             };
             /** @description `invalid-request`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_void: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payout of the answer to the entry.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description The payout: `held`, `due` or `failed` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedPayout"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payout-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-tracked`, `payout-not-void-requested` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

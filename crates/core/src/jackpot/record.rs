@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::added::{Added, Adds, AmountRow, Amounts, OfStake, Run};
 use super::ranks::Ranks;
-use crate::ids::{ClientSeed, Id};
+use crate::ids::{ClientSeed, Id, PersonId};
 use crate::money::Minor;
 pub use crate::unreadable::Unreadable;
 use crate::wire::{Field, FieldShape, Item, Stands, WordPart, Words};
@@ -339,7 +339,7 @@ impl Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     /// The player.
-    pub player: Id,
+    pub player: PersonId,
     /// The stake.
     pub stake: Minor,
     /// The player's own input of the draw.
@@ -384,7 +384,7 @@ impl WordPart for Sent {
             seed => Some(ClientSeed::parse(seed).ok()?),
         };
         Some(Self {
-            player: Id::parse(player).ok()?,
+            player: PersonId::parse(player).ok()?,
             stake: Minor::read(stake)?,
             client_seed,
             source,

@@ -29,7 +29,7 @@ fn receipt() -> Receipt {
         payout_id: "spring:4".to_owned(),
         jackpot_id: id("spring"),
         entry_id: "round-8812-p7".to_owned(),
-        player_id: id("p7"),
+        player_id: PersonId::parse("p7").expect("an id"),
         tier: id("grand"),
         amount: minor(18_811),
         currency: "KRW".to_owned(),

@@ -1,7 +1,7 @@
 //! The types of fields: how each is read and written, alone and in a list.
 
 use super::Words;
-use crate::ids::Id;
+use crate::ids::{Id, PersonId};
 use crate::money::Minor;
 
 /// The type of a field: its text in Redis.
@@ -95,6 +95,19 @@ impl Field for Minor {
 
 impl Field for Id {
     const TYPE: &'static str = "id";
+    const PATTERN: &'static str = "%S+";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+}
+
+impl Field for PersonId {
+    const TYPE: &'static str = "id of a player or user";
     const PATTERN: &'static str = "%S+";
 
     fn read(text: &str) -> Option<Self> {

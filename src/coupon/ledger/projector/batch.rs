@@ -1,6 +1,6 @@
 //! Makes the rows of a coupon's events. Pure.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 
 use super::Coupons;
 use crate::coupon::code::Code;
@@ -38,7 +38,7 @@ pub struct VoidRow {
     pub sequence: u64,
     /// Id of the request.
     pub request: String,
-    pub user: Id,
+    pub user: PersonId,
     /// When it was voided, ms.
     pub at_ms: i64,
     /// Event that voided it.
@@ -52,7 +52,7 @@ pub struct RedemptionRow {
     pub sequence: u64,
     /// Id of the request.
     pub request: String,
-    pub user: Id,
+    pub user: PersonId,
     pub redemption: Redemption,
     /// Event that redeemed it.
     pub n: u64,

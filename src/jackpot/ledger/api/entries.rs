@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -24,7 +24,7 @@ use crate::subject::kinds::JACKPOT;
 pub(crate) struct EntryQuery {
     /// Of this player. Required, unless `jackpot_id` and `source_id` are given.
     #[param(value_type = Option<String>)]
-    player_id: Option<Id>,
+    player_id: Option<PersonId>,
     /// Of this jackpot.
     #[param(value_type = Option<String>)]
     jackpot_id: Option<Id>,

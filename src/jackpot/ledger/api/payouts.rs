@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{EntryRef, Id, PersonId};
 use jackpot_core::text::Text;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -29,9 +29,15 @@ pub(crate) struct PayoutQuery {
     /// Of this jackpot.
     #[param(value_type = Option<String>)]
     jackpot_id: Option<Id>,
+    /// This one alone.
+    #[param(value_type = Option<String>)]
+    payout_id: Option<Text<MAX_PAYOUT_ID_CHARS>>,
+    /// Of the entries with this id.
+    #[param(value_type = Option<String>)]
+    entry_id: Option<EntryRef>,
     /// To this player.
     #[param(value_type = Option<String>)]
-    player_id: Option<Id>,
+    player_id: Option<PersonId>,
     /// Out of this tier.
     #[param(value_type = Option<String>)]
     tier: Option<Id>,
@@ -76,6 +82,8 @@ pub async fn list(
         jackpot_id: query.jackpot_id,
         only: caller.own(JACKPOT),
         player_id: query.player_id,
+        payout_id: query.payout_id.map(|id| id.as_str().to_owned()),
+        entry_id: query.entry_id.map(|id| id.as_str().to_owned()),
         tier: query.tier,
         source_id: query.source_id,
         state: query.state,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::settlement::{State, Step};
@@ -281,7 +281,7 @@ impl Batch {
         start: &Start<'_>,
         (n, at_ms): (u64, i64),
         entry_id: &str,
-        (player_id, source_id): (&Id, Option<&Id>),
+        (player_id, source_id): (&PersonId, Option<&Id>),
         claim: &Claim,
     ) -> Result<(), Stop> {
         let ClaimResult::Paid {
@@ -360,7 +360,7 @@ impl Batch {
         Ok(())
     }
 
-    fn issued(&mut self, at_ms: i64, n: u64, entry_id: String, player_id: &Id, claim: &Claim) {
+    fn issued(&mut self, at_ms: i64, n: u64, entry_id: String, player_id: &PersonId, claim: &Claim) {
         if let ClaimResult::Issued {
             coupon_id,
             sequence,

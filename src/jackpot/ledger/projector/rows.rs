@@ -1,6 +1,6 @@
 //! The rows that the projector makes of a jackpot's events.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::settlement::State;
 use jackpot_core::receipt::{Receipt, VoidReceipt};
@@ -19,7 +19,7 @@ pub struct CouponRow {
     /// Event that recorded it.
     pub n: u64,
     pub entry_id: String,
-    pub player_id: Id,
+    pub player_id: PersonId,
     pub rank: u32,
     pub coupon_id: Id,
     /// Number of the issue within the coupon.
@@ -85,7 +85,7 @@ pub struct EntryRow {
 /// An entry that got its outcome after its first attempt.
 #[derive(Debug)]
 pub struct SettledRow {
-    pub player_id: Id,
+    pub player_id: PersonId,
     /// When it was taken, ms.
     pub entered_ms: i64,
     pub sequence: u64,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::derived::draw_request;
 use jackpot_core::jackpot::document::{Document, Prize};
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ pub struct EntryCoupon {
 /// The filters of a list of entries. They name a player, or a jackpot and a source.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntryFilters {
-    pub player_id: Option<Id>,
+    pub player_id: Option<PersonId>,
     pub jackpot_id: Option<Id>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<Id>,
@@ -163,7 +163,7 @@ impl EntryFilters {
         }
     }
 
-    fn scan_of_player(&self, table: String, player: &Id) -> Scan {
+    fn scan_of_player(&self, table: String, player: &PersonId) -> Scan {
         const SOURCE: &str = "(SELECT s.source_id FROM source_entries AS s \
                               WHERE s.jackpot_id = looked_at.jackpot_id AND s.sequence = looked_at.sequence) =";
         let of_jackpot = self.jackpot_id.as_ref().map(|id| ("jackpot_id =", Value::from(id)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::clock::rfc3339;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{VOID, VoidReceipt};
@@ -219,7 +219,13 @@ pub struct PayoutFilters {
     /// Only these jackpots, when `jackpot_id` is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<Id>>,
-    pub player_id: Option<Id>,
+    pub player_id: Option<PersonId>,
+    /// This one alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payout_id: Option<String>,
+    /// Of the entries with this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_id: Option<String>,
     pub tier: Option<Id>,
     /// Of entries of this source.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -276,6 +282,26 @@ impl PayoutFilters {
         }
     }
 
+    /// Whether a payout is one of those. The time is written so that it sorts as text.
+    fn fits(&self, payout: &ListedPayout) -> bool {
+        let of = |id: &Option<Id>, is: &str| id.as_ref().is_none_or(|id| id.as_str() == is);
+        let row = &payout.receipt;
+        let mut own = self.only.iter().flatten().map(Id::as_str);
+        let (from, to) = (self.between.from.map(rfc3339), self.between.to.map(rfc3339));
+        (self.jackpot_id.is_some() || self.only.is_none() || own.any(|id| id == row.jackpot_id))
+            && of(&self.jackpot_id, &row.jackpot_id)
+            && of(&self.tier, &row.tier)
+            && self.player_id.as_ref().is_none_or(|id| id.as_str() == row.player_id)
+            && self.entry_id.as_ref().is_none_or(|id| *id == row.entry_id)
+            && self.state.is_none_or(|state| state == payout.state)
+            && (self.source_id.is_none() || self.source_id.as_ref().map(Id::as_str) == payout.source_id.as_deref())
+            && from.is_none_or(|from| from <= row.paid_at)
+            && to.is_none_or(|to| row.paid_at < to)
+            && self
+                .min_amount
+                .is_none_or(|least| row.amount.unsigned_abs() >= least.get())
+    }
+
     fn tracked(&self) -> Option<State> {
         self.state.and_then(PayoutState::tracked)
     }
@@ -326,6 +352,9 @@ impl PayoutFilters {
         filters.extend(jackpot.map(|id| ("jackpot_id =", Value::from(id))));
         filters.extend(tier.map(|id| ("tier =", Value::from(id))));
         filters.extend(player.map(|id| ("player_id =", Value::from(id))));
+        if table == "payouts" {
+            filters.extend(self.entry_id.iter().map(|id| ("entry_id =", Value::Text(id.clone()))));
+        }
         if self.state == Some(PayoutState::Paid) {
             filters.push((TRACKED, 0.into()));
         }
@@ -363,6 +392,14 @@ impl Queries {
         after: Option<Key>,
         limit: u32,
     ) -> Result<Page<ListedPayout>, LedgerError> {
+        if let Some(payout_id) = &filters.payout_id {
+            let items = match self.listed_payout(payout_id).await {
+                Ok(payout) if filters.fits(&payout) => vec![payout],
+                Ok(_) | Err(LedgerError::PayoutNotFound) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            return Ok(Page { items, next: None });
+        }
         let scans = filters.scans().after(after.as_ref());
         self.sql.reading(self.payouts_of(filters, scans, limit)).await
     }
@@ -395,8 +432,8 @@ impl Queries {
         for receipt in receipts {
             let source_id = sources.remove(&receipt.payout_id);
             let listed = listed(source_id, states.get(&receipt.payout_id), receipt)?;
-            // Its state may have changed since the page was read.
-            if filters.state.is_none_or(|state| state == listed.state) {
+            // Its state may have changed since the page was read, whose index may have no entries.
+            if filters.fits(&listed) {
                 items.push(listed);
             }
         }

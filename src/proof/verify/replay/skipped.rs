@@ -1,6 +1,6 @@
 //! An event that an operator skipped. The replay continues from the state that it carries; nothing of it is recomputed.
 
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::record::Record;
@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 300;
 /// An entry that a skipped event left pending. Its draw can't be recomputed.
 #[derive(Debug, Clone)]
 pub(super) struct CarriedPending {
-    pub(super) player: Id,
+    pub(super) player: PersonId,
     pub(super) version: u64,
 }
 

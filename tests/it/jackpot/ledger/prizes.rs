@@ -7,15 +7,18 @@ use jackpot::ledger::queries::Queries;
 use jackpot_core::ids::Id;
 use serde_json::json;
 
-use crate::jackpot::batch::support::play;
+use crate::jackpot::batch::support::{batch, play};
+use crate::jackpot::fixture::entry;
+use crate::jackpot::ledger::cycles::exported;
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::prize_coupon::{coffee, coffee_rank, define_coffee};
-use crate::support::given::sent;
+use crate::support::given::{person, sent};
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
     a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player,
     a_restored_jackpot_still_knows_who_got_which_unit,
+    players_are_named_by_identity_providers,
 );
 
 const STOCK: u64 = 3;
@@ -46,6 +49,15 @@ async fn played(fixture: &JackpotLedger) -> Vec<Played> {
     all
 }
 
+/// The jackpot, not its coupon, is lost and rebuilt.
+async fn rebuilt(fixture: &JackpotLedger) {
+    let keys: Vec<String> = fixture
+        .raw(redis::cmd("KEYS").arg(format!("jp:{{{}}}:*", fixture.id)))
+        .await;
+    fixture.raw::<u64>(redis::cmd("DEL").arg(keys)).await;
+    fixture.heal().await;
+}
+
 async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(db: LedgerDb) {
     let fixture = fixture(db).await;
     played(&fixture).await;
@@ -74,7 +86,7 @@ async fn a_unit_that_an_entry_won_is_in_the_ledger_once_and_found_by_its_player(
     let queries = Queries::new(fixture.ledger.sql.clone(), 30);
     for (player, sequence) in [("p2", Some(2)), ("p5", None)] {
         let filters = EntryFilters {
-            player_id: Some(Id::parse(player).expect("an id")),
+            player_id: Some(person(player)),
             jackpot_id: None,
             source_id: None,
             only: None,
@@ -105,11 +117,7 @@ async fn a_restored_jackpot_still_knows_who_got_which_unit(db: LedgerDb) {
     // One more entry that nobody finished: the restored jackpot has it pending, and its coupon refuses.
     fixture.take("late", 2).await;
     fixture.project().await;
-    let keys: Vec<String> = fixture
-        .raw(redis::cmd("KEYS").arg(format!("jp:{{{}}}:*", fixture.id)))
-        .await;
-    fixture.raw::<u64>(redis::cmd("DEL").arg(keys)).await;
-    fixture.heal().await;
+    rebuilt(&fixture).await;
     let after = played(&fixture).await;
     for (before, after) in before.iter().zip(&after) {
         assert!(after.replayed);
@@ -126,4 +134,48 @@ async fn a_restored_jackpot_still_knows_who_got_which_unit(db: LedgerDb) {
     assert_eq!(fixture.snapshot().await.pending, 0);
     fixture.heal().await;
     fixture.assert_complete().await;
+}
+
+/// The longest name, with every character that ends a word or a part somewhere else.
+async fn players_are_named_by_identity_providers(db: LedgerDb) {
+    let fixture = fixture(db).await;
+    let name = format!("auth0|a.b+c=d@example.org:{}", "9".repeat(102));
+    let playing = play(&fixture, u64::MAX);
+    for number in 1..=2 {
+        let entry = Id::parse(&format!("e{number}")).expect("an id");
+        let taken = playing.enter(&fixture.id, &entry, sent(&name, 1), By::default()).await;
+        taken.expect("played");
+    }
+    let whole = batch("b", &[sent(&name, 1), sent("p", 1), sent(&name, 2)]);
+    playing
+        .enter_batch(&fixture.id, &whole, By::default().key)
+        .await
+        .expect("played");
+    let mut late = entry("late", 2);
+    late.sent.player = person(&name);
+    fixture.enter(&[late]).await;
+    fixture.project().await;
+    rebuilt(&fixture).await;
+    let held = playing.look_up(&fixture.id, "late").await.expect("remembered").record;
+    let held = held.expect("a record");
+    let of_player = format!("{:?}", held.state);
+    assert!(of_player.contains(&name), "{of_player}");
+    let finished = playing.finish_pending(&fixture.id, "late", held).await;
+    finished.expect("finished");
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let queries = Queries::new(fixture.ledger.sql.clone(), 30);
+    let filters = EntryFilters {
+        player_id: Some(person(&name)),
+        jackpot_id: None,
+        source_id: None,
+        only: None,
+        between: Between::default(),
+    };
+    let page = queries.entries(&filters, None, 10).await.expect("readable");
+    let mut found: Vec<_> = page.items.iter().map(|row| row.entry_id.as_str()).collect();
+    found.sort_unstable();
+    assert_eq!(found, ["b:1", "b:3", "e1", "e2", "late"]);
+    let report = exported(&fixture).await.verify();
+    assert!(report.is_right(), "{report}");
 }

@@ -22,6 +22,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use utoipa::OpenApi;
 
+use crate::support::given::person;
 use crate::support::{eventually, http_client};
 
 /// Time within which a rotated key must sign.
@@ -127,7 +128,7 @@ fn receipt(keys: &SigningKeys, claim_order: u64) -> Receipt {
         payout_id: format!("spring:{claim_order}"),
         jackpot_id: id("spring"),
         entry_id: "b1:17".to_owned(),
-        player_id: id("p7"),
+        player_id: person("p7"),
         tier: id("grand"),
         amount: 18_811.try_into().expect("an amount"),
         currency: "KRW".to_owned(),

@@ -430,11 +430,11 @@ async fn a_withdrawal_answers_its_own_caller_alone(db: LedgerDb) {
     }
     desk.done(&won[1], &void(), "anna").await;
     desk.die(&won[1], &withdraw(), "anna").await;
-    let again = desk.act(&won[1], &withdraw(), "anna").await;
+    let again = desk.act(&won[1], &withdraw(), "bob").await;
     assert_eq!(
         again,
         Err("payout-not-void-requested"),
-        "a caller that died looks at the state"
+        "another call than the one that died"
     );
     assert_eq!(desk.row(&won[1]).await.state, PayoutState::Due);
     desk.assert_whole().await;

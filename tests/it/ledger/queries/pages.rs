@@ -72,6 +72,19 @@ async fn payouts_are_whole_receipts_the_newest_first(db: LedgerDb) {
     let step = json!({"state": "paid", "who": null, "owner": null, "at": "2025-11-21T00:02:00.000Z", "reason": null});
     listed["steps"] = json!([step]);
     assert_eq!(books.get("/v1/payouts/spring-120").await, (200, listed));
+    for (query, found) in [
+        ("payout_id=spring-120", 1),
+        ("payout_id=spring-120&entry_id=e120&player_id=p1", 1),
+        ("payout_id=spring-120&entry_id=e119", 0),
+        ("payout_id=spring-120&jackpot_id=autumn", 0),
+        ("payout_id=spring-120&from=2025-11-21T00:02:00.001Z", 0),
+        ("payout_id=none", 0),
+        ("entry_id=e119", 1),
+    ] {
+        let (_, page) = books.get(&format!("/v1/payouts?{query}")).await;
+        let items = page["items"].as_array().unwrap();
+        assert_eq!((items.len(), &page["next_cursor"]), (found, &Value::Null), "{query}");
+    }
     for unknown in ["spring-121", "%27"] {
         let (status, body) = books.get(&format!("/v1/payouts/{unknown}")).await;
         assert_eq!((status, &body["code"]), (404, &json!("payout-not-found")), "{unknown}");

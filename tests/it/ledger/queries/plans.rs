@@ -12,6 +12,7 @@ use jackpot_core::ids::Id;
 use sqlx::Row;
 
 use super::fixture::{Books, T0, books};
+use crate::support::given::person;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 
 on_both_databases!(
@@ -37,13 +38,13 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         ..any.clone()
     };
     let player = PayoutFilters {
-        player_id: id("p3"),
+        player_id: Some(person("p3")),
         ..any.clone()
     };
     let timed = PayoutFilters { between, ..any.clone() };
     let all = PayoutFilters {
         between,
-        player_id: id("p3"),
+        player_id: Some(person("p3")),
         tier: id("mini"),
         ..spring.clone()
     };
@@ -56,7 +57,7 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         ..spring.clone()
     };
     let stranger = PayoutFilters {
-        player_id: id("nobody"),
+        player_id: Some(person("nobody")),
         ..any.clone()
     };
     for (filters, index) in [
@@ -73,7 +74,7 @@ async fn every_page_is_a_range_of_the_intended_index(db: LedgerDb) {
         uses(&books, &filters.scan(), index, index).await;
     }
     let entries = EntryFilters {
-        player_id: id("p3"),
+        player_id: Some(person("p3")),
         jackpot_id: id("spring"),
         source_id: None,
         only: None,
@@ -125,7 +126,7 @@ async fn every_page_of_a_source_is_a_range_of_the_intended_index(db: LedgerDb) {
     };
     let of_player = PayoutFilters {
         source_id: id("s3"),
-        player_id: id("p3"),
+        player_id: Some(person("p3")),
         ..PayoutFilters::default()
     };
     let of_jackpot = PayoutFilters {

@@ -8,7 +8,7 @@ use jackpot::room::pass;
 use jackpot::room::return_to::ReturnTo;
 use jackpot::room::ticket::Ticket;
 use jackpot::signing::SigningKeys;
-use jackpot_core::ids::Id;
+use jackpot_core::ids::{Id, PersonId};
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode, Url};
@@ -172,7 +172,7 @@ pub fn join_claims(room: &str, iat: i64, exp: i64) -> JoinClaims {
     JoinClaims {
         iss: "jackpot".to_owned(),
         room: Id::parse(room).expect("an id"),
-        sub: Id::parse("ann").expect("an id"),
+        sub: PersonId::parse("ann").expect("an id"),
         iat,
         exp,
         jti: "of-a-test".to_owned(),

@@ -9,7 +9,7 @@ use jackpot::subject::emergency::{Decision, Obedience, Obeys as _, last_in_redis
 use jackpot::subject::engine::Operated;
 use jackpot::subject::restore::{RestoreBegun, restore_begin};
 use jackpot::{coupon, jackpot as jackpots, room};
-use jackpot_core::ids::Id;
+use jackpot_core::ids::PersonId;
 use jackpot_core::mark::Mark;
 use serde_json::json;
 
@@ -200,7 +200,7 @@ async fn a_stopped_coupon_issues_what_draws_owe_and_nothing_else() {
     given.obey(1).await;
     let ask = |request: &str, mode| Ask {
         request_id: request.to_owned(),
-        user: Id::parse(request).expect("an id").into(),
+        user: PersonId::parse(request).expect("an id").into(),
         code: code(),
         mode,
     };

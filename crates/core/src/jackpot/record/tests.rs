@@ -66,7 +66,7 @@ fn the_fingerprint_tells_every_part() {
     let sent = |player: &str, stake: u64, seed: Option<&str>| {
         let client_seed = seed.map(|s| ClientSeed::parse(s).expect("a seed"));
         Sent {
-            player: Id::parse(player).expect("an id"),
+            player: PersonId::parse(player).expect("an id"),
             stake: Minor::try_from(stake).expect("in range"),
             client_seed,
             source: None,

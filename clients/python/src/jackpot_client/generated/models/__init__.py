@@ -101,8 +101,10 @@ from .page_body_issue_row import PageBodyIssueRow
 from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
+from .payout import Payout
 from .payout_row import PayoutRow
 from .payout_state import PayoutState
+from .payout_step_row import PayoutStepRow
 from .pending_definition import PendingDefinition
 from .pending_definition_sources import PendingDefinitionSources
 from .play_answer import PlayAnswer
@@ -292,8 +294,10 @@ __all__ = (
     "PageBodyListedPayout",
     "PageBodyPostingRow",
     "PageBodyTransferRow",
+    "Payout",
     "PayoutRow",
     "PayoutState",
+    "PayoutStepRow",
     "PendingDefinition",
     "PendingDefinitionSources",
     "PlayAnswer",

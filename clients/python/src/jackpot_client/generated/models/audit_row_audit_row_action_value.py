@@ -23,6 +23,7 @@ AuditRowAuditRowActionValue = Literal[
     "transfer",
     "void",
     "void-request",
+    "withdraw",
 ]
 
 AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
@@ -48,6 +49,7 @@ AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
     "transfer",
     "void",
     "void-request",
+    "withdraw",
 }
 
 

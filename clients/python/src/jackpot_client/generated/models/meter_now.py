@@ -27,6 +27,8 @@ class MeterNow:
 
     Attributes:
         at (datetime.datetime): Time of the reading, RFC 3339.
+        currency (str): ISO 4217, or a game's own. Example: EUR.
+        digits (int): Decimals of the currency by ISO 4217, 0 for a game's own: show amounts by them. Example: 2.
         jackpot_id (str):  Example: spring.
         meters (list[TierPool]):
         status (MeterNowMeterNowStatusValue): open, paused, suspended or closed Example: open.
@@ -34,6 +36,8 @@ class MeterNow:
     """
 
     at: datetime.datetime
+    currency: str
+    digits: int
     jackpot_id: str
     meters: list[TierPool]
     status: MeterNowMeterNowStatusValue
@@ -44,6 +48,10 @@ class MeterNow:
         from ..models.stopped import Stopped
 
         at = self.at.isoformat()
+
+        currency = self.currency
+
+        digits = self.digits
 
         jackpot_id = self.jackpot_id
 
@@ -67,6 +75,8 @@ class MeterNow:
         field_dict.update(
             {
                 "at": at,
+                "currency": currency,
+                "digits": digits,
                 "jackpot_id": jackpot_id,
                 "meters": meters,
                 "status": status,
@@ -84,6 +94,10 @@ class MeterNow:
 
         d = dict(src_dict)
         at = datetime.datetime.fromisoformat(d.pop("at"))
+
+        currency = d.pop("currency")
+
+        digits = d.pop("digits")
 
         jackpot_id = d.pop("jackpot_id")
 
@@ -115,6 +129,8 @@ class MeterNow:
 
         meter_now = cls(
             at=at,
+            currency=currency,
+            digits=digits,
             jackpot_id=jackpot_id,
             meters=meters,
             status=status,

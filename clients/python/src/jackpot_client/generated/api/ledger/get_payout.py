@@ -6,7 +6,7 @@ import httpx
 
 from ... import errors
 from ...client import AuthenticatedClient, Client
-from ...models.payout_row import PayoutRow
+from ...models.payout import Payout
 from ...models.problem import Problem
 from ...types import Response
 
@@ -27,9 +27,9 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> PayoutRow | Problem | None:
+) -> Payout | Problem | None:
     if response.status_code == 200:
-        response_200 = PayoutRow.from_dict(response.json())
+        response_200 = Payout.from_dict(response.json())
 
         return response_200
 
@@ -91,7 +91,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[PayoutRow | Problem]:
+) -> Response[Payout | Problem]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -104,10 +104,10 @@ def sync_detailed(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[PayoutRow | Problem]:
-    """The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+) -> Response[Payout | Problem]:
+    """A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
-     The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+     A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
     Role of the key: `read` or `approve`.
 
@@ -119,7 +119,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PayoutRow | Problem]
+        Response[Payout | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -137,10 +137,10 @@ def sync(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> PayoutRow | Problem | None:
-    """The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+) -> Payout | Problem | None:
+    """A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
-     The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+     A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
     Role of the key: `read` or `approve`.
 
@@ -152,7 +152,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PayoutRow | Problem
+        Payout | Problem
     """
 
     return sync_detailed(
@@ -165,10 +165,10 @@ async def asyncio_detailed(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> Response[PayoutRow | Problem]:
-    """The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+) -> Response[Payout | Problem]:
+    """A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
-     The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+     A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
     Role of the key: `read` or `approve`.
 
@@ -180,7 +180,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[PayoutRow | Problem]
+        Response[Payout | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -196,10 +196,10 @@ async def asyncio(
     payout_id: str,
     *,
     client: AuthenticatedClient,
-) -> PayoutRow | Problem | None:
-    """The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+) -> Payout | Problem | None:
+    """A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
-     The receipt of a payout. A bound key gets 404 for a payout of another jackpot.
+     A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
 
     Role of the key: `read` or `approve`.
 
@@ -211,7 +211,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        PayoutRow | Problem
+        Payout | Problem
     """
 
     return (
