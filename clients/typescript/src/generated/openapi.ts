@@ -13499,6 +13499,16 @@ export interface operations {
                  */
                 jackpot_id?: string;
                 /**
+                 * @description This one alone.
+                 * @example 5d0b1c9f7a3e42d6b8a1c07e94f2d358
+                 */
+                payout_id?: string;
+                /**
+                 * @description Of the entries with this id.
+                 * @example round-8812-p7
+                 */
+                entry_id?: string;
+                /**
                  * @description To this player.
                  * @example p7
                  */

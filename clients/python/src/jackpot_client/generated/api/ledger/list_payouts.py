@@ -15,6 +15,8 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     jackpot_id: str | Unset = UNSET,
+    payout_id: str | Unset = UNSET,
+    entry_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
@@ -29,6 +31,10 @@ def _get_kwargs(
     params: dict[str, Any] = {}
 
     params["jackpot_id"] = jackpot_id
+
+    params["payout_id"] = payout_id
+
+    params["entry_id"] = entry_id
 
     params["player_id"] = player_id
 
@@ -143,6 +149,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     jackpot_id: str | Unset = UNSET,
+    payout_id: str | Unset = UNSET,
+    entry_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
@@ -163,6 +171,8 @@ def sync_detailed(
 
     Args:
         jackpot_id (str | Unset):
+        payout_id (str | Unset):
+        entry_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
@@ -183,6 +193,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
+        payout_id=payout_id,
+        entry_id=entry_id,
         player_id=player_id,
         tier=tier,
         source_id=source_id,
@@ -205,6 +217,8 @@ def sync(
     *,
     client: AuthenticatedClient,
     jackpot_id: str | Unset = UNSET,
+    payout_id: str | Unset = UNSET,
+    entry_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
@@ -225,6 +239,8 @@ def sync(
 
     Args:
         jackpot_id (str | Unset):
+        payout_id (str | Unset):
+        entry_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
@@ -246,6 +262,8 @@ def sync(
     return sync_detailed(
         client=client,
         jackpot_id=jackpot_id,
+        payout_id=payout_id,
+        entry_id=entry_id,
         player_id=player_id,
         tier=tier,
         source_id=source_id,
@@ -262,6 +280,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     jackpot_id: str | Unset = UNSET,
+    payout_id: str | Unset = UNSET,
+    entry_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
@@ -282,6 +302,8 @@ async def asyncio_detailed(
 
     Args:
         jackpot_id (str | Unset):
+        payout_id (str | Unset):
+        entry_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
@@ -302,6 +324,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         jackpot_id=jackpot_id,
+        payout_id=payout_id,
+        entry_id=entry_id,
         player_id=player_id,
         tier=tier,
         source_id=source_id,
@@ -322,6 +346,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     jackpot_id: str | Unset = UNSET,
+    payout_id: str | Unset = UNSET,
+    entry_id: str | Unset = UNSET,
     player_id: str | Unset = UNSET,
     tier: str | Unset = UNSET,
     source_id: str | Unset = UNSET,
@@ -342,6 +368,8 @@ async def asyncio(
 
     Args:
         jackpot_id (str | Unset):
+        payout_id (str | Unset):
+        entry_id (str | Unset):
         player_id (str | Unset):
         tier (str | Unset):
         source_id (str | Unset):
@@ -364,6 +392,8 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             jackpot_id=jackpot_id,
+            payout_id=payout_id,
+            entry_id=entry_id,
             player_id=player_id,
             tier=tier,
             source_id=source_id,
