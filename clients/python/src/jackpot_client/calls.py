@@ -362,6 +362,8 @@ def list_payouts(
     session: Session,
     *,
     jackpot_id: str | None = None,
+    payout_id: str | None = None,
+    entry_id: str | None = None,
     player_id: str | None = None,
     tier: str | None = None,
     source_id: str | None = None,
@@ -374,6 +376,8 @@ def list_payouts(
     """Payouts, the newest first, each signature verified."""
     request = _list_payouts._get_kwargs(
         jackpot_id=_set(jackpot_id),
+        payout_id=_set(payout_id),
+        entry_id=_set(entry_id),
         player_id=_set(player_id),
         tier=_set(tier),
         source_id=_set(source_id),

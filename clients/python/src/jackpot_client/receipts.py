@@ -85,7 +85,7 @@ def read_keys(jwk_set: JwkSet | Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def verify_receipt(document: Mapping[str, Any], keys: Keys) -> Receipt:
-    """The receipt of `GET /v1/payouts/{payout_id}/receipt`, or of a row of `GET /v1/payouts`, if one of the keys signed it."""
+    """The receipt of `GET /v1/payouts/{payout_id}/receipt`, or of a row of a list, if one of the keys signed it."""
     signed = {name: value for name, value in document.items() if name not in _BESIDE_A_RECEIPT}
     _verify(signed, keys)
     try:
