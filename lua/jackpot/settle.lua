@@ -1,4 +1,4 @@
--- Takes one step of a tracked payout: approve, settle, fail, void-request or void.
+-- Takes one step of a tracked payout: approve, settle, fail, void-request, void or withdraw.
 --
 -- KEYS  1 state  2 steps  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 payout id  6 number of the event up to which the caller has read the ledger
