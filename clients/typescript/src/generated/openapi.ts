@@ -12139,7 +12139,7 @@ export interface operations {
                 content: {
                     /**
                      * @example event: meter
-                     *     data: {"jackpot_id":"spring","status":"open","currency":"KRW","digits":0,"meters":[{"tier":"grand","pool":18811}],"at":"2026-11-21T06:00:00.123Z"}
+                     *     data: {"jackpot_id":"spring","status":"open","stopped":null,"currency":"KRW","digits":0,"meters":[{"tier":"grand","pool":18811}],"at":"2026-11-21T06:00:00.123Z"}
                      */
                     "text/event-stream": string;
                 };
