@@ -47,9 +47,10 @@ local function cycles_of(state)
     must(rules, 'JP_DAMAGED cycles')
     local cycles = { rules_text = rules, next_text = waiting, rows = {}, by = {} }
     cycles.rules, cycles.next = read_rules(rules), read_rules(waiting)
-    for tier, cycle, nonce, secret, commitment, began, min, low, high, after, deadline, reversed in
-      string.gmatch(rows, '(%S+) (%d+) (%x+) (%x+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S+) (%d+);')
+    for tier, cycle, nonce, secret, commitment, began, min, low, high, after, deadline, reversed, pins in
+      string.gmatch(rows, '(%S+) (%d+) (%x+) (%x+) (%S+) (%d+) (%d+) (%S+) (%S+) (%S+) (%S+) (%d+)([^;]*);')
     do
+      local cap, version, sequence = string.match(pins, '^ (%S+) (%d+) (%d+)$')
       local row = {
         tier = tier,
         cycle = optional(cycle),
@@ -63,6 +64,10 @@ local function cycles_of(state)
         after = optional(after),
         deadline = optional(deadline),
         reversed = optional(reversed),
+        -- missing in a cycle that an earlier version of the service began
+        cap = version and optional(cap),
+        version = version and optional(version),
+        sequence = version and optional(sequence),
       }
       cycles.rows[#cycles.rows + 1], cycles.by[tier] = row, row
     end
@@ -72,6 +77,7 @@ local function cycles_of(state)
 end
 
 local function row_text(row)
+  local pins = row.version and ' ' .. dash(row.cap) .. ' ' .. num(row.version) .. ' ' .. num(row.sequence) or ''
   return row.tier
     .. ' '
     .. num(row.cycle)
@@ -95,7 +101,21 @@ local function row_text(row)
     .. dash(row.deadline)
     .. ' '
     .. num(row.reversed)
+    .. pins
     .. ';'
+end
+
+-- The open cycle of a tier, nil for none.
+local function open_cycle(state, name)
+  local cycles = cycles_of(state)
+  local row = cycles and cycles.by[name]
+  return row and row.commitment and row or nil
+end
+
+-- The open cycle whose cap and `min_payout` count in place of the definition's, nil for none.
+local function pinning(state, name)
+  local row = open_cycle(state, name)
+  return row and row.version and row or nil
 end
 
 -- Reads what the caller brought.
@@ -201,13 +221,19 @@ local function triggers_of(groups, row)
   return nil
 end
 
--- The prepared next cycle of a tier under a rule: its group and item; nil for none.
+-- Whether the triggers of a group are those of a rule.
+local function is_under(group, rule)
+  local is_same = group.low == rule.low and group.high == rule.high
+  is_same = is_same and group.after == rule.after and group.day == rule.day
+  return is_same and (rule.day and group.length == 'w' or group.deadlines == '-' and not rule.day)
+end
+
+-- The prepared next cycle of a tier under a rule: its group and item; nil for none. Without a rule, a group under any:
+-- the commitment is the same.
 local function following(state, name, rule, renews)
   local row = state.cycles.by[name]
   for _, group in ipairs(state.prepared) do
-    local is_same = group.tier == name and group.low == rule.low and group.high == rule.high
-    is_same = is_same and group.after == rule.after and group.day == rule.day
-    is_same = is_same and (rule.day and group.length == 'w' or group.deadlines == '-' and not rule.day)
+    local is_same = group.tier == name and (not rule or is_under(group, rule))
     local next_nonce = not row or renews and group.nonce ~= row.nonce
     next_nonce = next_nonce or not renews and (group.nonce == row.nonce or group.secret ~= row.secret)
     local cycle = renews and group.first or row and row.cycle + 1 or 0
@@ -249,6 +275,11 @@ local function are_ready(state, at, renews)
       end
     end
   end
+  for _, row in ipairs(cycles.rows) do
+    if row.commitment and not cycles.rules[row.tier] and not following(state, row.tier, nil, renews) then
+      return false
+    end
+  end
   return true
 end
 
@@ -282,19 +313,33 @@ local function note(state, text)
   state.cycle_changes[#state.cycle_changes + 1] = text
 end
 
--- Ends the open cycle of a tier, if there is one.
-local function end_cycle(state, name, by)
-  local row = state.cycles.by[name]
-  if row and row.commitment then
-    note(state, 'e ' .. name .. ' ' .. num(row.cycle) .. ' ' .. by .. ';')
+-- Ends the open cycle of a tier, if there is one. The cap of the definition in force counts from here on.
+local function end_cycle(state, tier, by)
+  local row = open_cycle(state, tier.name)
+  if row then
+    note(state, 'e ' .. tier.name .. ' ' .. num(row.cycle) .. ' ' .. by .. ';')
     row.commitment = nil
+    tier.cap = tier.limit
     state.cycles_ended = (state.cycles_ended or 0) + 1
   end
 end
 
--- Begins the next cycle of a tier under the rule in force. `are_ready` was true.
-local function begin_cycle(state, tier, at, renews)
-  local cycles, rule = state.cycles, state.cycles.rules[tier.name] or {}
+-- Seconds from the begin of a cycle in which nothing is due, and its deadline; nil for none. `was`: the cycle that ended
+-- without a take. The new one keeps its deadline, or has one LEAST_OF_DAY seconds ahead if that is later: so no pause
+-- moves a drop to another day.
+local function window_of(group, rule, was, begin)
+  if was and was.deadline and (not rule or rule.within or rule.day) then
+    local deadline = math.max(was.deadline, begin + LEAST_OF_DAY)
+    local from = math.max(math.floor(was.began / 1000) + was.after, begin)
+    return math.min(from, deadline - LEAST_OF_DAY) - begin, deadline
+  end
+  return rule and rule.after, rule and deadline_of(group, rule, begin)
+end
+
+-- Begins the next cycle of a tier under the rule in force. `are_ready` was true. `was`: the cycle that ended without a
+-- take, nil after one. Where its rule was taken away meanwhile, the new one goes on under what it had pinned.
+local function begin_cycle(state, tier, renews, was)
+  local cycles, rule = state.cycles, state.cycles.rules[tier.name]
   local group, item, cycle = following(state, tier.name, rule, renews)
   must(group, 'JP_ARGUMENT cycles')
   local row = cycles.by[tier.name]
@@ -302,15 +347,23 @@ local function begin_cycle(state, tier, at, renews)
     row = { tier = tier.name }
     cycles.rows[#cycles.rows + 1], cycles.by[tier.name] = row, row
   end
+  local pinned = rule or was or {}
   row.cycle, row.nonce, row.secret, row.commitment = cycle, group.nonce, group.secret, item.commitment
-  row.began, row.min, row.high, row.after, row.reversed = at, rule.min or 1, rule.high, rule.after, 0
-  row.low = rule.low and math.max(rule.low, math.min(tier.pool, rule.high - 1))
-  row.deadline = deadline_of(group, rule, math.floor(at / 1000))
+  row.began, row.sequence, row.reversed = state.at, state.seq, 0
+  row.min, row.high = pinned.min or 1, pinned.high
+  row.low = pinned.low and math.max(pinned.low, math.min(tier.pool, pinned.high - 1))
+  row.after, row.deadline = window_of(group, rule, was, math.floor(state.at / 1000))
+  row.cap, row.version = tier.limit, tonumber(state.version)
+  if pinned == was and was.version then
+    row.cap, row.version = was.cap, was.version
+  end
+  tier.cap = row.cap
   note(state, 'b ' .. row_text(row))
 end
 
--- Puts the rules of the waiting definition in force. Its cycles begin in tiers that have none; those of tiers without a
--- rule end. `except`: the tier whose take of all this is.
+-- Puts the rules of the waiting definition in force. Its cycles begin in tiers that have none. An open cycle goes on, even
+-- where its rule was taken away: else a rule that is taken away and put back would draw a trigger anew. `except`: the tier
+-- whose take of all this is.
 local function apply_cycles(state, tiers, except)
   local cycles = cycles_of(state)
   if not cycles then
@@ -320,38 +373,28 @@ local function apply_cycles(state, tiers, except)
   state.cycles_changed = true
   for t = 1, #tiers do
     local tier = tiers[t]
-    if tier ~= except then
-      local row, rule = cycles.by[tier.name], cycles.rules[tier.name]
-      if not rule then
-        end_cycle(state, tier.name, 'restart')
-      elseif not (row and row.commitment) then
-        begin_cycle(state, tier, state.at)
-      end
+    if tier ~= except and cycles.rules[tier.name] and not open_cycle(state, tier.name) then
+      begin_cycle(state, tier)
     end
   end
 end
 
--- A take of all ends the cycle of its tier, and the next begins.
-local function follow_take(state, tier, by)
-  local cycles = cycles_of(state)
-  if cycles then
-    end_cycle(state, tier.name, by)
-    if cycles.rules[tier.name] then
-      begin_cycle(state, tier, state.at)
-    end
+-- Ends the open cycle of a tier without a take, and begins the next.
+local function restart_cycle(state, tier, renews)
+  local was = {}
+  for name, value in pairs(state.cycles.by[tier.name]) do
+    was[name] = value
   end
+  end_cycle(state, tier, 'restart')
+  begin_cycle(state, tier, renews, was)
 end
 
 -- Ends open cycles without a take and begins new ones: those with a time, or all with a new nonce (`renews`).
 local function restart_cycles(state, tiers, renews)
-  local cycles = cycles_of(state)
-  for t = 1, cycles and #tiers or 0 do
-    local row = cycles.by[tiers[t].name]
-    if row and row.commitment and (renews or row.deadline) then
-      end_cycle(state, tiers[t].name, 'restart')
-      if cycles.rules[tiers[t].name] then
-        begin_cycle(state, tiers[t], state.at, renews)
-      end
+  for t = 1, cycles_of(state) and #tiers or 0 do
+    local row = open_cycle(state, tiers[t].name)
+    if row and (renews or row.deadline) then
+      restart_cycle(state, tiers[t], renews)
     end
   end
 end
@@ -368,18 +411,19 @@ local function renewed_second(state, gap)
   return latest
 end
 
--- For a restore: all cycles end, and those that begin have numbers and nonces that nobody has seen. In a tier that has
--- no rule now, one begins and ends, so that the cycles of a later rule follow it.
+-- For a restore: all cycles end, and those that begin have numbers and nonces that nobody has seen. In a tier that has no
+-- open cycle and no rule now, one begins and ends, so that the cycles of a later rule follow it.
 local function renew_cycles(state, tiers)
   local cycles = cycles_of(state)
   for t = 1, cycles and #tiers or 0 do
-    local name = tiers[t].name
-    end_cycle(state, name, 'restart')
-    if cycles.rules[name] or cycles.by[name] then
-      begin_cycle(state, tiers[t], state.at, true)
-    end
-    if not cycles.rules[name] then
-      end_cycle(state, name, 'restart')
+    local tier = tiers[t]
+    if open_cycle(state, tier.name) then
+      restart_cycle(state, tier, true)
+    elseif cycles.rules[tier.name] or cycles.by[tier.name] then
+      begin_cycle(state, tier, true)
+      if not cycles.rules[tier.name] then
+        end_cycle(state, tier, 'restart')
+      end
     end
   end
 end
@@ -387,29 +431,24 @@ end
 -- The most that a pool may hold of money that is no contribution, while a cycle by amount is open: the pool and what was
 -- reversed out of it are compared with the trigger together, so together they stay at most `low`. No bound without one.
 local function guarded_to(state, name)
-  local cycles = cycles_of(state)
-  local row = cycles and cycles.by[name]
-  return row and row.commitment and row.low and math.max(row.low - row.reversed, 0) or math.huge
+  local row = open_cycle(state, name)
+  return row and row.low and math.max(row.low - (row.version and row.reversed or 0), 0) or math.huge
 end
 
 -- All money of a tier has left the jackpot: its open cycle ends without a take, and the next begins with an empty pool.
 -- A closed jackpot begins none, because no entry can end it.
 local function leave_cycle(state, tier)
-  local cycles = cycles_of(state)
-  local row = cycles and cycles.by[tier.name]
-  if row and row.commitment then
-    end_cycle(state, tier.name, 'restart')
-    if state.status ~= 'closed' and cycles.rules[tier.name] then
-      begin_cycle(state, tier, state.at)
-    end
+  if state.status == 'closed' then
+    end_cycle(state, tier, 'restart')
+  elseif open_cycle(state, tier.name) then
+    restart_cycle(state, tier)
   end
 end
 
 -- Counts what a reversal took out of the pool: the open cycle's trigger by amount is not put off by it.
 local function count_reversed(state, name, amount)
-  local cycles = cycles_of(state)
-  local row = cycles and cycles.by[name]
-  if row and row.commitment and amount > 0 then
+  local row = amount > 0 and open_cycle(state, name)
+  if row then
     row.reversed = row.reversed + amount
     state.cycles_changed = true
   end

@@ -134,20 +134,24 @@ local function may_hit(call, state, tiers, amounts, first)
   return false
 end
 
--- The first tier in the definition's order that is due after the entry taken last; nil for none.
+-- The tier that is due after the entry taken last; nil for none. Of several it is the one whose cycle began first, by
+-- sequence and then in the definition's order: so no tier waits while others hit again and again.
 local function due(call, state, tiers)
+  local first
   for t = 1, #tiers do
     local tier, trigger = tiers[t], call.triggers[tiers[t].name]
     local row = state.cycles.by[tier.name]
-    if trigger and tier.pool >= row.min then
+    local since = row and row.sequence or 0
+    if trigger and tier.pool >= row.min and not (first and first.since <= since) then
+      local found = { tier = tier.name, cycle = row.cycle, min = row.min, since = since }
       if trigger.amount and tier.pool + row.reversed >= trigger.amount then
-        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'amount', trigger = trigger.amount }
+        first, found.by, found.trigger = found, 'amount', trigger.amount
       elseif trigger.at and state.at >= trigger.at * 1000 then
-        return { tier = tier.name, cycle = row.cycle, min = row.min, by = 'time', trigger = trigger.at }
+        first, found.by, found.trigger = found, 'time', trigger.at
       end
     end
   end
-  return nil
+  return first
 end
 
 -- Gives the whole pool of a tier to the entry taken last, and keeps its record. Its odds are not drawn.

@@ -64,9 +64,13 @@ for i = 1, #epochs, 2 do
   end
 end
 must(epoch >= last + EPOCH_GAP or nil, 'JP_ARGUMENT epoch')
-local tiers = {}
+local tiers, limits = {}, {}
+for _, row in ipairs(state.tiers) do
+  limits[row[1]] = row[3] or nil
+end
 for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
-  tiers[#tiers + 1] = { name = ARGV[i], pool = must(exact(ARGV[i + 1]), 'JP_ARGUMENT pool') }
+  local pool = must(exact(ARGV[i + 1]), 'JP_ARGUMENT pool')
+  tiers[#tiers + 1] = { name = ARGV[i], pool = pool, limit = limits[ARGV[i]] }
 end
 must(prepare(state, ARGV[10], at, true) == nil or nil, 'JP_ARGUMENT cycles')
 local second, latest = math.floor(at / 1000), renewed_second(state, EPOCH_GAP)

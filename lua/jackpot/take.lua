@@ -16,8 +16,9 @@ local function parse_prize(text)
   return { tier = tier, kind = kind, value = tonumber(value), min = tonumber(min) }
 end
 
--- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before.
--- After a take of all, the waiting definition comes into force and the pool restarts at its seed. The seed comes from
+-- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before. An open
+-- cycle pins the tier's `min_payout`. After a take of all, the tier's cycle ends, the waiting definition comes into force
+-- and the pool restarts at its seed. The seed comes from
 -- the reserve, then from the overflow. The overflow also refills the pool up to the cap, and no further than `low` of a
 -- must-hit rule. `by`: what ends the tier's cycle, `take` if missing.
 local function take(state, tiers, prize, by)
@@ -30,8 +31,9 @@ local function take(state, tiers, prize, by)
       return nil, before
     end
   else
+    local pinned = pinning(state, prize.tier)
     amount = prize.kind == 'all' and before or share(before, prize.value)
-    if amount < math.max(prize.min, 1) then
+    if amount < math.max(pinned and pinned.min or prize.min, 1) then
       return nil, before
     end
   end
@@ -43,6 +45,7 @@ local function take(state, tiers, prize, by)
     tier.wins = tier.wins + 1
     local moved = moved_row(state, tier.name)
     moved.took_wins, moved.took_sequence, moved.pool_reversed = tier.wins, state.seq, 0
+    end_cycle(state, tier, by or 'take')
     if state.next ~= '' then
       apply_next(state, tiers, tier)
     end
@@ -57,7 +60,9 @@ local function take(state, tiers, prize, by)
     local refill = ceiling and math.min(tier.overflow, math.max(ceiling - tier.pool, 0)) or tier.overflow
     tier.pool = tier.pool + refill
     tier.overflow = tier.overflow - refill
-    follow_take(state, tier, by or 'take')
+    if rule then
+      begin_cycle(state, tier)
+    end
   end
   return amount, before
 end

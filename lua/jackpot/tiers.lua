@@ -28,7 +28,8 @@ end
 
 -- Reads the tiers of `rows`, in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ... `fresh` names tiers
 -- that may not exist yet and then start at 0. Any other missing meter is damage, not zero. With `only_look` a pool that
--- was changed by hand is no error, because the caller decides nothing by it.
+-- was changed by hand is no error, because the caller decides nothing by it. `cap` of a tier counts: an open cycle pins it.
+-- `limit` is the one of the row.
 local function read_tiers(state, rows, first_pool, fresh, only_look)
   local tiers, meters = { first_pool = first_pool }, state.meters
   local pools = redis.call('MGET', unpack(KEYS, first_pool, first_pool + #rows - 1))
@@ -49,7 +50,12 @@ local function read_tiers(state, rows, first_pool, fresh, only_look)
     if pool ~= written and not only_look then
       must(nil, 'JP_DAMAGED pool is ' .. num(pool) .. ', and the last script wrote ' .. num(written))
     end
-    tier.at, tier.seed, tier.cap = at, row[2], row[3] or nil
+    local pinned = pinning(state, name)
+    tier.at, tier.seed, tier.limit = at, row[2], row[3] or nil
+    tier.cap = tier.limit
+    if pinned then
+      tier.cap = pinned.cap
+    end
     tier.pool, tier.written = pool, written
     tiers[t] = tier
   end
@@ -230,16 +236,19 @@ local function caps_hold(rows, tiers)
 end
 
 -- Puts the waiting definition in force: seeds and caps, and rules of cycles (`except`: apply_cycles). The part of
--- a pool above a lower cap moves to the overflow.
+-- a pool above a lower cap moves to the overflow, unless an open cycle pins the cap.
 -- The PUT has already made the tiers that it adds. Sets `state.applied` to its version, for the event.
 local function apply_next(state, tiers, except)
   for _, row in ipairs(state.next_tiers) do
     local tier = tier_named(tiers, row[1])
     if tier then
-      tier.seed, tier.cap = row[2], row[3] or nil
-      local excess = tier.cap and math.max(tier.pool - tier.cap, 0) or 0
-      tier.pool = tier.pool - excess
-      tier.overflow = tier.overflow + excess
+      tier.seed, tier.limit = row[2], row[3] or nil
+      if not pinning(state, tier.name) then
+        tier.cap = tier.limit
+        local excess = tier.cap and math.max(tier.pool - tier.cap, 0) or 0
+        tier.pool = tier.pool - excess
+        tier.overflow = tier.overflow + excess
+      end
     end
   end
   state.version, state.tiers, state.money = state.next, state.next_tiers, state.next_money

@@ -67,7 +67,9 @@ struct Cycle {
     commitment: String,
     low: Option<u64>,
     high: Option<u64>,
+    version: Option<u64>,
     began_at: String,
+    from_at: Option<String>,
     deadline_at: Option<String>,
     ended_at: Option<String>,
     ended_by: Option<String>,
@@ -347,14 +349,16 @@ fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
         _ => words.t("public-cycle-restart"),
     };
     let table = html! { table {
-        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th scope="col" { (words.t("cycle-began")) }
-            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
+        thead { tr { th scope="col" { (words.t("tier")) } th.number scope="col" { (words.t("jackpot-cycle")) } th.number scope="col" { (words.t("version")) } th scope="col" { (words.t("cycle-began")) }
+            th scope="col" { (words.t("cycle-amount")) } th scope="col" { (words.t("cycle-from")) } th scope="col" { (words.t("cycle-deadline")) } th scope="col" { (words.t("cycle-ended")) }
             th scope="col" { (words.t("jackpot-cycle-by")) } th scope="col" { (words.t("cycle-trigger")) } th scope="col" { (words.t("jackpot-commitment")) } th scope="col" { (words.t("jackpot-seed")) } } }
         tbody { @for cycle in cycles.iter().rev() { tr {
             td.id { (cycle.tier) }
             td.number { (cycle.cycle) }
+            td.number { @if let Some(version) = cycle.version { (version) } @else { (words.t("nothing")) } }
             td { (time(&cycle.began_at)) }
             td.nowrap { @if let Some((low, high)) = cycle.low.zip(cycle.high) { (amount(low)) " – " (amount(high)) } @else { (words.t("nothing")) } }
+            td { @if let Some(at) = &cycle.from_at { (time(at)) } @else { (words.t("nothing")) } }
             td { @if let Some(at) = &cycle.deadline_at { (time(at)) } @else { (words.t("nothing")) } }
             td { @if let Some(at) = &cycle.ended_at { (time(at)) } @else { (words.t("public-cycle-open")) } }
             td { @if let Some(by) = &cycle.ended_by { (ended(by)) } @else { (words.t("nothing")) } }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, Cycles, MAX_ENDED, Preparing, Renews};
+use jackpot_core::jackpot::cycle::{CycleRow, Cycles, MAX_ENDED, Pins, Preparing, Renews};
 use jackpot_core::secret::Secrets;
 
 use super::error::PlayError;
@@ -32,6 +32,8 @@ pub struct Trigger {
     pub tier: Id,
     /// The pool hits from here on only.
     pub min: u64,
+    /// What its cycle pins beside its rule.
+    pub pins: Option<Pins>,
     /// What was reversed out of the pool in the cycle.
     pub reversed: u64,
     pub amount: Option<u64>,
@@ -74,6 +76,11 @@ impl Cycling {
         self.cycles.is_empty()
     }
 
+    /// Whether an entry may hit a pool under the definition in force.
+    pub fn has_open(&self) -> bool {
+        self.cycles.has_open()
+    }
+
     /// What a call brings, with so many cycles after the open ones.
     pub fn prepared(&self, jackpot: &Id, following: usize) -> String {
         if self.is_empty() {
@@ -107,6 +114,7 @@ impl Cycling {
             let seed = row.seed(&self.secrets, jackpot)?;
             Some(Trigger {
                 min: row.min,
+                pins: row.pins.0,
                 reversed: row.reversed,
                 amount: row.trigger_amount(&seed),
                 at: row.trigger_at(&seed),

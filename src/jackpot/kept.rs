@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed};
+use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Pinned};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Sent};
 use jackpot_core::wire::OrDash;
@@ -116,8 +116,10 @@ pub fn epoch(row: &AnyRow) -> Result<Epoch, sqlx::Error> {
 /// A cycle in the ledger.
 #[derive(Debug, Clone)]
 pub struct KeptCycle {
-    /// As it began; what was reversed in it is not known here.
+    /// As it began; what was reversed in it, its cap and its `min_payout` are not known here.
     pub row: CycleRow,
+    /// Version of the definition that it began under; `None` if an earlier version of the service began it.
+    pub version: Option<u64>,
     /// Event that began it.
     pub began_n: u64,
     /// Event that ended it, 0 while it is open.
@@ -138,7 +140,8 @@ pub async fn cycles(
     limit: i64,
 ) -> Result<Vec<KeptCycle>, sqlx::Error> {
     let text = "SELECT tier, cycle, nonce, secret_id, commitment, low, high, after_s, deadline_s, began_ms, began_n, \
-                ended_ms, ended_n, ended_by, seed FROM cycles \
+                ended_ms, ended_n, ended_by, seed, (SELECT version FROM cycle_versions v WHERE v.jackpot_id = cycles.jackpot_id \
+                AND v.tier = cycles.tier AND v.cycle = cycles.cycle) AS version FROM cycles \
                 WHERE jackpot_id = $1 AND (began_n, tier, cycle) > ($2, $3, $4) AND began_n <= $5 \
                 ORDER BY began_n, tier, cycle LIMIT $6";
     let int = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -177,7 +180,9 @@ fn kept_cycle(row: &AnyRow) -> Result<KeptCycle, sqlx::Error> {
             after: OrDash(number("after_s")?),
             deadline: OrDash(row.try_get("deadline_s")?),
             reversed: 0,
+            pins: Pinned(None),
         },
+        version: number("version")?,
         began_n: row.try_get::<i64, _>("began_n")?.unsigned_abs(),
         ended_n: row.try_get::<i64, _>("ended_n")?.unsigned_abs(),
         ended: (ended_ms != 0).then_some((ended_ms, row.try_get("ended_by")?)),

@@ -100,6 +100,7 @@ pub struct Cycle {
     pub low: Option<u64>,
     pub high: Option<u64>,
     pub began_at: String,
+    pub from_at: Option<String>,
     pub deadline_at: Option<String>,
     pub ended_at: Option<String>,
     pub ended_by: Option<String>,

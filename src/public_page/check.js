@@ -178,23 +178,13 @@
     const pasted = cycleForm.elements.pasted.value.trim();
     if (!pasted) return data.cycles[Number(cycleForm.elements.cycle.value)];
     try {
-      const { tier, cycle, commitment, seed, low, high, began_at, deadline_at, trigger_amount, trigger_at } = JSON.parse(pasted);
+      const { tier, cycle, commitment, seed, low, high, from_at, deadline_at, trigger_amount, trigger_at } = JSON.parse(pasted);
       const isWhole = [commitment, seed].every((one) => /^[0-9a-f]{64}$/.test(one)) && [low, high].every((one) => one === null || Number.isSafeInteger(one));
-      const isTimed = [began_at, deadline_at ?? began_at].every((one) => Number.isFinite(Date.parse(one)));
-      return isWhole && isTimed ? { tier, cycle, commitment, seed, low, high, began_at, deadline_at, trigger_amount, trigger_at } : null;
+      const isTimed = [from_at, deadline_at].every((one) => one === null || Number.isFinite(Date.parse(one))) && (from_at === null) === (deadline_at === null);
+      return isWhole && isTimed ? { tier, cycle, commitment, seed, low, high, from_at, deadline_at, trigger_amount, trigger_at } : null;
     } catch {
       return null;
     }
-  }
-
-  // For how long after its begin nothing is due, as far as the rules at hand say it.
-  function afters() {
-    const cycle = chosenCycle();
-    const within = cycle?.deadline_at ? Date.parse(cycle.deadline_at) / 1000 - Math.floor(Date.parse(cycle.began_at) / 1000) : 0;
-    const times = data.definitions.flatMap((definition) => definition.times);
-    const rule = times.find((one) => one.tier === cycle?.tier && one.within_s === within);
-    cycleForm.elements.after.value = rule ? rule.after_s : 0;
-    document.getElementById("check-after-field").hidden = !cycle?.deadline_at;
   }
 
   async function checkCycle() {
@@ -205,7 +195,7 @@
     const hash = await JackpotDraw.sha256(cycle.seed);
     const seed = seedStep(text("cycle-seed-step", { tier: cycle.tier, cycle: cycle.cycle }), cycle, hash);
     if (hash !== cycle.commitment) return say("bad", text("forged"), [seed]);
-    const { amount, time } = await JackpotDraw.triggers(cycle, Number(cycleForm.elements.after.value));
+    const { amount, time } = await JackpotDraw.triggers(cycle);
     const pairs = [];
     if (amount) pairs.push([amount, count(amount.trigger), amount.trigger === cycle.trigger_amount, cycle.trigger_amount]);
     if (time) {
@@ -240,8 +230,6 @@
     });
     if (cycleForm) {
       cycleForm.hidden = false;
-      afters();
-      for (const name of ["cycle", "pasted"]) changes(cycleForm.elements[name], afters);
       cycleForm.addEventListener("submit", (event) => {
         event.preventDefault();
         checkCycle().catch((error) => show("bad", String(error), [], cycleResult));

@@ -205,7 +205,6 @@ fn cycle_form(words: Words, reading: &Reading, most: usize) -> Markup {
                 (field(words, "cycle", &html! { select id="check-cycle" name="cycle" aria-describedby="check-cycle-hint" {
                     @for (place, cycle) in last.iter().enumerate().rev() { option value=(place) selected[Some(place) == chosen] { (named(cycle)) } }
                 } }))
-                (field(words, "after", &html! { input id="check-after" name="after" type="number" min="0" value="0" aria-describedby="check-after-hint"; }))
             }
             details {
                 summary { (words.t("check-cycle-by-hand")) }
@@ -287,13 +286,7 @@ fn of_definition(words: Words, definition: &Definition) -> Value {
     for (place, rank) in table.ranks.iter().enumerate() {
         odds["ranks"][place]["prize"] = rules.prize(&rank.prize).into();
     }
-    // The rules of time: how long after its begin nothing is due is no field of a cycle.
-    let times = definition.tiers.iter().filter_map(|tier| {
-        let time = tier.must_hit_by.as_ref()?.time?;
-        Some(json!({"tier": tier.tier, "after_s": time.after_s, "within_s": time.within_s}))
-    });
-    let times: Vec<_> = times.collect();
-    json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds, "times": times})
+    json!({"version": definition.version, "max_redraws": definition.max_redraws, "odds": odds})
 }
 
 #[cfg(test)]

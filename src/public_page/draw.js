@@ -75,13 +75,13 @@ const JackpotDraw = (() => {
   }
 
   // The triggers of a cycle, as /fairness shows it: the amount in minor units and the second since 1970, each where it has
-  // one. `after`: seconds after its begin in which nothing is due.
-  async function triggers(cycle, after) {
+  // one.
+  async function triggers(cycle) {
     const all = {};
     if (cycle.high !== null) all.amount = await trigger(cycle.seed, "amount", cycle.low + 1, cycle.high - cycle.low);
     if (cycle.deadline_at !== null) {
-      const begin = Math.floor(Date.parse(cycle.began_at) / 1000) + after;
-      all.time = await trigger(cycle.seed, "time", begin + 1, Date.parse(cycle.deadline_at) / 1000 - begin);
+      const from = Date.parse(cycle.from_at) / 1000;
+      all.time = await trigger(cycle.seed, "time", from + 1, Date.parse(cycle.deadline_at) / 1000 - from);
     }
     return all;
   }

@@ -252,6 +252,7 @@ fn one_cycle(words: Words, cycle: &Cycle, currency: &str) -> Markup {
                 @if let Some((low, high)) = cycle.low.zip(cycle.high) {
                     dt { (words.t("cycle-amount")) } dd { (amount(low)) " – " (amount(high)) }
                 }
+                @if let Some(at) = &cycle.from_at { dt { (words.t("cycle-from")) } dd { (time(at)) } }
                 @if let Some(at) = &cycle.deadline_at { dt { (words.t("cycle-deadline")) } dd { (time(at)) } }
                 @if let Some(at) = &cycle.ended_at { dt { (words.t("cycle-ended")) } dd { (time(at)) } }
                 @if let Some(trigger) = cycle.trigger_amount { dt { (words.t("cycle-trigger-amount")) } dd { (amount(trigger)) } }

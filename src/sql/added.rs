@@ -24,6 +24,7 @@ pub const TABLES: [Added; 19] = [
     SOURCE_PAYOUTS,
     SOURCE_ENTRIES,
     CYCLES,
+    CYCLE_VERSIONS,
     TRANSFERS,
     REPORT_RUNS,
     PAYOUT_STATES,
@@ -219,6 +220,22 @@ pub const CYCLES: Added = Added {
         ("ended_by", true),
         // hexadecimal; empty while it is not published
         ("seed", true),
+    ],
+    is_copied: true,
+};
+
+/// Versions of the definitions that cycles began under. Beside `cycles`, so that an earlier program finds the columns that it
+/// knows, and none for the cycles that it began.
+pub const CYCLE_VERSIONS: Added = Added {
+    name: "cycle_versions",
+    create: "CREATE TABLE cycle_versions (jackpot_id TEXT NOT NULL, tier TEXT NOT NULL, cycle BIGINT NOT NULL, \
+             version BIGINT NOT NULL, PRIMARY KEY (jackpot_id, tier, cycle))",
+    columns: &[
+        ("jackpot_id", true),
+        // as in cycles
+        ("tier", true),
+        ("cycle", false),
+        ("version", false),
     ],
     is_copied: true,
 };

@@ -148,14 +148,20 @@ pub(crate) struct CycleBody {
     low: Option<u64>,
     /// The largest trigger, minor units; null without an amount.
     high: Option<u64>,
+    /// Version of the definition that it began under: its rule, `cap` and `min_payout` count until the cycle ends. Null
+    /// for a cycle that an earlier version of the service began.
+    #[schema(example = 1)]
+    version: Option<u64>,
     /// RFC 3339.
     began_at: String,
-    /// RFC 3339; null without a time.
+    /// RFC 3339: the trigger is after this second; null without a time.
+    from_at: Option<String>,
+    /// RFC 3339: the trigger is at most this second; null without a time.
     deadline_at: Option<String>,
     /// RFC 3339; null while open.
     ended_at: Option<String>,
-    /// `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
-    /// rule); null while open.
+    /// `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret or a transfer); null
+    /// while open.
     ended_by: Option<String>,
     /// The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
     seed: Option<String>,
@@ -171,6 +177,7 @@ impl From<KeptCycle> for CycleBody {
     fn from(kept: KeptCycle) -> Self {
         let KeptCycle {
             row,
+            version,
             began_n,
             ended,
             seed,
@@ -182,6 +189,7 @@ impl From<KeptCycle> for CycleBody {
             trigger_amount: seed.as_ref().and_then(|seed| row.trigger_amount(seed)),
             trigger_at: seed.as_ref().and_then(|seed| row.trigger_at(seed)).map(second),
             seed: seed.map(|seed| seed.reveal()),
+            from_at: row.floor().map(second),
             tier: row.tier.to_string(),
             cycle: row.cycle,
             nonce: row.nonce,
@@ -190,6 +198,7 @@ impl From<KeptCycle> for CycleBody {
             low: row.low.0,
             high: row.high.0,
             began_at: rfc3339(row.began),
+            version,
             deadline_at: row.deadline.0.map(second),
             ended_at,
             ended_by,
@@ -202,6 +211,7 @@ impl CycleBody {
     /// One that only Redis has: no event is known to have begun it.
     fn only_open(row: CycleRow) -> Self {
         Self::from(KeptCycle {
+            version: row.pins.0.map(|pins| pins.version),
             row,
             began_n: 0,
             ended_n: 0,

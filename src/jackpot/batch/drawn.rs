@@ -24,18 +24,20 @@ pub struct Drawn {
 
 impl Drawn {
     /// Draws and sums the entries at `positions` under the definition with this stamp, in the epoch of `seed`.
+    /// `has_open`: a cycle of a tier is open, also where the definition has no rule for it any more.
     pub fn draw(
         batch: &Batch,
         positions: Range<usize>,
         seed: &EpochSeed,
         definition: &Definition,
         stamp: &str,
+        has_open: bool,
     ) -> Result<Self, TooLarge> {
         let mut drawing = Drawing {
             draw: BatchDraw::new(seed, batch.batch_id.as_str(), definition.odds()),
             definition,
             segment: Builder::new(definition),
-            may_hit: definition.tiers().iter().any(|tier| tier.must_hit_by.is_some()),
+            may_hit: has_open || definition.tiers().iter().any(|tier| tier.must_hit_by.is_some()),
         };
         for i in positions.clone() {
             drawing.entry(batch, i)?;
@@ -53,7 +55,7 @@ struct Drawing<'a> {
     draw: BatchDraw<'a>,
     definition: &'a Definition,
     segment: Builder<'a>,
-    /// Whether a tier has a must-hit rule.
+    /// Whether a tier has a must-hit rule or an open cycle.
     may_hit: bool,
 }
 
@@ -160,7 +162,7 @@ mod tests {
 
     fn draw(batch: &Batch, definition: &Definition) -> Result<Drawn, TooLarge> {
         let seed = EpochSeed::derive(&MasterSecret::new([7; 32]), &Id::parse("x").expect("an id"), 1, "0");
-        Drawn::draw(batch, 0..batch.entries.len(), &seed, definition, "1 d")
+        Drawn::draw(batch, 0..batch.entries.len(), &seed, definition, "1 d", false)
     }
 
     #[test]

@@ -305,7 +305,14 @@ async fn draw(
     let (batch, view) = (batch.clone(), view.clone());
     let drawing = move || {
         let one = |(positions, definition, stamp): (_, Arc<Definition>, String)| {
-            let drawn = Drawn::draw(&batch, positions, &view.seed, &definition, &stamp)?;
+            let drawn = Drawn::draw(
+                &batch,
+                positions,
+                &view.seed,
+                &definition,
+                &stamp,
+                view.cycles.has_open(),
+            )?;
             Ok((drawn, definition))
         };
         plan.into_iter().map(one).collect::<Result<Segments, TooLarge>>()

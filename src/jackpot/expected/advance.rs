@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jackpot_core::jackpot::added::{OfStake, Run, RunTier, Splits};
+use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::record::{CallField, CallRecord, Contributed, InRun, Record, State};
 use jackpot_core::jackpot::split::Micro;
 use jackpot_core::mark::Mark;
@@ -175,6 +176,13 @@ impl Expected {
         Some(Due { from_ms })
     }
 
+    /// The cap that counts: an open cycle pins its tier's.
+    fn cap(&self, tier: &Tier) -> Option<Minor> {
+        let open = self.triggers.iter().find(|trigger| trigger.tier == tier.tier);
+        let pins = open.and_then(|trigger| trigger.pins);
+        pins.map_or(tier.cap, |pins| pins.cap.0.and_then(|cap| Minor::try_from(cap).ok()))
+    }
+
     /// Adds the contributions of the entries.
     fn add(&self, view: &View, entries: &[EnterEntry]) -> Option<Adding> {
         let mut meters = self.meters.clone();
@@ -182,13 +190,14 @@ impl Expected {
         let tiers = view.definition.tiers();
         let places = tiers.iter().map(|tier| meters.place_of(tier.tier.as_str()));
         let places: Vec<_> = places.collect::<Option<_>>()?;
-        let of_tier = tiers.iter().zip(&places).map(|(tier, place)| {
+        let caps: Vec<_> = tiers.iter().map(|tier| self.cap(tier)).collect();
+        let of_tier = caps.iter().zip(&places).map(|(cap, place)| {
             let row = meters.row(*place);
             Some(RunTier {
                 pool: Minor::try_from(row.pool()).ok()?,
                 pool_micro: Micro(row.pool_micro()),
                 contributed_micro: Micro(row.contributed_micro()),
-                cap: OrDash(tier.cap),
+                cap: OrDash(*cap),
             })
         });
         let runs = vec![Run {
@@ -201,8 +210,8 @@ impl Expected {
         for entry in entries {
             let row = splits.of(entry.sent.stake, entry.sent.source_text());
             numbers.push(row);
-            let each = tiers.iter().zip(&places).zip(&splits.rows()[row]);
-            let added = each.map(|((tier, place), amount)| meters.accrue(*place, amount, tier.cap.map(Minor::get)));
+            let each = caps.iter().zip(&places).zip(&splits.rows()[row]);
+            let added = each.map(|((cap, place), amount)| meters.accrue(*place, amount, cap.map(Minor::get)));
             contributions.push(added.collect::<Option<Vec<_>>>()?);
         }
         let adds_one_row = splits.rows().len() == 1;

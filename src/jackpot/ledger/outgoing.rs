@@ -564,8 +564,8 @@ fn cycle(teller: &mut Teller<'_>, change: &CycleChange, at_ms: i64) {
         ),
         CycleChange::Began(row) => teller.add(CYCLE_BEGAN, || {
             json!({"tier": row.tier, "cycle": row.cycle, "nonce": row.nonce, "secret_id": row.secret,
-                "commitment": row.commitment.0, "low": row.low.0, "high": row.high.0, "began_at": rfc3339(row.began),
-                "deadline_at": row.deadline.0.map(second)})
+                "commitment": row.commitment.0, "low": row.low.0, "high": row.high.0, "version": row.pins.0.map(|pins| pins.version),
+                "began_at": rfc3339(row.began), "from_at": row.floor().map(second), "deadline_at": row.deadline.0.map(second)})
         }),
     }
 }

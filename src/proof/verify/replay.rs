@@ -105,7 +105,7 @@ impl Replay {
         let (before, version) = (self.tiers.clone(), self.version);
         let mut paid = Vec::new();
         self.once.history(event, report);
-        self.cycles.begin(event);
+        self.cycles.begin(event, self.sequence);
         match &event.kind {
             Kind::Skipped(skipped) => return self.skipped(event, skipped, report),
             Kind::Define(define) => self.define(event, define, report)?,
@@ -163,6 +163,7 @@ impl Replay {
         }
         self.put_in_force(version, event.applied)?;
         self.cycles.end(event, |tier| self.tiers.pool(tier), report);
+        self.tiers.pin(self.cycles.pinned());
         if let Some(difference) = self.tiers.compare(&before, &event.changes) {
             report.wrong(Place::Event(event.n), difference);
         }
@@ -209,7 +210,7 @@ impl Replay {
             let version = self.waiting.take().unwrap_or_default();
             let definition = self.definition(version)?;
             self.tiers.apply(&definition);
-            self.cycles.rule(&definition);
+            self.cycles.rule(version, &definition);
             self.version = version;
             self.splits.clear();
             return Ok(());
@@ -336,10 +337,11 @@ impl Replay {
         let next = self.waiting.map(|version| self.definition(version)).transpose()?;
         self.tiers.take(prize, amount, next.as_deref());
         if prize.kind == MoneyKind::All {
-            if let Some(next) = &next {
-                self.cycles.rule(next);
+            if let (Some(version), Some(next)) = (self.waiting, &next) {
+                self.cycles.rule(version, next);
             }
             self.cycles.took(&prize.tier, by, |tier| self.tiers.pool(tier), report);
+            self.tiers.pin(self.cycles.pinned());
         }
         if prize.kind == MoneyKind::All {
             self.took.insert(prize.tier.clone(), self.sequence);

@@ -79,11 +79,19 @@ impl Rules {
     }
 }
 
+/// What the open cycle of a tier pins: it counts in place of the definition's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pinned {
+    pub min: i128,
+    pub cap: Option<i128>,
+}
+
 /// The meters of every tier that was ever defined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tiers {
     meters: BTreeMap<Id, Meters>,
     rules: BTreeMap<Id, Rules>,
+    pinned: BTreeMap<Id, Pinned>,
 }
 
 /// What a claim took, or would have taken.
@@ -102,8 +110,7 @@ impl Tiers {
     /// The state before contributions to a tier: `pool,pool_micro,contributed_micro,cap`, as in the event of a batch.
     pub(super) fn place(&self, tier: &Id) -> String {
         let meters = self.meters.get(tier).copied().unwrap_or_default();
-        let cap = self.rules.get(tier).and_then(|rules| rules.cap);
-        let cap = cap.map_or("-".to_owned(), |cap| cap.to_string());
+        let cap = self.cap(tier).map_or("-".to_owned(), |cap| cap.to_string());
         format!(
             "{},{},{},{cap}",
             meters[POOL], meters[POOL_MICRO], meters[CONTRIBUTED_MICRO]
@@ -121,13 +128,26 @@ impl Tiers {
         self.meters.get(tier).map_or(0, |meters| meters[POOL])
     }
 
-    /// Puts a definition in force. Money above a lowered cap overflows.
+    /// The open cycles pin these from here on.
+    pub(super) fn pin(&mut self, pinned: BTreeMap<Id, Pinned>) {
+        self.pinned = pinned;
+    }
+
+    fn cap(&self, tier: &Id) -> Option<i128> {
+        match self.pinned.get(tier) {
+            Some(pinned) => pinned.cap,
+            None => self.rules.get(tier).and_then(|rules| rules.cap),
+        }
+    }
+
+    /// Puts a definition in force. Money above a lowered cap overflows, unless an open cycle pins the cap.
     pub(super) fn apply(&mut self, definition: &Definition) {
         for tier in definition.tiers() {
             let rules = Rules::of(tier);
             self.rules.insert(tier.tier.clone(), rules);
             let meters = self.meters.entry(tier.tier.clone()).or_default();
-            let excess = rules.cap.map_or(0, |cap| (meters[POOL] - cap).max(0));
+            let cap = rules.cap.filter(|_| !self.pinned.contains_key(&tier.tier));
+            let excess = cap.map_or(0, |cap| (meters[POOL] - cap).max(0));
             meters[POOL] -= excess;
             meters[OVERFLOW] += excess;
         }
@@ -135,7 +155,7 @@ impl Tiers {
 
     /// Adds an entry's contribution to a tier. Returns the pool after it, and the growth of `contributed`.
     pub(super) fn accrue(&mut self, tier: &Id, amount: &TierAmount) -> (i128, i128) {
-        let rules = self.rules.get(tier).copied().unwrap_or_default();
+        let cap = self.cap(tier);
         let meters = self.meters.entry(tier.clone()).or_default();
         let [pool, reserve] =
             [amount.pool, amount.reserve].map(|part| (i128::from(part.units), i128::from(part.micro)));
@@ -152,7 +172,7 @@ impl Tiers {
         let micro = meters[POOL_MICRO] + pool.1;
         let whole = pool.0 + micro.div_euclid(MICRO);
         meters[POOL_MICRO] = micro.rem_euclid(MICRO);
-        let room = rules.cap.map_or(whole, |cap| (cap - meters[POOL]).max(0));
+        let room = cap.map_or(whole, |cap| (cap - meters[POOL]).max(0));
         let taken = whole.min(room);
         meters[POOL] += taken;
         meters[OVERFLOW] += whole - taken;
@@ -162,7 +182,8 @@ impl Tiers {
     /// What a prize would take now. Moves nothing.
     pub(super) fn takes(&self, prize: &MoneyPrize) -> Taken {
         let before = self.meters.get(&prize.tier).map_or(0, |meters| meters[POOL]);
-        let least = i128::from(prize.min_payout.get()).max(1);
+        let own = i128::from(prize.min_payout.get());
+        let least = self.pinned.get(&prize.tier).map_or(own, |pinned| pinned.min).max(1);
         let (amount, least) = match prize.kind {
             MoneyKind::Fixed(amount) => (i128::from(amount.get()), 0),
             MoneyKind::All => (before, least),
@@ -182,6 +203,7 @@ impl Tiers {
             return;
         }
         meters[WINS] += 1;
+        self.pinned.remove(&prize.tier);
         if let Some(next) = next {
             self.apply(next);
         }
@@ -296,7 +318,7 @@ impl Tiers {
     /// Puts a part of a transfer into its tier. `has_room`: room was made for it. `guarded`: by an open cycle by amount,
     /// which only contributions pass.
     pub(super) fn receive(&mut self, part: &Part, has_room: bool, guarded: Option<u64>) {
-        let cap = self.rules.get(&part.to_tier).and_then(|rules| rules.cap);
+        let cap = self.cap(&part.to_tier);
         let most = cap.into_iter().chain(guarded.map(i128::from)).min();
         let meters = self.meters.entry(part.to_tier.clone()).or_default();
         if has_room {

@@ -20,10 +20,10 @@ use jackpot_core::secret::MasterSecret;
 use jackpot_core::wire::{Field as _, OrDash};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::jackpot::fixture::{JackpotFixture, SECRET, funding, operator, rank, sent, tier};
-use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Trigger};
+use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Tier, Trigger};
 use crate::support::redis::{Flavour, TestRedis};
 
 /// Sequences of operations tried, each on a new jackpot.
@@ -39,6 +39,8 @@ pub enum Step {
     Finish(u8),
     Reverse(u8),
     Adjust(usize, i64),
+    /// The other one of two definitions ([`changed`]).
+    Define,
     /// Takes so many millionths of what winners of a tier still have back.
     Void(usize, u32),
     Pause,
@@ -73,6 +75,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<u8>().prop_map(Step::Finish),
         4 => any::<u8>().prop_map(Step::Reverse),
         2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),
+        2 => Just(Step::Define),
         2 => (0..2_usize, 1..=1_000_000_u32).prop_map(|(tier, part)| Step::Void(tier, part)),
         1 => Just(Step::Pause),
         2 => Just(Step::Resume),
@@ -125,6 +128,24 @@ pub fn case() -> impl Strategy<Value = (Vec<Rules>, u128, Vec<Step>)> {
     )
 }
 
+/// Another definition: other minimums, lower caps, a narrower rule of the first tier and none of the second.
+fn changed(rules: &[Rules]) -> Vec<Rules> {
+    let mut changed = rules.to_vec();
+    let (first, second) = changed.split_at_mut(1);
+    let (first, second) = (&mut first[0], &mut second[0]);
+    first.min_payout += 40;
+    first.must_hit = first.must_hit.map(|(low, high)| {
+        let lower = low.max(first.min_payout);
+        (lower, lower + (high - low) / 2 + 1)
+    });
+    first.cap = first.must_hit.map(|(_, high)| high).or(first.cap);
+    first.seed = first.seed.min(first.must_hit.map_or(first.seed, |(low, _)| low));
+    (second.min_payout, second.must_hit) = (second.min_payout / 2, None);
+    second.cap = Some(second.cap.unwrap_or(600) / 2 + 1);
+    second.seed = second.seed.min(second.cap.unwrap_or_default());
+    changed
+}
+
 /// Tier and kind of each rank.
 fn prize(rank: u32) -> (usize, Prize) {
     match rank {
@@ -151,6 +172,9 @@ struct InTransit {
 struct Case<'a> {
     fixture: &'a JackpotFixture,
     model: Model,
+    /// Two definitions, with their rules, and the one that was put last.
+    definitions: [(Vec<Rules>, Value); 2],
+    put: usize,
     /// The jackpot that transfers go to, and come back from.
     other: &'a JackpotFixture,
     other_model: Model,
@@ -189,12 +213,15 @@ impl Case<'_> {
         match step {
             Step::Enter(entries) => self.enter(entries).await,
             Step::Claim(id, rank) => self.claim(*id, *rank).await,
+            Step::Define => self.define().await,
             Step::Finish(id) => {
+                let was_pending = self.is_pending(*id);
                 let ended = self.fixture.finish(&format!("e{id}"), 9).await.record;
                 assert_eq!(ended.is_some(), self.known(*id).is_some());
                 if let Some(record) = ended {
                     assert!(!matches!(record.state, State::Pending { .. }));
                     self.observe(*id, record);
+                    self.settled(was_pending);
                 }
             }
             Step::Reverse(id) => self.reverse(*id).await,
@@ -206,6 +233,47 @@ impl Case<'_> {
             Step::Feed(stake) => self.feed(*stake).await,
             Step::Give { back, tiers } => self.give(*back, tiers).await,
             Step::Receive { newest } => self.receive(*newest).await,
+        }
+    }
+
+    fn is_pending(&self, id: u8) -> bool {
+        self.known(id)
+            .is_some_and(|record| matches!(record.state, State::Pending { .. }))
+    }
+
+    fn has_pending(&self) -> bool {
+        let mut known = self.newer.values().chain(self.older.values());
+        known.any(|record| matches!(record.state, State::Pending { .. }))
+    }
+
+    /// The waiting definition comes into force if nothing is pending and its caps hold the pools.
+    fn apply_if_fits(&mut self) {
+        let fits = self.model.waiting.as_ref().is_some_and(|rules| self.model.fits(rules));
+        if fits && !self.has_pending() {
+            self.model.apply(None);
+        }
+    }
+
+    /// After an entry has its outcome: of a paused jackpot the last one counts.
+    fn settled(&mut self, was_pending: bool) {
+        if was_pending && self.paused {
+            self.apply_if_fits();
+        }
+    }
+
+    async fn define(&mut self) {
+        self.put = 1 - self.put;
+        let (rules, change) = &self.definitions[self.put];
+        self.fixture.define(change).await;
+        let holds = |tier: &Tier| {
+            let micro = tier.pool_micro + tier.reserve_micro;
+            tier.pool + tier.reserve + tier.overflow + micro > 0
+        };
+        let is_live = self.has_pending() || (!self.paused && self.model.tiers.iter().any(holds));
+        let must_wait = is_live || !self.model.fits(rules);
+        self.model.waiting = Some(rules.clone());
+        if !must_wait || self.model.rules == *rules {
+            self.model.apply(None);
         }
     }
 
@@ -252,11 +320,7 @@ impl Case<'_> {
             .give(&source.id, &wish, None, &by)
             .await
             .expect("a reply");
-        let known = self.newer.values().chain(self.older.values());
-        let has_pending = !back
-            && known
-                .clone()
-                .any(|record| matches!(record.state, State::Pending { .. }));
+        let has_pending = !back && self.has_pending();
         if !back && !self.paused {
             return assert_eq!(looked, Given::Status(Status::Open));
         }
@@ -358,7 +422,11 @@ impl Case<'_> {
                             panic!("{reply:?}")
                         };
                         self.expect_pools(&record);
+                        let waits = self.model.waiting.is_some();
                         expect_outcome(&mut self.model, &record, rank);
+                        if waits && self.model.waiting.is_none() {
+                            refusal = Some(Refusal::Stale); // the others were drawn before it came into force
+                        }
                         self.newer.insert(id, record);
                         self.rounds.insert(id, round);
                     }
@@ -392,7 +460,9 @@ impl Case<'_> {
         } else {
             expect_claim(&mut self.model, &record, rank);
         }
+        let is_settled = self.is_pending(id) && !matches!(record.state, State::Pending { .. });
         self.observe(id, record);
+        self.settled(is_settled);
     }
 
     /// Cancels the round of an entry without a prize. Of others the service does not ask the script.
@@ -485,7 +555,10 @@ impl Case<'_> {
 
     async fn set(&mut self, wanted: Status) {
         self.fixture.status(wanted).await;
-        self.paused = wanted == Status::Paused;
+        let was_paused = std::mem::replace(&mut self.paused, wanted == Status::Paused);
+        if self.paused && !was_paused {
+            self.apply_if_fits();
+        }
     }
 
     async fn rotate(&mut self) {
@@ -596,7 +669,11 @@ async fn cycles_of(fixture: &JackpotFixture) -> Cycles {
 
 async fn compare_cycles(model: &Model, fixture: &JackpotFixture) {
     let held = cycles_of(fixture).await;
-    let open = held.rows.iter().map(|row| (row.tier.as_str(), row.cycle, row.low.0));
+    let open = held
+        .rows
+        .iter()
+        .filter(|row| row.is_open())
+        .map(|row| (row.tier.as_str(), row.cycle, row.low.0));
     let tiers = ["grand", "mini"].into_iter().zip(&model.tiers);
     let expected = tiers.filter_map(|(name, tier)| {
         let cycle = tier.cycle?;
@@ -702,27 +779,17 @@ async fn play_both_between(
     steps: &[Step],
     (turns_clock, mut before): (bool, impl AsyncFnMut(&JackpotFixture, usize)),
 ) -> (JackpotFixture, JackpotFixture) {
-    let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
-        let share = u32::try_from(r.share_ppm).expect("a share");
-        let must_hit = r
-            .must_hit
-            .map(|(low, high)| json!({"amount": {"low": low, "high": high}}));
-        let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm,
-            "must_hit_by": must_hit});
-        tier(name, share, &serde_json::from_str(&of.to_string()).expect("JSON"))
-    });
-    let odds = json!({"total": 1000, "ranks": [
-        rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})), rank(2, &json!({"pool": {"tier": "mini", "take": "all"}})),
-        rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
-        rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
-    let vip_rate = 1_000_000 - rate;
-    let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
-        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
+    let change = document_of(rules, rate);
     let fixture = JackpotFixture::on(redis.clone(), &change).await;
     let other = JackpotFixture::on(redis.clone(), &change).await;
+    let second = changed(rules);
+    let of_second = document_of(&second, rate);
+    let vip_rate = 1_000_000 - rate;
     let mut case = Case {
         fixture: &fixture,
         model: Model::new(rules.to_vec(), triggers(&fixture).await),
+        definitions: [(rules.to_vec(), change), (second, of_second)],
+        put: 0,
         other: &other,
         other_model: Model::new(rules.to_vec(), triggers(&other).await),
         in_transit: Vec::new(),
@@ -742,6 +809,26 @@ async fn play_both_between(
         case.compare_all().await;
     }
     (fixture, other)
+}
+
+/// The change of the fixture's document that has these rules.
+fn document_of(rules: &[Rules], rate: u128) -> Value {
+    let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
+        let share = u32::try_from(r.share_ppm).expect("a share");
+        let must_hit = r
+            .must_hit
+            .map(|(low, high)| json!({"amount": {"low": low, "high": high}}));
+        let of = json!({"min_payout": r.min_payout, "seed": r.seed, "cap": r.cap, "reserve_ppm": r.reserve_ppm,
+            "must_hit_by": must_hit});
+        tier(name, share, &serde_json::from_str(&of.to_string()).expect("JSON"))
+    });
+    let odds = json!({"total": 1000, "ranks": [
+        rank(1, &json!({"pool": {"tier": "grand", "take": "all"}})), rank(2, &json!({"pool": {"tier": "mini", "take": "all"}})),
+        rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
+        rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
+    let vip_rate = 1_000_000 - rate;
+    json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
+        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}})
 }
 
 #[test]

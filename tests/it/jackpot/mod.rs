@@ -13,6 +13,7 @@ pub mod fixture;
 pub mod ledger;
 pub mod model;
 pub mod must_hit;
+mod must_hit_guards;
 mod origins;
 pub mod pool_by_hand;
 pub mod prize_coupon;

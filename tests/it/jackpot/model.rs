@@ -9,7 +9,7 @@ const MICRO: u128 = 1_000_000;
 const MAX: u128 = 9_007_199_254_740_991;
 
 /// What the contract lets an operator choose of a tier.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     pub share_ppm: u128,
     pub reserve_ppm: u128,
@@ -23,12 +23,17 @@ pub struct Rules {
 /// The trigger of a cycle: tier, number, its `low` and `high`.
 pub type Trigger = Rc<dyn Fn(usize, u64, u128, u128) -> u128>;
 
-/// The open cycle of a tier.
+/// The open cycle of a tier, with what it pins: it counts whatever definition comes into force meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
     pub number: u64,
     pub low: u128,
     pub trigger: u128,
+    high: u128,
+    min: u128,
+    cap: Option<u128>,
+    /// Number of the last entry before it.
+    since: u64,
     /// Whole units that reversals took out of the pool.
     reversed: u128,
 }
@@ -63,6 +68,8 @@ pub struct Tier {
     /// Number of the last entry at the last take of all.
     took: Option<u64>,
     pub cycle: Option<Cycle>,
+    /// How many cycles there were.
+    cycles: u64,
 }
 
 /// What a transfer moves out of one tier.
@@ -94,6 +101,8 @@ pub enum Prize {
 #[derive(Clone)]
 pub struct Model {
     pub rules: Vec<Rules>,
+    /// Those of the definition that waits.
+    pub waiting: Option<Vec<Rules>>,
     pub tiers: Vec<Tier>,
     pub sequence: u64,
     pub claim_order: u64,
@@ -113,45 +122,89 @@ impl Model {
         let mut model = Self {
             tiers: vec![Tier::default(); rules.len()],
             rules,
+            waiting: None,
             sequence: 0,
             claim_order: 0,
             trigger,
         };
-        (0..model.tiers.len()).for_each(|tier| model.begin(tier, 0));
+        (0..model.tiers.len()).for_each(|tier| model.begin(tier));
         model
     }
 
     /// Begins a cycle, if the tier has a rule.
-    fn begin(&mut self, tier: usize, number: u64) {
-        self.tiers[tier].cycle = self.rules[tier].must_hit.map(|(low, high)| {
-            let low = low.max(self.tiers[tier].pool.min(high - 1));
-            Cycle {
-                number,
-                low,
-                trigger: (self.trigger)(tier, number, low, high),
-                reversed: 0,
-            }
+    fn begin(&mut self, place: usize) {
+        let (rules, tier) = (&self.rules[place], &mut self.tiers[place]);
+        let Some((low, high)) = rules.must_hit else { return };
+        let low = low.max(tier.pool.min(high - 1));
+        tier.cycle = Some(Cycle {
+            number: tier.cycles,
+            low,
+            trigger: (self.trigger)(place, tier.cycles, low, high),
+            high,
+            min: rules.min_payout,
+            cap: rules.cap,
+            since: self.sequence,
+            reversed: 0,
         });
+        tier.cycles += 1;
     }
 
-    /// The open cycle ends, and the next begins.
-    fn end(&mut self, tier: usize) {
-        if let Some(cycle) = self.tiers[tier].cycle {
-            self.begin(tier, cycle.number + 1);
+    /// The open cycle ends without a take, and the next begins. Where the rule was taken away, it goes on under what is
+    /// pinned.
+    fn restart(&mut self, place: usize) {
+        let Some(was) = self.tiers[place].cycle.take() else {
+            return;
+        };
+        self.begin(place);
+        let tier = &mut self.tiers[place];
+        if tier.cycle.is_none() {
+            let low = was.low.max(tier.pool.min(was.high - 1));
+            tier.cycle = Some(Cycle {
+                number: tier.cycles,
+                low,
+                trigger: (self.trigger)(place, tier.cycles, low, was.high),
+                since: self.sequence,
+                reversed: 0,
+                ..was
+            });
+            tier.cycles += 1;
         }
     }
 
-    /// What the entry taken last hits: the first tier that has reached its trigger, whole.
+    /// Whether a definition may come into force without a take: no pool that players see shrinks.
+    pub fn fits(&self, rules: &[Rules]) -> bool {
+        let fits = |(tier, rules): (&Tier, &Rules)| rules.cap.is_none_or(|cap| tier.pool <= cap);
+        self.tiers.iter().zip(rules).all(fits)
+    }
+
+    /// Puts the waiting definition in force. `took`: the tier whose take of all did it.
+    pub fn apply(&mut self, took: Option<usize>) -> bool {
+        let Some(rules) = self.waiting.take() else { return false };
+        self.rules = rules;
+        for (tier, rules) in self.tiers.iter_mut().zip(&self.rules) {
+            let cap = rules.cap.filter(|_| tier.cycle.is_none());
+            let excess = cap.map_or(0, |cap| tier.pool.saturating_sub(cap));
+            tier.pool -= excess;
+            tier.overflow += excess;
+        }
+        for place in 0..self.tiers.len() {
+            if took != Some(place) && self.tiers[place].cycle.is_none() {
+                self.begin(place);
+            }
+        }
+        true
+    }
+
+    /// What the entry taken last hits: of the tiers that have reached their triggers the one whose cycle began first, whole.
     pub fn hit(&mut self) -> Option<Hit> {
-        let due = |tier: &Tier, rules: &Rules| {
-            let reached = |cycle: Cycle| tier.pool + cycle.reversed >= cycle.trigger;
-            tier.pool >= rules.min_payout.max(1) && tier.cycle.is_some_and(reached)
+        let since = |tier: &Tier| {
+            let cycle = tier.cycle?;
+            let is_due = tier.pool >= cycle.min.max(1) && tier.pool + cycle.reversed >= cycle.trigger;
+            is_due.then_some(cycle.since)
         };
-        let tier = self
-            .tiers
-            .iter()
-            .zip(&self.rules)
-            .position(|(tier, rules)| due(tier, rules))?;
+        let due = self.tiers.iter().enumerate();
+        let due = due.filter_map(|(place, tier)| Some((since(tier)?, place)));
+        let (_, tier) = due.min()?;
         let cycle = self.tiers[tier].cycle?;
         let amount = self.claim(tier, Prize::All)?;
         Some(Hit { tier, cycle, amount })
@@ -209,9 +262,10 @@ impl Model {
     /// Takes a prize: the amount, or `None` for retry.
     pub fn claim(&mut self, place: usize, prize: Prize) -> Option<u128> {
         let (rules, tier) = (&self.rules[place], &mut self.tiers[place]);
+        let min = tier.cycle.map_or(rules.min_payout, |cycle| cycle.min).max(1);
         let (amount, least) = match prize {
-            Prize::All => (tier.pool, rules.min_payout.max(1)),
-            Prize::Share(ppm) => (tier.pool * ppm / MICRO, rules.min_payout.max(1)),
+            Prize::All => (tier.pool, min),
+            Prize::Share(ppm) => (tier.pool * ppm / MICRO, min),
             Prize::Fixed(amount) => (amount, amount),
         };
         if amount < least || amount > tier.pool {
@@ -223,8 +277,10 @@ impl Model {
         if matches!(prize, Prize::All) {
             tier.wins += 1;
             tier.took = Some(self.sequence);
-            tier.restart(rules);
-            self.end(place);
+            tier.cycle = None;
+            self.apply(Some(place));
+            self.tiers[place].restart(&self.rules[place]);
+            self.begin(place);
         }
         Some(amount)
     }
@@ -239,7 +295,7 @@ impl Model {
         after.pool = pool;
         after.funded_micro += amount * 1_000_000;
         let above_low = after.cycle.is_some_and(|cycle| pool + cycle.reversed > cycle.low);
-        let above = amount > 0 && (above_low || rules.cap.is_some_and(|cap| pool > cap));
+        let above = amount > 0 && (above_low || after.cap(rules).is_some_and(|cap| pool > cap));
         if above || !after.fits() {
             return false;
         }
@@ -294,7 +350,7 @@ impl Model {
         tier.transferred_out_micro += moved.micro();
         (tier.pool, tier.reserve, tier.overflow) = (0, 0, 0);
         (tier.pool_micro, tier.reserve_micro) = (0, 0);
-        self.end(place);
+        self.restart(place);
     }
 
     /// Takes what a transfer brings: a pool takes of it what its cap and its open cycle allow, the overflow the rest.
@@ -309,7 +365,7 @@ impl Model {
         let came = moved.pool + tier.pool_micro / MICRO;
         tier.pool_micro %= MICRO;
         let guarded = tier.cycle.map(|cycle| cycle.low.saturating_sub(cycle.reversed));
-        let most = rules.cap.into_iter().chain(guarded).min();
+        let most = tier.cap(rules).into_iter().chain(guarded).min();
         let to_pool = most.map_or(came, |most| came.min(most.saturating_sub(tier.pool)));
         tier.pool += to_pool;
         tier.overflow += moved.overflow + came - to_pool;
@@ -324,6 +380,11 @@ impl Moved {
 }
 
 impl Tier {
+    /// The cap that counts.
+    fn cap(&self, rules: &Rules) -> Option<u128> {
+        self.cycle.map_or(rules.cap, |cycle| cycle.cap)
+    }
+
     fn contribute(&mut self, rules: &Rules, micro: u128) {
         self.contributed_micro += micro;
         let reserve = micro * rules.reserve_ppm / MICRO;
@@ -334,7 +395,7 @@ impl Tier {
         let whole = self.pool_micro / MICRO;
         self.pool_micro %= MICRO;
         self.pool += whole;
-        if let Some(excess) = rules.cap.and_then(|cap| self.pool.checked_sub(cap)) {
+        if let Some(excess) = self.cap(rules).and_then(|cap| self.pool.checked_sub(cap)) {
             // A pool that was above its cap before stays; any amount above that overflows.
             let excess = excess.min(whole);
             self.pool -= excess;

@@ -2336,7 +2336,7 @@ export interface components {
             cycle: number;
             /**
              * Format: date-time
-             * @description RFC 3339; null without a time.
+             * @description RFC 3339: the trigger is at most this second; null without a time.
              */
             deadline_at?: string | null;
             /**
@@ -2345,10 +2345,15 @@ export interface components {
              */
             ended_at?: string | null;
             /**
-             * @description `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
-             *     rule); null while open.
+             * @description `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret or a transfer); null
+             *     while open.
              */
             ended_by?: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339: the trigger is after this second; null without a time.
+             */
+            from_at?: string | null;
             /**
              * Format: int64
              * @description The largest trigger, minor units; null without an amount.
@@ -2383,6 +2388,13 @@ export interface components {
              * @description RFC 3339; from here on an entry hit. Null before the seed is published, and without a time.
              */
             trigger_at?: string | null;
+            /**
+             * Format: int64
+             * @description Version of the definition that it began under: its rule, `cap` and `min_payout` count until the cycle ends. Null
+             *     for a cycle that an earlier version of the service began.
+             * @example 1
+             */
+            version?: number | null;
         };
         /** @description A daily report. */
         DailyReport: {

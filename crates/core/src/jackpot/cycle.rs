@@ -15,7 +15,7 @@ use super::must_hit::{ByAmount, ByDay, ByTime};
 use super::record::HitBy;
 use crate::ids::Id;
 use crate::secret::{MasterSecret, Secrets};
-use crate::wire::{Field, OrDash};
+use crate::wire::{Field, FieldShape, OrDash, WordPart, Words};
 use crate::words;
 
 /// Most cycles that a batch may end.
@@ -124,18 +124,57 @@ words! {
         pub commitment: OrDash<String>,
         /// When it began, ms.
         pub began: i64,
-        /// The pool hits from here on only: `min_payout` when it began.
+        /// The tier pays all or a share of its pool from here on only: `min_payout` when it began.
         pub min: u64,
         /// Below every trigger; `-` without an amount.
         pub low: OrDash<u64>,
         /// The largest trigger.
         pub high: OrDash<u64>,
-        /// Seconds after the begin in which nothing is due; `-` without a time.
+        /// Seconds from the begin to the floor of the window, in which nothing is due; `-` without a time.
         pub after: OrDash<u64>,
         /// Its deadline, seconds since 1970; `-` without a time.
         pub deadline: OrDash<i64>,
         /// What was reversed out of the pool in it, minor units.
         pub reversed: u64,
+        /// What it pins beside its rule.
+        pub pins: Pinned,
+    }
+}
+
+words! {
+    /// What a cycle pins beside its rule, and its place among those of other tiers. A cycle that an earlier version of the
+    /// service began has none of these words.
+    #[derive(Copy)]
+    pub struct Pins {
+        /// The tier's cap when it began; `-` for none.
+        pub cap: OrDash<u64>,
+        /// Version of the definition that it began under.
+        pub version: u64,
+        /// Number of the last entry before it.
+        pub sequence: u64,
+    }
+}
+
+/// [`Pins`], which only a cycle of this version has. Without them, cap and `min_payout` of the definition in force count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pinned(pub Option<Pins>);
+
+impl WordPart for Pinned {
+    fn shapes(name: &'static str, doc: &'static str) -> Vec<FieldShape> {
+        Pins::shapes(name, doc)
+    }
+
+    fn take(words: &mut Words<'_>) -> Option<Self> {
+        if words.is_empty() {
+            return Some(Self(None));
+        }
+        Pins::take(words).map(|pins| Self(Some(pins)))
+    }
+
+    fn put(&self, out: &mut String, by: char) {
+        if let Some(pins) = &self.0 {
+            pins.put(out, by);
+        }
     }
 }
 
@@ -146,7 +185,7 @@ pub enum EndedBy {
     MustHit,
     /// A take of all by the odds.
     Take,
-    /// A resume, a rotation, a restore, another secret, or the end of the rule.
+    /// A resume, a rotation, a restore, another secret or a transfer.
     Restart,
 }
 
@@ -253,12 +292,18 @@ impl CycleRow {
         Some(low + 1 + seed.index("amount", high - low))
     }
 
+    /// The floor of its window of time, if it has one: nothing is due up to this second.
+    #[must_use]
+    pub fn floor(&self) -> Option<i64> {
+        Some(self.began.div_euclid(1_000) + i64::try_from(self.after.0?).ok()?)
+    }
+
     /// Its second, if it has one.
     #[must_use]
     pub fn trigger_at(&self, seed: &CycleSeed) -> Option<i64> {
-        let begin = self.began.div_euclid(1_000) + i64::try_from(self.after.0?).ok()?;
-        let n = u64::try_from(self.deadline.0? - begin).ok().filter(|n| *n > 0)?;
-        Some(begin + 1 + i64::try_from(seed.index("time", n)).ok()?)
+        let from = self.floor()?;
+        let n = u64::try_from(self.deadline.0? - from).ok().filter(|n| *n > 0)?;
+        Some(from + 1 + i64::try_from(seed.index("time", n)).ok()?)
     }
 }
 
@@ -366,6 +411,12 @@ impl Cycles {
         Some(self)
     }
 
+    /// Whether an entry may hit a pool under the definition in force.
+    #[must_use]
+    pub fn has_open(&self) -> bool {
+        self.rows.iter().any(CycleRow::is_open)
+    }
+
     /// Whether any tier has a rule, or has had one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -437,10 +488,12 @@ fn halves(words: &[u64]) -> String {
 }
 
 impl Cycles {
-    /// For tiers that have had a rule and have none now: none at all.
-    fn unruled(&self) -> Vec<RuleRow> {
+    /// For tiers that have had a rule and have none now, whose open cycle may restart or who get a new one all the same
+    /// (`closed`): none at all, because a call needs only the commitments of what follows.
+    fn unruled(&self, closed: bool) -> Vec<RuleRow> {
         let has_rule = |row: &&CycleRow| self.rules.iter().any(|rule| rule.tier == row.tier);
-        let unruled = self.rows.iter().filter(|row| !has_rule(row));
+        let unruled = self.rows.iter().filter(|row| closed || row.is_open());
+        let unruled = unruled.filter(|row| !has_rule(row));
         let none = |row: &CycleRow| RuleRow {
             tier: row.tier.clone(),
             min: 0,
@@ -491,10 +544,7 @@ impl Cycles {
         }
         let fresh = hex::encode(with.nonce);
         let current = (with.secrets.current_id(), with.secrets.current());
-        let unruled = match with.renews {
-            Some(Renews::AtLeast { .. }) => self.unruled(),
-            Some(Renews::Next) | None => Vec::new(),
-        };
+        let unruled = self.unruled(matches!(with.renews, Some(Renews::AtLeast { .. })));
         let rules = self.rules.iter().chain(&unruled).map(|rule| (rule, false));
         for (rule, is_waiting) in rules.chain(self.next.iter().map(|rule| (rule, true))) {
             let row = self.rows.iter().find(|row| row.tier == rule.tier);

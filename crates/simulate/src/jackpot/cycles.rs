@@ -24,7 +24,8 @@ pub struct Cycle {
     pub commitment: String,
     pub low: Option<i64>,
     pub high: Option<i64>,
-    pub began_at: String,
+    #[serde(default)]
+    pub from_at: Option<String>,
     pub deadline_at: Option<String>,
     pub ended_by: Option<String>,
     pub seed: Option<String>,

@@ -1,7 +1,5 @@
 //! Triggers of must-hit cycles once more, from what the service publishes.
 
-use serde_json::Value;
-
 use super::answer::second;
 use crate::jackpot::{Cycle, CycleSeed};
 
@@ -12,12 +10,11 @@ pub struct Triggers {
     pub at: Option<i64>,
 }
 
-/// Computes the triggers of a cycle from its published seed, and compares them with what is published. `rule`: `must_hit_by`
-/// of the definition.
+/// Computes the triggers of a cycle from its published seed, and compares them with what is published.
 ///
 /// # Errors
 /// What does not fit.
-pub fn triggers(cycle: &Cycle, rule: &Value) -> Result<Triggers, String> {
+pub fn triggers(cycle: &Cycle) -> Result<Triggers, String> {
     let seed = cycle.seed.as_deref().ok_or("its seed is not published")?;
     let seed = CycleSeed::published(seed).ok_or("its seed can't be read")?;
     if seed.commitment() != cycle.commitment {
@@ -29,8 +26,7 @@ pub fn triggers(cycle: &Cycle, rule: &Value) -> Result<Triggers, String> {
         (low, high) => return Err(format!("its low is {low:?}, its high {high:?}")),
     };
     let at = cycle.deadline_at.as_deref().map(|deadline| {
-        let after = rule["time"]["after_s"].as_i64().unwrap_or_default();
-        let (from, deadline) = (second(&cycle.began_at)? + after, second(deadline)?);
+        let (from, deadline) = (second(cycle.from_at.as_deref()?)?, second(deadline)?);
         (from < deadline).then(|| seed.trigger_second(from, deadline))
     });
     let at = at.map(|at| at.ok_or("its times can't be read")).transpose()?;
@@ -45,9 +41,7 @@ pub fn triggers(cycle: &Cycle, rule: &Value) -> Result<Triggers, String> {
 
 #[cfg(test)]
 pub mod tests {
-    use serde_json::{Value, json};
-
-    use super::{Triggers, second, triggers};
+    use super::{Triggers, triggers};
     use crate::jackpot::{Cycle, CycleSeed};
 
     /// Of cycle 0 of tier `grand` of the contract's test vectors.
@@ -62,7 +56,6 @@ pub mod tests {
             commitment: known.commitment(),
             low: Some(10),
             high: Some(50),
-            began_at: "2026-11-21T06:00:00.900Z".to_owned(),
             ended_by: Some("must-hit".to_owned()),
             seed: Some(seed.to_owned()),
             trigger_amount: Some(known.trigger_amount(10, 50)),
@@ -78,8 +71,8 @@ pub mod tests {
             (2_071, 50_699)
         );
         let known = cycle(0, SEED);
-        assert_eq!(triggers(&known, &Value::Null).unwrap().amount, known.trigger_amount);
-        let begin = second(&known.began_at).unwrap();
+        assert_eq!(triggers(&known).unwrap().amount, known.trigger_amount);
+        let begin = 1_795_240_800;
         let at = seed.trigger_second(begin + 20, begin + 100);
         assert!((begin + 21..=begin + 100).contains(&at));
         let text = |at: i64| Some(jiff::Timestamp::from_second(at).unwrap().to_string());
@@ -87,16 +80,16 @@ pub mod tests {
             low: None,
             high: None,
             trigger_amount: None,
+            from_at: text(begin + 20),
             deadline_at: text(begin + 100),
             trigger_at: text(at),
             ..known
         };
-        let rule = json!({"time": {"after_s": 20, "within_s": 100}});
         let expected = Triggers {
             amount: None,
             at: Some(at),
         };
-        assert_eq!(triggers(&timed, &rule), Ok(expected));
+        assert_eq!(triggers(&timed), Ok(expected));
     }
 
     #[test]
@@ -112,7 +105,7 @@ pub mod tests {
         for (change, named) in changes {
             let mut one = cycle(0, SEED);
             change(&mut one);
-            assert!(triggers(&one, &Value::Null).unwrap_err().contains(named), "{named}");
+            assert!(triggers(&one).unwrap_err().contains(named), "{named}");
         }
     }
 }

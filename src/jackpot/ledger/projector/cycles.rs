@@ -103,6 +103,17 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
         ]
     });
     insert(tx, "cycles", &COLUMNS, rows).await?;
+    let versions = all(batches, |rows| &rows.cycles.began).filter_map(|(jackpot, (row, ..))| {
+        let version = row.pins.0?.version;
+        Some([
+            jackpot,
+            Value::Text(row.tier.as_str()),
+            Value::Int(int(row.cycle)),
+            Value::Int(int(version)),
+        ])
+    });
+    let columns = ["jackpot_id", "tier", "cycle", "version"];
+    insert(tx, "cycle_versions", &columns, versions).await?;
     let ended = all(batches, |rows| &rows.cycles.ended).flat_map(|(jackpot, (tier, cycle, end))| {
         [
             jackpot,

@@ -85,9 +85,13 @@ impl Replay {
     ) -> bool {
         let stated = enter.hits.iter().flatten().find(|hit| hit.sequence == self.sequence);
         let tiers = &self.tiers;
-        let hit = self
-            .cycles
-            .entered(entry_id, definition, |tier| tiers.pool(tier), stated, report);
+        let hit = self.cycles.entered(
+            (entry_id, self.sequence),
+            definition,
+            |tier| tiers.pool(tier),
+            stated,
+            report,
+        );
         let paid = match claims {
             [claim] if claim.rank == 0 => match &claim.result {
                 ClaimResult::Paid { tier, .. } => Some(tier),

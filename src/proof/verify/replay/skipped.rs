@@ -10,7 +10,6 @@ use super::seen::Seen;
 use super::{Broken, Replay, broken};
 use crate::jackpot::ledger::carried::{Carried, CarriedPayout};
 use crate::jackpot::ledger::event::{Claim, ClaimResult, Event};
-use crate::jackpot::view::Status;
 use crate::ledger::skipped::Skipped;
 use crate::proof::verify::receipts::Paid;
 use crate::proof::verify::report::Report;
@@ -55,14 +54,14 @@ impl Replay {
         if books.version != self.version {
             let definition = self.definition(books.version)?;
             self.tiers.set_rules(&definition);
-            self.cycles.rule(&definition);
+            self.cycles.rule(books.version, &definition);
             self.splits.clear();
         }
-        let is_closed = books.status == Some(Status::Closed);
         // Which steps of payouts it took is not in what is carried on.
         self.settling.is_open |= self.settling.hold.is_some() || books.hold.is_some();
         self.settling.hold = books.held_hold();
-        self.cycles.carry(books.held_cycles().rows, &event.cycles, is_closed);
+        self.cycles.carry(books.held_cycles().rows, &event.cycles, books.status);
+        self.tiers.pin(self.cycles.pinned());
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);

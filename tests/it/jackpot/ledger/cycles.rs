@@ -67,11 +67,23 @@ async fn after_a_restore_inside_a_cycle_another_one_is_open_and_its_crossing_ent
 async fn a_restore_leaves_no_number_for_a_later_rule_that_was_seen(db: LedgerDb) {
     let rule = json!({"amount": {"low": 50, "high": 150}});
     let fixture = JackpotLedger::with(db, &ruled(&rule)).await;
-    let before = open(&fixture).await;
     fixture.status(Status::Paused).await;
     fixture.define(&ruled(&Value::Null)).await;
-    let ended = cycles(&fixture).await;
-    assert!(!ended.rows[0].is_open());
+    let begin = open(&fixture).await;
+    rebuild(&fixture).await;
+    let before = open(&fixture).await;
+    assert!(before.cycle >= begin.cycle + 1_000);
+    assert_eq!(
+        (before.low, before.high),
+        (begin.low, begin.high),
+        "until a take, under its own rule"
+    );
+    fixture.status(Status::Open).await;
+    let entries = batch("b", &vec![sent("p", 100); 150]);
+    let played = play_apart(&fixture).enter_batch(&fixture.id, &entries, "").await;
+    assert_eq!(played.expect("taken").winners.len(), 1);
+    assert!(!cycles(&fixture).await.rows[0].is_open());
+    fixture.status(Status::Paused).await;
     rebuild(&fixture).await;
     let renewed = cycles(&fixture).await.rows.remove(0);
     assert!(!renewed.is_open());

@@ -57,6 +57,7 @@ impl InLedger for Jackpot {
             "jackpot_id tier cycle nonce secret_id commitment low high after_s deadline_s began_ms began_n ended_ms ended_n \
              ended_by seed",
         ),
+        ("cycle_versions", "jackpot_id tier cycle version"),
         (
             "payout_states",
             "payout_id jackpot_id n first_state paid_at_ms claim_order player_id tier amount currency source_id state state_n \

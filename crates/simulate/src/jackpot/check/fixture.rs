@@ -26,6 +26,8 @@ struct Model {
     answers: Vec<(Entry, Answer)>,
     /// Of tiers with a rule; the last one of a tier is open.
     cycles: Vec<Cycle>,
+    /// How many entries there were when the newest cycle of each tier began.
+    since: Vec<usize>,
 }
 
 /// 4,000 entries with high odds, so that a few dozen claims of each kind are among them.
@@ -43,6 +45,7 @@ impl Honest for Plan {
             claims: 0,
             answers: Vec::new(),
             cycles: Vec::new(),
+            since: vec![0; tiers],
             plan,
         };
         for tier in 0..tiers {
@@ -128,6 +131,7 @@ impl Model {
         let Some((low, high)) = self.plan.tiers[tier].must_hit else {
             return;
         };
+        self.since[tier] = self.answers.len();
         let name = self.plan.tiers[tier].name;
         let cycle = self.cycles.iter().filter(|cycle| cycle.tier == name).count() as u64;
         let seed = CycleSeed::derive(&SECRET, &self.plan.jackpot_id, name, cycle, NONCE);
@@ -158,9 +162,11 @@ impl Model {
         self.begin_cycle(tier);
     }
 
-    /// Gives the first pool that is due to the entry taken last. Returns whether one was.
+    /// Gives the pool that is due, and whose cycle began first, to the entry taken last. Returns whether one was.
     fn hit(&mut self, index: usize) -> bool {
-        for tier in 0..self.plan.tiers.len() {
+        let mut tiers: Vec<_> = (0..self.plan.tiers.len()).collect();
+        tiers.sort_by_key(|tier| self.since[*tier]);
+        for tier in tiers {
             let name = self.plan.tiers[tier].name;
             let open = self.cycles.iter().rfind(|cycle| cycle.tier == name);
             let Some((cycle, trigger)) = open.and_then(|open| Some((open.cycle, open.trigger()?))) else {

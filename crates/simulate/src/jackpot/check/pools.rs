@@ -5,7 +5,7 @@
 //! claim numbers. A retry at attempt 0 must have had its cause; later retries have no known instant and are not judged. An
 //! entry hits a pool by its rule exactly if it brings the pool to the hidden amount of the open cycle.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Judged;
 use crate::jackpot::answer::{Answer, Outcome, Payout};
@@ -63,6 +63,10 @@ struct TierReplay<'e> {
     cycles: Vec<&'e Cycle>,
     /// The open one.
     cycle: usize,
+    /// The last entry before it; `None` after a redraw's take, which no answer places exactly.
+    since: Option<u64>,
+    /// The same of cycles of all tiers that followed a hit, by tier and number.
+    begins: BTreeMap<(usize, u64), u64>,
     hits: usize,
 }
 
@@ -79,6 +83,8 @@ impl<'e> TierReplay<'e> {
             })
             .collect();
         redrawn.sort_unstable_by_key(|(_, payout)| payout.claim_order);
+        let hits = evidence.answers();
+        let hits = hits.filter_map(|(_, answer)| Some((answer.must_hit?, answer.sequence)));
         Self {
             index,
             tier: &evidence.plan.tiers[index],
@@ -93,6 +99,10 @@ impl<'e> TierReplay<'e> {
             caused_retries: 0,
             cycles: super::cycles::of_tier(evidence, index),
             cycle: 0,
+            since: Some(0),
+            begins: hits
+                .map(|(hit, sequence)| ((hit.tier, hit.cycle + 1), sequence))
+                .collect(),
             hits: 0,
         }
     }
@@ -146,7 +156,7 @@ impl<'e> TierReplay<'e> {
             return Ok(());
         };
         match (first.result, answer.payout.as_deref()) {
-            (Outcome::Paid, Some(payout)) => self.first_claim(payout),
+            (Outcome::Paid, Some(payout)) => self.first_claim(answer.sequence, payout),
             (Outcome::Retry, _) => self.retry(prize),
             _ => Ok(()),
         }
@@ -158,9 +168,21 @@ impl<'e> TierReplay<'e> {
         let trigger = self.cycles.get(cycle).and_then(|cycle| cycle.trigger());
         let due = trigger.map(|trigger| pool >= trigger);
         match answer.must_hit {
-            // One entry hits one pool, the first that is due.
-            Some(hit) if hit.tier < self.index => Ok(()),
-            Some(hit) if hit.tier == self.index => {
+            // One entry hits one pool: of those that are due the one whose cycle began first.
+            Some(hit) if hit.tier != self.index => {
+                let began = match hit.cycle {
+                    0 => Some(0),
+                    number => self.begins.get(&(hit.tier, number)).copied(),
+                };
+                let is_later = |(own, other): (u64, u64)| (own, self.index) < (other, hit.tier);
+                if due == Some(true) && self.since.zip(began).is_some_and(is_later) {
+                    return Err(format!(
+                        "the pool reached {pool}, its cycle {cycle} began before the one that the entry hit, and it did not hit"
+                    ));
+                }
+                Ok(())
+            }
+            Some(hit) => {
                 if hit.cycle != cycle as u64 {
                     return Err(format!("it hit cycle {}, the open one is {cycle}", hit.cycle));
                 }
@@ -172,7 +194,7 @@ impl<'e> TierReplay<'e> {
                 }
                 let payout = answer.payout.as_deref().ok_or("it hit and was paid nothing")?;
                 self.hits += 1;
-                self.first_claim(payout)
+                self.first_claim(answer.sequence, payout)
             }
             _ if due == Some(true) => Err(format!(
                 "the pool reached {pool}, the trigger of cycle {cycle} is {trigger:?}, and the entry did not hit"
@@ -181,7 +203,7 @@ impl<'e> TierReplay<'e> {
         }
     }
 
-    fn first_claim(&mut self, payout: &Payout) -> Result<(), String> {
+    fn first_claim(&mut self, sequence: u64, payout: &Payout) -> Result<(), String> {
         if let Some((_, waiting)) = self.redrawn.front()
             && waiting.claim_order < payout.claim_order
         {
@@ -191,7 +213,11 @@ impl<'e> TierReplay<'e> {
             ));
         }
         self.first_claims += 1;
-        self.take(payout)
+        self.take(payout)?;
+        if payout.takes_pool {
+            self.since = Some(sequence);
+        }
+        Ok(())
     }
 
     /// A refusal at attempt 0: the pool at this very instant must have been too small.
@@ -241,6 +267,7 @@ impl<'e> TierReplay<'e> {
                 ));
             }
             self.cycle += 1;
+            self.since = None;
             self.pool = self.tier.seed.min(self.reserve);
             self.reserve -= self.pool;
         } else if payout.amount > self.pool {

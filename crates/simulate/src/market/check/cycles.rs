@@ -1,7 +1,5 @@
 //! Must-hit cycles: which entry reached each trigger.
 
-use serde_json::Value;
-
 use crate::finding::Judged;
 use crate::jackpot::Cycle;
 use crate::market::cycles::{Triggers, triggers};
@@ -16,7 +14,7 @@ pub fn hit(evidence: &Evidence) -> Judged {
         if rule.is_null() {
             continue;
         }
-        match of_tier(evidence, (jackpot, tier, index), rule) {
+        match of_tier(evidence, (jackpot, tier, index)) {
             Ok((ended, hit)) => {
                 cycles += ended;
                 hits += hit;
@@ -31,11 +29,7 @@ pub fn hit(evidence: &Evidence) -> Judged {
 }
 
 /// How many cycles ended, and how many of them by a hit.
-fn of_tier(
-    evidence: &Evidence,
-    (jackpot, tier, index): (usize, &str, usize),
-    rule: &Value,
-) -> Result<(usize, usize), String> {
+fn of_tier(evidence: &Evidence, (jackpot, tier, index): (usize, &str, usize)) -> Result<(usize, usize), String> {
     let cycles = evidence.shown[jackpot].cycles.iter().filter(|cycle| cycle.tier == tier);
     let ended: Vec<&Cycle> = cycles.filter(|cycle| cycle.ended_by.is_some()).collect();
     let hits = evidence.entries(jackpot).filter_map(|entry| {
@@ -46,7 +40,7 @@ fn of_tier(
     let mut count = 0;
     for cycle in &ended {
         let named = |what: String| format!("cycle {}: {what}", cycle.cycle);
-        let due = triggers(cycle, rule).map_err(named)?;
+        let due = triggers(cycle).map_err(named)?;
         let mut of_cycle = hits.iter().filter(|(_, hit)| hit.cycle == cycle.cycle);
         let (first, second) = (of_cycle.next(), of_cycle.next());
         let is_hit = cycle.ended_by.as_deref() == Some("must-hit");
@@ -130,7 +124,8 @@ fn first_at(
             sequence
         }
     };
-    let of_cycle = |other: &&Entry| begin < other.sequence && other.sequence < entry.sequence;
+    // An entry hits at most one tier: where several are due, the others wait for the next entry.
+    let of_cycle = |other: &&Entry| begin < other.sequence && other.sequence < entry.sequence && other.hit.is_none();
     let missed = evidence
         .entries(jackpot)
         .filter(of_cycle)

@@ -24,11 +24,13 @@ class CycleBody:
         nonce (str): Public input of the seed: 32 hexadecimal digits. Example: 00112233445566778899aabbccddeeff.
         secret_id (str): Id of the draw secret of the seed: 16 hexadecimal digits. Example: abc44bcf0634a438.
         tier (str):  Example: grand.
-        deadline_at (datetime.datetime | None | Unset): RFC 3339; null without a time.
+        deadline_at (datetime.datetime | None | Unset): RFC 3339: the trigger is at most this second; null without a
+            time.
         ended_at (datetime.datetime | None | Unset): RFC 3339; null while open.
         ended_by (None | str | Unset): `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore,
-            another secret, or the end of the
-            rule); null while open.
+            another secret or a transfer); null
+            while open.
+        from_at (datetime.datetime | None | Unset): RFC 3339: the trigger is after this second; null without a time.
         high (int | None | Unset): The largest trigger, minor units; null without an amount.
         low (int | None | Unset): Every trigger is above it, minor units; null without an amount.
         seed (None | str | Unset): The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
@@ -36,6 +38,9 @@ class CycleBody:
             published, and without an amount.
         trigger_at (datetime.datetime | None | Unset): RFC 3339; from here on an entry hit. Null before the seed is
             published, and without a time.
+        version (int | None | Unset): Version of the definition that it began under: its rule, `cap` and `min_payout`
+            count until the cycle ends. Null
+            for a cycle that an earlier version of the service began. Example: 1.
     """
 
     began_at: datetime.datetime
@@ -47,11 +52,13 @@ class CycleBody:
     deadline_at: datetime.datetime | None | Unset = UNSET
     ended_at: datetime.datetime | None | Unset = UNSET
     ended_by: None | str | Unset = UNSET
+    from_at: datetime.datetime | None | Unset = UNSET
     high: int | None | Unset = UNSET
     low: int | None | Unset = UNSET
     seed: None | str | Unset = UNSET
     trigger_amount: int | None | Unset = UNSET
     trigger_at: datetime.datetime | None | Unset = UNSET
+    version: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,6 +96,14 @@ class CycleBody:
         else:
             ended_by = self.ended_by
 
+        from_at: None | str | Unset
+        if isinstance(self.from_at, Unset):
+            from_at = UNSET
+        elif isinstance(self.from_at, datetime.datetime):
+            from_at = self.from_at.isoformat()
+        else:
+            from_at = self.from_at
+
         high: int | None | Unset
         if isinstance(self.high, Unset):
             high = UNSET
@@ -121,6 +136,12 @@ class CycleBody:
         else:
             trigger_at = self.trigger_at
 
+        version: int | None | Unset
+        if isinstance(self.version, Unset):
+            version = UNSET
+        else:
+            version = self.version
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -139,6 +160,8 @@ class CycleBody:
             field_dict["ended_at"] = ended_at
         if ended_by is not UNSET:
             field_dict["ended_by"] = ended_by
+        if from_at is not UNSET:
+            field_dict["from_at"] = from_at
         if high is not UNSET:
             field_dict["high"] = high
         if low is not UNSET:
@@ -149,6 +172,8 @@ class CycleBody:
             field_dict["trigger_amount"] = trigger_amount
         if trigger_at is not UNSET:
             field_dict["trigger_at"] = trigger_at
+        if version is not UNSET:
+            field_dict["version"] = version
 
         return field_dict
 
@@ -210,6 +235,23 @@ class CycleBody:
 
         ended_by = _parse_ended_by(d.pop("ended_by", UNSET))
 
+        def _parse_from_at(data: object) -> datetime.datetime | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                from_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return from_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None | Unset, data)
+
+        from_at = _parse_from_at(d.pop("from_at", UNSET))
+
         def _parse_high(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -263,6 +305,15 @@ class CycleBody:
 
         trigger_at = _parse_trigger_at(d.pop("trigger_at", UNSET))
 
+        def _parse_version(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        version = _parse_version(d.pop("version", UNSET))
+
         cycle_body = cls(
             began_at=began_at,
             commitment=commitment,
@@ -273,11 +324,13 @@ class CycleBody:
             deadline_at=deadline_at,
             ended_at=ended_at,
             ended_by=ended_by,
+            from_at=from_at,
             high=high,
             low=low,
             seed=seed,
             trigger_amount=trigger_amount,
             trigger_at=trigger_at,
+            version=version,
         )
 
         cycle_body.additional_properties = d
