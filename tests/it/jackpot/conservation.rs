@@ -6,11 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, settle};
+use jackpot::jackpot::ledger::event::leaves;
+use jackpot::jackpot::ledger::queries::adjustments::AdjustmentState;
+use jackpot::jackpot::scripts::{
+    Adjust, Adjusted, Approves, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, Withdrawn,
+    approve_adjustment, settle, withdraw,
+};
 use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
+use jackpot::operator::Operator;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::jackpot::settlement::{Standing, State as Payout, Step as Taken};
@@ -55,6 +62,17 @@ pub enum Step {
     Receive {
         newest: bool,
     },
+}
+
+/// From this amount on, money that leaves needs two owners.
+const LIMIT: u64 = 300;
+
+/// The second owner.
+fn second() -> Operator {
+    Operator {
+        owner: "second".to_owned(),
+        ..operator()
+    }
 }
 
 fn stake() -> impl Strategy<Value = u64> {
@@ -155,8 +173,10 @@ struct Case<'a> {
     other: &'a JackpotFixture,
     other_model: Model,
     in_transit: Vec<InTransit>,
-    /// Whether the clock of Redis jumps between steps.
+    /// Whether the clock of Redis jumps between steps. Then no limit is set: what counts in 24 hours is not modelled.
     turns_clock: bool,
+    /// What left both jackpots by one owner alone.
+    took: [u64; 2],
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
@@ -237,7 +257,7 @@ impl Case<'_> {
         } else {
             (self.fixture, self.other)
         };
-        let wish = Transfer {
+        let mut wish = Transfer {
             transfer_id: Id::parse(&TestRedis::id("t")).expect("an id"),
             to: target.id.clone(),
             tiers: chosen
@@ -245,8 +265,9 @@ impl Case<'_> {
                 .map(|(from, to)| (names[*from].clone(), names[*to].clone()))
                 .collect(),
             reason: "a test".to_owned(),
+            is_approval: false,
         };
-        let by = operator();
+        let mut by = operator();
         let looked = source
             .operate
             .give(&source.id, &wish, None, &by)
@@ -263,9 +284,22 @@ impl Case<'_> {
         if has_pending {
             return assert_eq!(looked, Given::Pending);
         }
-        let Given::Holds(parts) = looked else {
+        let Given::Holds(mut holds) = looked else {
             panic!("{looked:?}");
         };
+        let parts = holds.parts.clone();
+        let (took, leaving) = (&mut self.took[usize::from(back)], leaves(&parts));
+        assert_eq!(holds.waits, !self.turns_clock && *took + leaving >= LIMIT);
+        if holds.waits {
+            let held = source.operate.give(&source.id, &wish, Some(&holds), &by).await;
+            assert!(matches!(held, Ok(Given::Held { now: true, .. })), "{held:?}");
+            (wish.is_approval, by) = (true, second());
+            let Ok(Given::Holds(approved)) = source.operate.give(&source.id, &wish, None, &by).await else {
+                panic!("it does not wait");
+            };
+            assert_eq!((&approved.parts, approved.waits), (&parts, false));
+            holds = approved;
+        }
         let (from_model, to_model) = if back {
             (&mut self.other_model, &mut self.model)
         } else {
@@ -276,7 +310,7 @@ impl Case<'_> {
             parts.iter().map(moved_of).collect::<Vec<_>>(),
             moved.iter().map(|part| part.1).collect::<Vec<_>>()
         );
-        let room = source.operate.expect(&source.id, &wish, &parts, &by).await;
+        let room = source.operate.expect(&source.id, &wish, &holds, &by).await;
         if !to_model.expect(&moved) {
             assert!(matches!(room, Err(PlayError::AmountTooLarge)), "{room:?}");
             return;
@@ -287,7 +321,7 @@ impl Case<'_> {
         }
         let given = source
             .operate
-            .give(&source.id, &wish, Some(&parts), &by)
+            .give(&source.id, &wish, Some(&holds), &by)
             .await
             .expect("a reply");
         let done = Given::Done {
@@ -295,6 +329,7 @@ impl Case<'_> {
             parts: parts.clone(),
         };
         assert_eq!(given, done);
+        *took += if wish.is_approval { 0 } else { leaving };
         self.in_transit.push(InTransit {
             back,
             transfer_id: wish.transfer_id,
@@ -480,7 +515,39 @@ impl Case<'_> {
                 },
             )
             .await;
+        let waits = amount < 0 && !self.turns_clock && self.took[0] + amount.unsigned_abs() >= LIMIT;
+        if done
+            .as_ref()
+            .is_ok_and(|made| waits && made.state == AdjustmentState::Held)
+        {
+            return self.decide(&id, tier, amount).await;
+        }
+        if amount < 0 && done.is_ok() {
+            self.took[0] += amount.unsigned_abs();
+        }
         assert_eq!(done.is_ok(), self.model.adjust(tier, amount.into()), "{done:?}");
+        assert!(!waits || done.is_err(), "{done:?}");
+    }
+
+    /// Approves or withdraws what waits, which has changed nothing.
+    async fn decide(&mut self, id: &str, tier: usize, amount: i64) {
+        self.compare_all().await;
+        let (id, by) = (Id::parse(id).expect("an id"), second());
+        let (known, view) = self.fixture.fresh().await;
+        let (store, fence, tiers) = (&self.fixture.store, known.fence(&view), view.definition.tiers());
+        if amount % 2 == 0 {
+            let withdrawn = withdraw(store, &known.keys, &fence, &Leaving::Adjustment(id), ("a test", &by)).await;
+            return assert_eq!(withdrawn.expect("a reply").1, Withdrawn::Done);
+        }
+        let wish = Approves {
+            id: &id,
+            reason: "a test",
+            by: &by,
+        };
+        let approved = approve_adjustment(store, &known.keys, &fence, tiers, &wish).await;
+        let approved = approved.expect("a reply").1;
+        assert!(matches!(approved, Adjusted::Done { now: true, .. }), "{approved:?}");
+        assert!(self.model.adjust(tier, amount.into()));
     }
 
     async fn set(&mut self, wanted: Status) {
@@ -716,8 +783,11 @@ async fn play_both_between(
         rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
         rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
     let vip_rate = 1_000_000 - rate;
-    let change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
+    let mut change = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
         "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
+    if !turns_clock {
+        (change["settlement"], change["approval_above"]) = (json!("tracked"), json!(LIMIT));
+    }
     let fixture = JackpotFixture::on(redis.clone(), &change).await;
     let other = JackpotFixture::on(redis.clone(), &change).await;
     let mut case = Case {
@@ -727,6 +797,7 @@ async fn play_both_between(
         other_model: Model::new(rules.to_vec(), triggers(&other).await),
         in_transit: Vec::new(),
         turns_clock,
+        took: [0, 0],
         newer: HashMap::new(),
         older: HashMap::new(),
         rounds: HashMap::new(),
