@@ -180,6 +180,7 @@ async fn open(place: &Place, id: &Id) -> Outcome {
         amount: Minor::try_from(1_000_000)?,
         reason: "prizes".to_owned(),
         who: "bench".to_owned(),
+        owner: "bench".to_owned(),
         request_id: "bench".to_owned(),
     };
     operate.adjust(id, &fund).await?;

@@ -1,44 +1,71 @@
 -- Changes one meter for an operator (fund, correct), or moves money between two meters of a tier. An adjustment id
--- works once.
+-- works once. What takes money out may need a second owner (two_owners.lua): then it waits, and another call of this
+-- script makes it when that owner approves it.
 --
 -- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 adjustment id  6 digest of its content  7 tier
 --       8 from: meter or ''  9 to: meter or ''  (pool | reserve | overflow; '' is outside the jackpot)
---       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id
+--       10 amount, 1 to 2^53-1, minor units  11 reason  12 who  13 request id  14 owner of the key
+--       15 'approve': makes what waits, whose content is in its record (6 to 10 are ''); '' otherwise
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       with values (adjust_reply.lua): {'ok', mark, ...} done | {'same', mark, ...} done before
+--         {'held', mark, ...} it waits, by this call | {'waits', mark, ...} by an earlier one
+--         {'withdrawn', mark, ...} it waited, and stays undone for good
 --         {'below-zero', mark, ...} the meter holds less | {'above-cap', mark, ...}
 --       {'reused', mark} the id was used with another content
 --       {'must-hit', mark} it would raise the pool above what an open amount cycle allows (`guarded_to` in cycles.lua)
 --       {'too-large', mark} past 2^53-1 | {'no-tier', mark}
+--       of an approval: {'no-adjustment', mark} | {'not-held', mark} it was made without one
+--         {'same-owner', mark} by the owner who asked
 -- Invariants: a meter is never below 0, and no adjustment raises a pool above its cap. `funded` counts money that
--- enters or leaves the jackpot. A move does not change it.
--- Cost: O(tiers).
+-- enters or leaves the jackpot. A move does not change it. What waits has changed no meter.
+-- Cost: O(tiers); of what takes money out also O(MAX_TOOK).
 
 local state, ended = known_state(KEYS[1])
 if not state then
   return ended
 end
 local refusal = fence(state)
-local adjustment_id, digest = ARGV[5], ARGV[6]
-local done = redis.call('HGET', KEYS[2], adjustment_id)
-if done then
-  local was = must(read_adjustment(done), 'JP_DAMAGED adjustment')
-  if was.digest == digest then
-    return adjusted_reply('same', mark(state), { at_ms = was.at_ms })
+local adjustment_id, digest, owner, approves = ARGV[5], ARGV[6], ARGV[14], ARGV[15] == 'approve'
+local held_name, withdrawn_name = '!held!' .. adjustment_id, '!withdrawn!' .. adjustment_id
+local known = known_leaving(KEYS[2], adjustment_id, held_name, withdrawn_name)
+local done = known.done and must(read_adjustment(known.done), 'JP_DAMAGED adjustment')
+local waiting = known.waiting
+if done or waiting then
+  if not approves and (waiting or done).digest ~= digest then
+    return { 'reused', mark(state) }
   end
-  return { 'reused', mark(state) }
+  if approves and not waiting then
+    return { 'not-held', mark(state) }
+  end
+  if done or known.withdrawn then
+    return adjusted_reply(done and 'same' or 'withdrawn', mark(state), { at_ms = (done or known.record).at_ms })
+  end
+  if not approves then
+    return adjusted_reply('waits', mark(state), { at_ms = known.record.at_ms })
+  end
+elseif approves then
+  return { 'no-adjustment', mark(state) }
 end
 if refusal then
   return { refusal, mark(state) }
 end
 
+local tier_name, from, to, amount_text = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+if approves then
+  if waiting.owner == owner then
+    return { 'same-owner', mark(state) }
+  end
+  digest, amount_text, to = waiting.digest, waiting.amount, ''
+  tier_name, from = string.match(waiting.what, '^([^,]+),(%l+)$')
+  must(from, 'JP_DAMAGED adjustment')
+end
 local tiers = read_tiers(state, state.tiers, 4)
-local tier = tier_named(tiers, ARGV[7])
+local tier = tier_named(tiers, tier_name)
 if not tier then
   return { 'no-tier', mark(state) }
 end
-local from, to, amount = ARGV[8], ARGV[9], must(exact(ARGV[10]), 'JP_ARGUMENT amount')
+local amount = must(exact(amount_text), 'JP_ARGUMENT amount')
 if from ~= '' then
   if tier[from] < amount then
     return below_reply(mark(state), { held = num(tier[from]) })
@@ -64,6 +91,28 @@ if to == 'pool' and tier.pool > guarded_to(state, tier.name) then
 end
 
 local at = now_ms()
+local took = from ~= '' and to == '' and not approves and took_rows(KEYS[1], at)
+if took and needs_two(KEYS[1], took, owner, amount) then
+  local what = tier.name .. ',' .. from
+  append_ask(KEYS[3], state, at, {
+    adjustment = adjustment_id,
+    transfer = '',
+    digest = digest,
+    owner = owner,
+    amount = num(amount),
+    to = '-',
+    what = what,
+    reason = ARGV[11],
+    who = ARGV[12],
+    request_id = ARGV[13],
+    meters = '',
+    applied = '',
+  })
+  local record = held_text(digest, owner, num(amount), '-', what)
+  redis.call('HSET', KEYS[2], held_name, adjustment_text(record, num(at)))
+  redis.call('HSET', KEYS[1], 'n', num(state.n))
+  return adjusted_reply('held', mark(state), { at_ms = num(at) })
+end
 append_adjust(KEYS[3], state, at, {
   adjustment = adjustment_id,
   digest = digest,
@@ -71,6 +120,8 @@ append_adjust(KEYS[3], state, at, {
   from = from,
   to = to,
   amount = num(amount),
+  owner = owner,
+  asked = approves and waiting.owner or '',
   reason = ARGV[11],
   who = ARGV[12],
   request_id = ARGV[13],
@@ -79,5 +130,8 @@ append_adjust(KEYS[3], state, at, {
 })
 write_pools(tiers)
 redis.call('HSET', KEYS[2], adjustment_id, adjustment_text(digest, num(at)))
+if took then
+  write_took(KEYS[1], took, owner, at, amount)
+end
 write_state(KEYS[1], state)
 return adjusted_reply('ok', mark(state), { at_ms = num(at) })

@@ -42,10 +42,12 @@ local function held_values(state, pending, seen_a, seen_b, definitions, adjustme
     out[#out + 1] = 'cycles'
     out[#out + 1] = state.cycles_text
   end
-  local hold = redis.call('HGET', KEYS[1], 'hold')
-  if hold then
-    out[#out + 1] = 'hold'
-    out[#out + 1] = hold
+  for _, name in ipairs({ 'hold', 'took' }) do
+    local used = redis.call('HGET', KEYS[1], name)
+    if used then
+      out[#out + 1] = name
+      out[#out + 1] = used
+    end
   end
   local hashes = { seen_a, seen_b, definitions, adjustments }
   for i, name in ipairs({ 'seen_a', 'seen_b', 'definitions', 'adjustments' }) do

@@ -8,8 +8,8 @@
 --       11..16 how many members KEYS[3] to KEYS[8] must have
 --       17 number of tiers  18.. of each tier its name and values, as a row of the packed meters (values.lua); then the
 --       state as name, value, ...: n, restores, status, puts, moved, seq, order and the terms except gen_age
---       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold and voided where
---       they are used; all as the ledger has it, its open epoch and cycles too
+--       and gen_looked, with tiers as text (tier_rows.lua), cycles_text (the field cycles), and hold, voided and took
+--       where they are used; all as the ledger has it, its open epoch and cycles too
 -- Reply {'unknown'} | {'other', mark} another restore is running
 --       {'incomplete', mark} Redis lost records since they were written: begin again
 --       {'early', mark, ...} (restore_end_reply.lua) nothing was written
@@ -110,6 +110,9 @@ for row in string.gmatch(state.voided or '', '[^;]+') do
   must(read_voided(row), 'JP_ARGUMENT voided')
 end
 must(not state.hold or read_hold(state.hold), 'JP_ARGUMENT hold')
+for row in string.gmatch(state.took or '', '[^;]+') do
+  must(read_took(row), 'JP_ARGUMENT took')
+end
 
 append_restore(KEYS[2], state, at, restored_values(state, from, records, own))
 for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
@@ -119,5 +122,5 @@ closing[#closing + 1] = state.epoch
 closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
 redis.call('HSET', KEYS[4], unpack(closing))
 local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts, moved = state.moved }
-head.hold, head.voided = state.hold, state.voided
+head.hold, head.voided, head.took = state.hold, state.voided, state.took
 return end_restore(KEYS[1], head, packed)

@@ -19,6 +19,7 @@
 --   moved     what tiers have outside the packed meters (moved.lua)
 --   hold      under what payouts are tracked (limit.lua); missing while the jackpot does not use it
 --   voided    what payouts were taken back (voided_rows.lua); missing while none was
+--   took      what owners took out alone in the last 24 hours (two_owners.lua); missing while none did
 --   cycles    cycles of must-hit rules (cycles.lua); missing while no tier has had one
 -- In memory they are one table, `state`: n, restores, status, the values of terms, seq, order, and `meters`, the list
 -- of the packed meters.

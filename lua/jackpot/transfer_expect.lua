@@ -4,13 +4,16 @@
 -- KEYS  1 state  2 adjustments  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)  5 the jackpot that gives  6 transfer id  7 digest of the parts  8 parts (transfer.lua)
 --       9 currency of the jackpot that gives  10 reason  11 who  12 request id
+--       13 'look': checks all, and makes no room; '' otherwise
+--       14 the amount from which on money of the jackpot that gives needs a second owner, '-' for none
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} there is room | {'same', mark} it was made before
+--       {'weaker', mark} here less money needs a second owner: payouts are not tracked, or the amount is none or higher
 --       {'closed', mark} | {'currency', mark} | {'no-tier', mark} | {'too-large', mark} past 2^53-1
--- Invariants: room is made once for the same parts. It counts as funded and as expected, so conservation holds,
--- and every script keeps it free. Millionths take a whole unit. When the parts change before they are given, the room
--- for the earlier ones stays: it costs nothing but a part of 2^53-1.
--- Cost: O(tiers).
+-- Invariants: calls that come soon after one another share the room for the same parts. It counts as funded and as
+-- expected, so conservation holds, and every script keeps it free. Millionths take a whole unit. Room that is not used
+-- ends (rooms.lua, transfer_release.lua).
+-- Cost: O(tiers + rooms for these parts).
 
 local CARRIED = 2 -- units that the remainders of pool and reserve can become
 
@@ -20,9 +23,19 @@ if not state then
 end
 local refusal = fence(state)
 local source, transfer_id, digest = ARGV[5], ARGV[6], ARGV[7]
-local name = '!room!' .. source .. '!' .. transfer_id .. '!' .. digest
-local is_in = redis.call('HEXISTS', KEYS[2], '!in!' .. source .. '!' .. transfer_id) == 1
-if is_in or redis.call('HEXISTS', KEYS[2], name) == 1 then
+if redis.call('HEXISTS', KEYS[2], '!in!' .. source .. '!' .. transfer_id) == 1 then
+  return { 'same', mark(state) }
+end
+if ARGV[14] ~= '-' then
+  local hold = known_hold(KEYS[1]) or NOT_USED
+  local own = hold.settlement == 'tracked' and hold.above ~= '-' and must(exact(hold.above), 'JP_DAMAGED hold')
+  if not own or own > must(exact(ARGV[14]), 'JP_ARGUMENT limit') then
+    return { 'weaker', mark(state) }
+  end
+end
+local at = now_ms()
+local open, name = rooms_of(KEYS[2], source, transfer_id, digest)
+if #open > 0 and at - open[#open].at < ROOM_MS / 2 then
   return { 'same', mark(state) }
 end
 if refusal then
@@ -51,11 +64,13 @@ for _, part in ipairs(read_parts(ARGV[8], 'JP_ARGUMENT parts')) do
   meters[#meters + 1] = changes(state, { tier }) .. moved_changes(moved, was)
 end
 
-local at = now_ms()
+if ARGV[13] == 'look' then
+  return { 'ok', mark(state) }
+end
 append_expect(KEYS[3], state, at, {
   transfer = transfer_id,
   from = source,
-  digest = digest,
+  digest = digest_in(name),
   parts = ARGV[8],
   reason = ARGV[10],
   who = ARGV[11],
@@ -63,6 +78,6 @@ append_expect(KEYS[3], state, at, {
   meters = table.concat(meters),
   applied = '',
 })
-redis.call('HSET', KEYS[2], name, adjustment_text(ARGV[8], num(at)))
+redis.call('HSET', KEYS[2], '!room!' .. name, adjustment_text(ARGV[8], num(at)))
 write_state(KEYS[1], state)
 return { 'ok', mark(state) }

@@ -26,15 +26,15 @@ end
 if refusal then
   return { refusal, mark(state) }
 end
-local has_room = redis.call('HEXISTS', KEYS[2], '!room!' .. source .. '!' .. transfer_id .. '!' .. ARGV[7]) == 1
+local room = rooms_of(KEYS[2], source, transfer_id, ARGV[7])[1]
 
 -- Puts a part into a tier, in memory. Returns its changes, nil when a meter would pass MAX.
 local function receive(tier, part)
   local moved = moved_row(state, tier.name)
   local was = moved_before(moved)
-  if has_room then
-    local room = room_of(part)
-    tier.funded, moved.expected = tier.funded - room, moved.expected - room
+  if room then
+    local units = room_of(part)
+    tier.funded, moved.expected = tier.funded - units, moved.expected - units
   end
   local units, micro = money_of(part)
   tier.funded, moved.funded_micro = sum(tier.funded, moved.funded_micro, units, micro)
@@ -66,10 +66,14 @@ append_receive(KEYS[3], state, at, {
   transfer = transfer_id,
   from = source,
   parts = parts,
+  room = room and digest_in(room.name) or '',
   meters = table.concat(meters),
   applied = '',
 })
 write_pools(tiers)
 redis.call('HSET', KEYS[2], name, adjustment_text(parts, num(at)))
+if room then
+  redis.call('HSET', KEYS[2], '!free!' .. room.name, adjustment_text('in', num(at)))
+end
 write_state(KEYS[1], state)
 return { 'ok', mark(state) }

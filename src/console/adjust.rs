@@ -66,6 +66,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
         let body = wish.body(form.get(ID), form.get(REASON));
         let path = format!("{}/adjustments", links::jackpot_api(&id));
         match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
+            Ok(answer) if answer["state"] == "held" => return Ok(action::done(&desk, &links::held(&id), "done-held")),
             Ok(_) => return Ok(action::done(&desk, &links::jackpot(&id), "done-adjust")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
@@ -188,14 +189,18 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         (_, OUTSIDE) => "adjust-effect-withdraw",
         _ => "adjust-effect-move",
     };
+    let mut effects = vec![
+        words.tv(effect, [("amount", shown(i128::from(wish.amount)).into())]),
+        words.t("adjust-moves-on"),
+    ];
+    if let (Some(limit), OUTSIDE) = (jackpot.approval_above, wish.to) {
+        effects.push(words.tv("held-from", [("limit", shown(i128::from(limit)).into())]));
+    }
     let action = Action {
         section: Section::Jackpots,
         title: &words.tv("adjust-title", [("name", (&jackpot.name).into())]),
         trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
-        effects: &[
-            words.tv(effect, [("amount", shown(i128::from(wish.amount)).into())]),
-            words.t("adjust-moves-on"),
-        ],
+        effects: &effects,
         changes: &changes,
         button: &words.t("adjust-do"),
         is_final: false,

@@ -42,6 +42,8 @@ pub struct Jackpot {
     pub version: u64,
     pub meters: Vec<Meter>,
     pub pending: Option<Value>,
+    #[serde(default)]
+    pub approval_above: Option<u64>,
 }
 
 /// The money of a tier, in minor units.

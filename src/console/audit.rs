@@ -21,13 +21,19 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 21] = [
+const ACTIONS: [&str; 27] = [
     "define",
     "pause",
     "resume",
     "suspend",
     "close",
     "adjust",
+    "hold-adjustment",
+    "approve-adjustment",
+    "withdraw-adjustment",
+    "hold-transfer",
+    "approve-transfer",
+    "withdraw-transfer",
     "rotate",
     "restore",
     "approve",

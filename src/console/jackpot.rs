@@ -132,6 +132,7 @@ fn actions(desk: &Desk, jackpot: &Jackpot) -> Markup {
             }
             @if desk.may_operate() && (is("paused") || is("closed")) { a.button href=(at("transfer")) { (words.t("transfer")) } }
             a.button href=(links::transfers(&jackpot.id)) { (words.t("transfers")) }
+            a.button href=(links::held(&jackpot.id)) { (words.t("held")) }
         }
     }
 }

@@ -46,6 +46,18 @@ pub fn transfers(id: &str) -> String {
     format!("{}/transfers", jackpot(id))
 }
 
+/// What waits for a second owner.
+#[must_use]
+pub fn held(id: &str) -> String {
+    format!("{}/held", jackpot(id))
+}
+
+/// A step of it: approve or withdraw. `kind`: `adjustments` or `transfers`.
+#[must_use]
+pub fn held_step(id: &str, kind: &str, move_id: &str, step: &str) -> String {
+    format!("{}/{kind}/{}/{step}", held(id), part(move_id))
+}
+
 /// The jackpot in the API.
 #[must_use]
 pub fn jackpot_api(id: &str) -> String {

@@ -28,6 +28,7 @@ mod failure;
 mod files;
 mod form;
 mod guide;
+mod held;
 mod instances;
 mod jackpot;
 mod jackpots;
@@ -91,6 +92,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(adjust::routes)
         .configure(reverse::routes)
         .configure(transfer::routes)
+        .configure(held::routes)
         .configure(coupons::routes)
         .configure(rooms::routes)
         .configure(define::routes)

@@ -83,6 +83,7 @@ async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure>
         let body = wish.body(form.get(ID), form.get(REASON));
         let path = format!("{}/transfers", links::jackpot_api(&id));
         match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
+            Ok(answer) if answer["state"] == "held" => return Ok(action::done(&desk, &links::held(&id), "done-held")),
             Ok(_) => return Ok(action::done(&desk, &links::transfers(&id), "done-transfer")),
             Err(problem) => form.refused_by(&problem, str::to_owned),
         }
@@ -191,15 +192,19 @@ fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> Http
         before: shown(before),
         after: shown(before + more),
     }));
+    let mut effects = vec![
+        words.tv("transfer-effect", [("to", (&wish.to.name).into())]),
+        words.t("transfer-limits"),
+        words.t("transfer-cycles"),
+    ];
+    if let Some(limit) = jackpot.approval_above {
+        effects.push(words.tv("held-from", [("limit", shown(limit).into())]));
+    }
     let action = Action {
         section: Section::Jackpots,
         title: &words.tv("transfer-title", [("name", (&jackpot.name).into())]),
         trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
-        effects: &[
-            words.tv("transfer-effect", [("to", (&wish.to.name).into())]),
-            words.t("transfer-limits"),
-            words.t("transfer-cycles"),
-        ],
+        effects: &effects,
         changes: &changes,
         button: &words.t("transfer-do"),
         is_final: true,
@@ -288,6 +293,10 @@ fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
 }
 
 fn state(desk: &Desk, state: &str) -> Markup {
-    let class = if state == "done" { "badge good" } else { "badge warn" };
+    let class = match state {
+        "done" => "badge good",
+        "withdrawn" => "badge",
+        _ => "badge warn",
+    };
     html! { span class=(class) { (desk.words.t(&format!("transfer-state-{state}"))) } }
 }

@@ -283,6 +283,10 @@ extractor! {
     ReadOrApproveFiltered: require Read, Approve
 }
 extractor! {
+    /// A caller who may read what the path names, or approve what waits for an approval there.
+    ReadOrApprove: require_own Read, Approve
+}
+extractor! {
     /// A caller who may read what the path names.
     Read: require_own Read
 }

@@ -275,6 +275,42 @@ pub(super) const KINDS: &[Kind] = &[
         "The id belongs to a transfer with other content, and nothing was moved. Send a new id.",
     ),
     kind(
+        "adjustment-not-found",
+        "There is no such adjustment",
+        "No adjustment with this id waits or was made in the jackpot.",
+    ),
+    kind(
+        "adjustment-done",
+        "The adjustment is done",
+        "It does not wait for an approval, and nothing was done.",
+    ),
+    kind(
+        "adjustment-withdrawn",
+        "The adjustment was withdrawn",
+        "It is not made any more. Ask for it again with a new id.",
+    ),
+    kind(
+        "transfer-not-found",
+        "There is no such transfer",
+        "No transfer with this id waits or was given in the jackpot.",
+    ),
+    kind(
+        "transfer-done",
+        "The transfer is given",
+        "It does not wait for an approval, and nothing was done.",
+    ),
+    kind(
+        "transfer-withdrawn",
+        "The transfer was withdrawn",
+        "It is not given any more. Ask for it again with a new id.",
+    ),
+    kind(
+        "approval-weaker",
+        "The other jackpot guards its money less",
+        "Money that needs two owners goes only to a jackpot that tracks its payouts, with an `approval_above` that is not \
+         higher. Nothing was moved. Set `settlement` and `approval_above` of the other jackpot first.",
+    ),
+    kind(
         "must-hit-open",
         "A cycle by amount is open",
         "While a must-hit cycle by amount is open, only contributions raise the pool, with what was reversed out of it in \

@@ -11,6 +11,7 @@ use crate::room::door::DoorError;
 use crate::store::StoreError;
 use crate::subject::MaybeScript;
 
+use super::leaving::LeavingError;
 use super::scripts::ScriptError;
 use super::settlement::SettlementError;
 use super::view::Status;
@@ -77,6 +78,9 @@ pub enum PlayError {
     /// A step of a payout was not taken.
     #[error(transparent)]
     Settlement(#[from] SettlementError),
+    /// A step of money that waits for a second owner was not taken.
+    #[error(transparent)]
+    Leaving(#[from] LeavingError),
     /// Fields break rules.
     #[error("{0:?}")]
     Invalid(Vec<Violation>),

@@ -4,7 +4,7 @@
 //! (what this instance knows), `play` (an entry's path), `entering` (combines entries into one call), `expected` (the state
 //! that a call is to find), `taking` (an entry's further steps), `batch` (many entries of one request), `segment` (drawn
 //! entries as the scripts take them), `operate` (requests of operators), `reverse` (cancelled
-//! rounds), `transfer` (money that moves to another jackpot), `named` (rooms and coupons that a definition
+//! rounds), `transfer` (money that moves to another jackpot), `leaving` (what needs two owners), `named` (rooms and coupons that a definition
 //! names), `recovery`, `files` (definitions at start). `api` joins them to HTTP.
 
 pub mod api;
@@ -17,6 +17,7 @@ mod expected;
 pub mod files;
 pub mod kept;
 pub mod known;
+pub mod leaving;
 pub mod ledger;
 pub mod metrics;
 pub mod named;

@@ -16,6 +16,7 @@ use crate::store::{Store, StoreError};
 use super::cycling::{Cycling, FOLLOWING};
 use super::error::PlayError;
 use super::known::{Known, Registry};
+use super::leaving::{Made, made};
 use super::scripts::{
     self, Adjust, Adjusted, Define, DefineRefusal, Defined, Fence, NewJackpot, Rotate, Rotated, ScriptError, SetStatus,
     StatusSet, Wanted,
@@ -122,27 +123,19 @@ impl Operate {
         engine::checkpoint(&*self.views, id).await
     }
 
-    /// Funds, corrects or moves money. Returns whether this call did it (or an earlier one with the same id), and when,
-    /// in ms.
-    pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<(bool, i64), PlayError> {
+    /// Funds, corrects or moves money. What takes money out may wait for a second owner.
+    pub async fn adjust(&self, id: &Id, wish: &Adjust) -> Result<Made, PlayError> {
         let adjusted = self.try_adjust(id, wish).await;
-        let (_, adjusted) = self.stop_if_damaged(id, adjusted).await?;
-        let invalid = |field: &str, rule: String| Err(PlayError::Invalid(vec![Violation::new(field, rule)]));
-        match adjusted {
-            Adjusted::Done { now, at_ms } => {
-                let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
-                let (adjustment_id, tier, amount) = (&wish.adjustment_id, &wish.tier, wish.amount);
-                let (from, to) = (wish.from.unwrap_or("outside"), wish.to.unwrap_or("outside"));
-                info!(jackpot_id = %id, who, request_id, reason, %adjustment_id, %tier, from, to, %amount, now, "adjustment made");
-                Ok((now, at_ms))
-            }
-            Adjusted::Reused => Err(PlayError::AdjustmentIdReused(wish.adjustment_id.clone())),
-            Adjusted::BelowZero(held) => invalid("amount", format!("the meter holds {held}: it never goes below 0")),
-            Adjusted::AboveCap(cap) => invalid("amount", format!("the pool's cap is {cap}: fund the overflow instead")),
-            Adjusted::MustHit => Err(PlayError::MustHitOpen),
-            Adjusted::TooLarge => Err(PlayError::AmountTooLarge),
-            Adjusted::NoTier => invalid("tier", "is none of the jackpot's tiers".to_owned()),
+        let (mark, adjusted) = self.stop_if_damaged(id, adjusted).await?;
+        let made = made((&wish.adjustment_id, &wish.owner), mark, &adjusted)?;
+        if made.now {
+            let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
+            let (adjustment_id, tier, amount) = (&wish.adjustment_id, &wish.tier, wish.amount);
+            let (from, to) = (wish.from.unwrap_or("outside"), wish.to.unwrap_or("outside"));
+            let state = made.state.as_str();
+            info!(jackpot_id = %id, who, request_id, reason, %adjustment_id, %tier, from, to, %amount, state, "adjustment");
         }
+        Ok(made)
     }
 
     async fn try_adjust(&self, id: &Id, wish: &Adjust) -> Result<(Mark, Adjusted), PlayError> {

@@ -1,9 +1,11 @@
 //! Turns a jackpot's errors into problems. It is the only place that gives them a status.
 
 use actix_web::http::StatusCode;
+use jackpot_core::jackpot::leaving::Leaving;
 
 use crate::http::problem::Problem;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::leaving::LeavingError;
 use crate::jackpot::named::NamedError;
 use crate::jackpot::scripts::ScriptError;
 use crate::jackpot::settlement::SettlementError;
@@ -42,6 +44,7 @@ impl From<PlayError> for Problem {
             PlayError::EntryReversed { .. } => Problem::new(StatusCode::CONFLICT, "entry-reversed", error.to_string()),
             PlayError::TooLate { .. } => Problem::new(StatusCode::CONFLICT, "too-late", error.to_string()),
             PlayError::Settlement(error) => of_settlement(&error),
+            PlayError::Leaving(error) => of_leaving(&error),
             PlayError::AmountTooLarge => unprocessable("amount-too-large", &error),
             PlayError::Invalid(violations) => {
                 Problem::invalid_request(violations.into_iter().map(Into::into).collect())
@@ -99,6 +102,30 @@ fn of_settlement(error: &SettlementError) -> Problem {
         SettlementError::SameOwner { .. } => (StatusCode::FORBIDDEN, "same-owner"),
         SettlementError::IdReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "settlement-id-reused"),
         SettlementError::NotInLedger(_) => {
+            tracing::warn!(%error, "a step waits for the ledger");
+            return Problem::store_unavailable("the ledger does not have the step yet; repeat the same request");
+        }
+    };
+    Problem::new(status, code, error.to_string())
+}
+
+fn of_leaving(error: &LeavingError) -> Problem {
+    let one_of = |of: &Leaving, adjustment, transfer| match of {
+        Leaving::Adjustment(_) => adjustment,
+        Leaving::Transfer(_) => transfer,
+    };
+    let (status, code) = match error {
+        LeavingError::NotFound(of) => (
+            StatusCode::NOT_FOUND,
+            one_of(of, "adjustment-not-found", "transfer-not-found"),
+        ),
+        LeavingError::Done(of) => (StatusCode::CONFLICT, one_of(of, "adjustment-done", "transfer-done")),
+        LeavingError::Withdrawn(of) => (
+            StatusCode::CONFLICT,
+            one_of(of, "adjustment-withdrawn", "transfer-withdrawn"),
+        ),
+        LeavingError::Weaker(..) => (StatusCode::UNPROCESSABLE_ENTITY, "approval-weaker"),
+        LeavingError::NotInLedger(_) => {
             tracing::warn!(%error, "a step waits for the ledger");
             return Problem::store_unavailable("the ledger does not have the step yet; repeat the same request");
         }

@@ -25,7 +25,7 @@ use crate::subject::engine::Tries;
 use crate::subject::kinds::JACKPOT;
 
 /// For how long a call waits until the ledger has its step.
-const WAIT: Duration = Duration::from_secs(5);
+pub(super) const WAIT: Duration = Duration::from_secs(5);
 /// Pause before the second look; it doubles from look to look, up to the longest one.
 const PAUSE: Duration = Duration::from_millis(4);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
@@ -331,7 +331,7 @@ async fn has_withdrawal(
 }
 
 /// Waits until the ledger has this event; `false` when that takes too long.
-async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
+pub(super) async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
     let mut pause = PAUSE;
     loop {
         let has = sqlx::query_scalar::<_, i64>("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1")

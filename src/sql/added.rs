@@ -14,7 +14,7 @@ pub struct Added {
 }
 
 /// All of them.
-pub const TABLES: [Added; 19] = [
+pub const TABLES: [Added; 21] = [
     STEPS,
     REASONS,
     SIGNED_OUT,
@@ -26,6 +26,8 @@ pub const TABLES: [Added; 19] = [
     CYCLES,
     CYCLE_VERSIONS,
     TRANSFERS,
+    OPERATOR_MOVES,
+    TRANSFER_ROOMS,
     REPORT_RUNS,
     PAYOUT_STATES,
     PAYOUT_STEPS,
@@ -263,6 +265,69 @@ pub const TRANSFERS: Added = Added {
         ("parts", true),
         // when it was received, ms; 0 while in transit
         ("done_ms", false),
+    ],
+    is_copied: true,
+};
+
+/// Adjustments, and transfers that wait or waited for a second owner (`jackpot::ledger::projector::moves`). Adjustments of an
+/// earlier program have no row. The second index has what waits.
+pub const OPERATOR_MOVES: Added = Added {
+    name: "operator_moves",
+    create: "CREATE TABLE operator_moves (jackpot_id TEXT NOT NULL, kind TEXT NOT NULL, move_id TEXT NOT NULL, \
+             n BIGINT NOT NULL, place BIGINT NOT NULL, at_ms BIGINT NOT NULL, owner TEXT NOT NULL, who TEXT NOT NULL, \
+             reason TEXT NOT NULL, amount BIGINT NOT NULL, tier TEXT NOT NULL, from_meter TEXT NOT NULL, \
+             to_meter TEXT NOT NULL, to_id TEXT NOT NULL, parts TEXT NOT NULL, state TEXT NOT NULL, \
+             decided_by TEXT NOT NULL, decided_ms BIGINT NOT NULL, PRIMARY KEY (jackpot_id, kind, move_id)); \
+             CREATE UNIQUE INDEX operator_moves_by_event ON operator_moves (jackpot_id, kind, n, place); \
+             CREATE INDEX operator_moves_held ON operator_moves (jackpot_id, kind, n, place) WHERE state = 'held'",
+    columns: &[
+        ("jackpot_id", true),
+        // adjustment or transfer
+        ("kind", true),
+        ("move_id", true),
+        // its event, its place in that from 0 (a skipped event may carry several), and the time
+        ("n", false),
+        ("place", false),
+        ("at_ms", false),
+        // of the key that asked; '' in events of an earlier version
+        ("owner", true),
+        ("who", true),
+        ("reason", true),
+        // minor units
+        ("amount", false),
+        // of an adjustment: its tier, and its meters, '' for outside
+        ("tier", true),
+        ("from_meter", true),
+        ("to_meter", true),
+        // of a transfer: the jackpot that it goes to, and what the tiers held
+        ("to_id", true),
+        ("parts", true),
+        // held, done or withdrawn
+        ("state", true),
+        // name of the key that approved or withdrew it, and when; '' and 0 for none
+        ("decided_by", true),
+        ("decided_ms", false),
+    ],
+    is_copied: true,
+};
+
+/// Rooms for transfers in the jackpots that receive (`jackpot::transfer`). A row without an end may have to be released: the
+/// index has only those. Rooms of an earlier program come from its records.
+pub const TRANSFER_ROOMS: Added = Added {
+    name: "transfer_rooms",
+    create: "CREATE TABLE transfer_rooms (jackpot_id TEXT NOT NULL, name TEXT NOT NULL, at_ms BIGINT NOT NULL, \
+             freed_ms BIGINT NOT NULL, PRIMARY KEY (jackpot_id, name)); \
+             INSERT INTO transfer_rooms (jackpot_id, name, at_ms, freed_ms) \
+             SELECT jackpot_id, adjustment_id, at_ms, 0 FROM adjustments WHERE adjustment_id LIKE '!room!%'; \
+             CREATE INDEX transfer_rooms_open ON transfer_rooms (at_ms) WHERE freed_ms = 0",
+    columns: &[
+        // the jackpot that receives
+        ("jackpot_id", true),
+        // of its record in adjustments
+        ("name", true),
+        ("at_ms", false),
+        // when it ended, ms; 0 before
+        ("freed_ms", false),
     ],
     is_copied: true,
 };

@@ -83,6 +83,7 @@ async fn players(operate: &Operate, stores: &[Store], id: &Id, spec: &Spec) -> O
         amount: Minor::try_from(spec.start.unsigned_abs())?,
         reason: "comparison".to_owned(),
         who: by.who,
+        owner: by.owner,
         request_id: by.request_id,
     };
     operate.adjust(id, &fund).await?;

@@ -9,6 +9,8 @@
 --   from: The meter that it lowers; empty for money from outside.
 --   to: The meter that it raises; empty for money that leaves the jackpot.
 --   amount: Minor units.
+--   owner: Owner of the key; empty in events of an earlier version.
+--   asked: The owner who asked for it, where another one approved it; empty otherwise.
 --   reason: Why, in the operator's words.
 --   who: Name of the operator's key, or of the part of the service.
 --   request_id: `X-Request-Id` of the call; empty for none.
@@ -47,6 +49,12 @@ local function append_adjust(key, state, at, values)
     .. '6:amount'
     .. (sizes[#values.amount] or size(#values.amount))
     .. values.amount
+    .. '5:owner'
+    .. (sizes[#values.owner] or size(#values.owner))
+    .. values.owner
+    .. '5:asked'
+    .. (sizes[#values.asked] or size(#values.asked))
+    .. values.asked
     .. '6:reason'
     .. (sizes[#values.reason] or size(#values.reason))
     .. values.reason

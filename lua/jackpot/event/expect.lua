@@ -5,7 +5,7 @@
 -- `values` has a text for each field:
 --   transfer: Its id.
 --   from: The jackpot that gives.
---   digest: Digest of the parts, which names the room.
+--   digest: Digest of the parts, which names the room; where it is not the first for them, then `!` and its number.
 --   parts: What the jackpot holds in each tier, and where it goes.
 --   reason: Why, in the operator's words.
 --   who: Name of the operator's key, or of the part of the service.

@@ -8,6 +8,8 @@
 --   digest: Digest of its content, by which the service knows a repeat.
 --   to: The jackpot that it goes to.
 --   parts: What each tier gave, and where it goes.
+--   owner: Owner of the key; empty in events of an earlier version.
+--   asked: The owner who asked for it, where another one approved it; empty otherwise.
 --   reason: Why, in the operator's words.
 --   who: Name of the operator's key, or of the part of the service.
 --   request_id: `X-Request-Id` of the call; empty for none.
@@ -40,6 +42,12 @@ local function append_give(key, state, at, values)
     .. '5:parts'
     .. (sizes[#values.parts] or size(#values.parts))
     .. values.parts
+    .. '5:owner'
+    .. (sizes[#values.owner] or size(#values.owner))
+    .. values.owner
+    .. '5:asked'
+    .. (sizes[#values.asked] or size(#values.asked))
+    .. values.asked
     .. '6:reason'
     .. (sizes[#values.reason] or size(#values.reason))
     .. values.reason

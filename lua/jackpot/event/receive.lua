@@ -6,6 +6,8 @@
 --   transfer: Its id.
 --   from: The jackpot that gave it.
 --   parts: What each tier gave, and where it went.
+--   room: The digest in the name of the room that it took; empty where there was none, and in events of an earlier
+--     version.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
 --   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
@@ -32,6 +34,9 @@ local function append_receive(key, state, at, values)
     .. '5:parts'
     .. (sizes[#values.parts] or size(#values.parts))
     .. values.parts
+    .. '4:room'
+    .. (sizes[#values.room] or size(#values.room))
+    .. values.room
     .. '6:meters'
     .. (sizes[#values.meters] or size(#values.meters))
     .. values.meters

@@ -5,20 +5,23 @@ use actix_web::web::Data;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::money::Minor;
 use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::{Api, operator};
+use super::{Api, ReasonBody, operator};
 use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
-use crate::jackpot::scripts::Adjust;
+use crate::jackpot::leaving::{LeavingError, Made, in_ledger};
+use crate::jackpot::ledger::queries::adjustments::{Adjustment, AdjustmentState};
+use crate::jackpot::scripts::{Adjust, Approves};
 use crate::operator::Operator;
 
 /// A meter that operators may change.
@@ -74,37 +77,15 @@ impl Described for AdjustmentBody {
     }
 }
 
-/// An adjustment and its result.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Adjustment {
-    #[schema(value_type = String, example = "spring")]
-    jackpot_id: Id,
-    #[schema(value_type = String, example = "launch-seed")]
-    adjustment_id: Id,
-    #[schema(value_type = String, example = "grand")]
-    tier: Id,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meter: Option<MeterName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<MeterName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<MeterName>,
-    /// Minor units.
-    #[schema(example = 500)]
-    amount: i64,
-    #[schema(value_type = String, example = "launch seed")]
-    reason: Reason,
-    /// Time of the adjustment, RFC 3339.
-    at: String,
-}
-
 /// Funds, corrects or moves money of a tier, once per `adjustment_id`.
 ///
 /// A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open must-hit cycle by amount.
-/// Works on a jackpot of any status.
+/// With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that amount on, what the same
+/// owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any status.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments", operation_id = "adjust_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = AdjustmentBody),
-    responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Adjustment),
+    responses((status = 201, description = "Done", body = Adjustment), (status = 200, description = "Done or withdrawn before, with `Idempotency-Replayed: true`", body = Adjustment),
+        (status = 202, description = "It waits for a second owner", body = Adjustment),
         (status = 409, description = "`must-hit-open`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `adjustment-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
@@ -115,36 +96,97 @@ pub(crate) async fn post(
     Body(body): Body<AdjustmentBody>,
 ) -> Result<HttpResponse, Problem> {
     let wish = wish(&body, operator(&caller, &request_id)).map_err(|wrong| PlayError::Invalid(vec![wrong]))?;
-    let (now, at_ms) = api.operate.adjust(&id, &wish).await?;
-    let mut answer = if now {
-        HttpResponse::Created()
-    } else {
-        HttpResponse::Ok()
+    let made = api.operate.adjust(&id, &wish).await?;
+    if made.state == AdjustmentState::Held {
+        in_ledger(&api.sql, &id, made.n, Leaving::Adjustment(wish.adjustment_id)).await?;
+    }
+    let mut answer = match made {
+        Made { now: true, state, .. } if state != AdjustmentState::Held => HttpResponse::Created(),
+        Made {
+            state: AdjustmentState::Held,
+            ..
+        } => HttpResponse::Accepted(),
+        _ => HttpResponse::Ok(),
     };
-    if !now {
+    if !made.now {
         answer.insert_header(super::entries::REPLAYED);
     }
-    let AdjustmentBody {
-        adjustment_id,
-        tier,
-        meter,
-        from,
-        to,
-        amount,
-        reason,
-    } = body;
-    let at = rfc3339(at_ms);
-    Ok(answer.json(Adjustment {
-        jackpot_id: id,
-        adjustment_id,
-        tier,
-        meter,
-        from,
-        to,
-        amount,
-        reason,
-        at,
-    }))
+    Ok(answer.json(row(&id, body, made)))
+}
+
+fn row(jackpot_id: &Id, body: AdjustmentBody, made: Made) -> Adjustment {
+    let name = |meter: Option<MeterName>| meter.map(|meter| meter.as_str().to_owned());
+    Adjustment {
+        jackpot_id: jackpot_id.to_string(),
+        adjustment_id: body.adjustment_id.to_string(),
+        tier: body.tier.to_string(),
+        meter: name(body.meter),
+        from: name(body.from),
+        to: name(body.to),
+        amount: body.amount,
+        reason: body.reason.into_string(),
+        state: made.state,
+        at: rfc3339(made.at_ms),
+        who: None,
+        owner: None,
+        decided_by: None,
+        decided_at: None,
+    }
+}
+
+/// Makes an adjustment that waits for a second owner. A repeat changes nothing.
+///
+/// Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments/{adjustment_id}/approve", operation_id = "approve_adjustment", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("adjustment_id" = String, Path)),
+    request_body(content = ReasonBody),
+    responses((status = 200, description = "Done", body = Adjustment),
+        (status = 403, description = "`forbidden`, `same-owner`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`jackpot-not-found`, `adjustment-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`adjustment-done`, `adjustment-withdrawn`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`: the meter holds less by now; `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn approve(
+    auth::Approve(caller): auth::Approve,
+    PathOf((id, adjustment_id)): PathOf<(Id, Id)>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let wish = Approves {
+        id: &adjustment_id,
+        reason: &reason,
+        by: &by,
+    };
+    api.operate.approve_adjustment(&api.sql, &id, &wish).await?;
+    shown(&api, &id, adjustment_id).await
+}
+
+/// Ends an adjustment that waits for a second owner, for good. A repeat changes nothing.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/adjustments/{adjustment_id}/withdraw", operation_id = "withdraw_adjustment", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("adjustment_id" = String, Path)),
+    request_body(content = ReasonBody),
+    responses((status = 200, description = "Withdrawn", body = Adjustment),
+        (status = 404, description = "`jackpot-not-found`, `adjustment-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`adjustment-done`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn withdraw(
+    auth::Operate(caller): auth::Operate,
+    PathOf((id, adjustment_id)): PathOf<(Id, Id)>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let of = Leaving::Adjustment(adjustment_id.clone());
+    api.operate.withdraw(&api.sql, &id, of, (&reason, &by)).await?;
+    shown(&api, &id, adjustment_id).await
+}
+
+/// The row of the list.
+async fn shown(api: &Api, id: &Id, adjustment_id: Id) -> Result<HttpResponse, Problem> {
+    let row = api.queries.adjustment(id, &adjustment_id).await?;
+    let row = row.ok_or_else(|| PlayError::from(LeavingError::NotInLedger(Leaving::Adjustment(adjustment_id))))?;
+    Ok(HttpResponse::Ok().json(row))
 }
 
 /// Source meter, target meter and amount.
@@ -179,6 +221,7 @@ fn wish(body: &AdjustmentBody, by: Operator) -> Result<Adjust, Violation> {
         amount,
         reason: body.reason.as_str().to_owned(),
         who: by.who,
+        owner: by.owner,
         request_id: by.request_id,
     })
 }

@@ -71,7 +71,7 @@ pub struct Api {
 #[openapi(
     paths(
         definitions::put, definitions::list, definitions::get, definitions::of_version, rules::get, status::pause, status::resume, status::close,
-        adjustments::post, transfers::post, meter::get, meter::stream, history::get, winners::get,
+        adjustments::post, adjustments::approve, adjustments::withdraw, transfers::post, transfers::approve, transfers::withdraw, meter::get, meter::stream, history::get, winners::get,
         winners::stream, fairness::get, fairness::rotate, entries::post, entries::get,
         several::post,
         batches::post, reversals::post, settlement::approve, settlement::settle, settlement::fail, settlement::void, settlement::withdraw,
@@ -131,7 +131,23 @@ pub fn routes(config: &mut ServiceConfig) {
         .route("/v1/jackpots/{id}/resume", web::post().to(status::resume))
         .route("/v1/jackpots/{id}/close", web::post().to(status::close))
         .route("/v1/jackpots/{id}/adjustments", web::post().to(adjustments::post))
+        .route(
+            "/v1/jackpots/{id}/adjustments/{adjustment_id}/approve",
+            web::post().to(adjustments::approve),
+        )
+        .route(
+            "/v1/jackpots/{id}/adjustments/{adjustment_id}/withdraw",
+            web::post().to(adjustments::withdraw),
+        )
         .route("/v1/jackpots/{id}/transfers", web::post().to(transfers::post))
+        .route(
+            "/v1/jackpots/{id}/transfers/{transfer_id}/approve",
+            web::post().to(transfers::approve),
+        )
+        .route(
+            "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw",
+            web::post().to(transfers::withdraw),
+        )
         .route(
             "/v1/jackpots/{id}/entries/{entry_id}/reverse",
             web::post().to(reversals::post),
@@ -188,6 +204,6 @@ mod tests {
             }
         }
         assert_eq!(names.len(), count);
-        assert_eq!(count, 27);
+        assert_eq!(count, 32);
     }
 }

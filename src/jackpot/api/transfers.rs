@@ -6,18 +6,21 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::text::Reason;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{Api, operator};
+use super::{Api, ReasonBody, operator};
 use crate::http::auth;
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
+use crate::jackpot::error::PlayError;
+use crate::jackpot::leaving::LeavingError;
 use crate::jackpot::ledger::queries::transfers::{TransferPart, TransferRow, TransferState};
-use crate::jackpot::transfer::Transfer;
+use crate::jackpot::transfer::{Transfer, Transferred};
 use crate::subject::kinds::{JACKPOT, KindName};
 
 /// Most tiers of a transfer: more than a definition has.
@@ -58,13 +61,15 @@ impl Described for TransferBody {
 /// The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and remainder go into those of
 /// the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes into its overflow.
 /// Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the other jackpot has
-/// received it: any instance ends the transfer.
+/// received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state` `held`) from that amount
+/// on, what the same owner took out in the last 24 hours without an approval counted with it, and none goes to a jackpot whose
+/// payouts are not tracked, or whose `approval_above` is none or higher.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/transfers", operation_id = "transfer_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
     request_body(content = TransferBody),
-    responses((status = 201, description = "Given", body = TransferRow), (status = 200, description = "Given before, with `Idempotency-Replayed: true`", body = TransferRow),
+    responses((status = 201, description = "Given", body = TransferRow), (status = 202, description = "It waits for a second owner", body = TransferRow), (status = 200, description = "Given before, with `Idempotency-Replayed: true`", body = TransferRow),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `transfer-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 422, description = "`invalid-request`, `transfer-id-reused`, `approval-weaker`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
@@ -77,28 +82,89 @@ pub(crate) async fn post(
         to: body.to,
         tiers: body.tiers.into_iter().collect(),
         reason: body.reason.into_string(),
+        is_approval: false,
     };
     let done = api
         .operate
         .transfer(&api.sql, &id, &wish, &operator(&caller, &request_id))
         .await?;
-    let mut answer = if done.now {
-        HttpResponse::Created()
-    } else {
-        HttpResponse::Ok()
+    let mut answer = match &done {
+        Transferred { state, .. } if *state == TransferState::Held => HttpResponse::Accepted(),
+        Transferred { now: true, .. } => HttpResponse::Created(),
+        Transferred { now: false, .. } => HttpResponse::Ok(),
     };
     if !done.now {
         answer.insert_header(super::entries::REPLAYED);
     }
-    Ok(answer.json(TransferRow {
+    Ok(answer.json(row(&id, &wish, &done)))
+}
+
+fn row(jackpot_id: &Id, wish: &Transfer, done: &Transferred) -> TransferRow {
+    TransferRow {
         transfer_id: wish.transfer_id.to_string(),
-        jackpot_id: id.to_string(),
+        jackpot_id: jackpot_id.to_string(),
         to: wish.to.to_string(),
         tiers: done.parts.iter().map(TransferPart::from).collect(),
-        state: if done.is_done {
-            TransferState::Done
-        } else {
-            TransferState::InTransit
-        },
-    }))
+        state: done.state,
+        owner: None,
+        reason: None,
+    }
+}
+
+/// Gives a transfer that waits for a second owner. A repeat changes nothing.
+///
+/// Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again: it gives what the
+/// tiers hold now, which is not more than was asked for.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/transfers/{transfer_id}/approve", operation_id = "approve_transfer", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("transfer_id" = String, Path)),
+    request_body(content = ReasonBody),
+    responses((status = 200, description = "Given: `in-transit` or `done`", body = TransferRow),
+        (status = 403, description = "`forbidden`, `same-owner`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "`jackpot-not-found`, `transfer-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`transfer-done`, `transfer-withdrawn`, `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid-request`, `approval-weaker`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn approve(
+    auth::Approve(caller): auth::Approve,
+    PathOf((id, transfer_id)): PathOf<(Id, Id)>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    let of = Leaving::Transfer(transfer_id.clone());
+    let row = api.queries.transfer(&id, &transfer_id).await?;
+    let row = row.ok_or_else(|| PlayError::from(LeavingError::NotFound(of)))?;
+    let to = Id::parse(&row.to).map_err(|_| Problem::internal())?;
+    caller.check(JACKPOT, Some(&to))?;
+    let wish = Transfer {
+        transfer_id,
+        to,
+        tiers: Vec::new(),
+        reason: body.reason.into_string(),
+        is_approval: true,
+    };
+    let by = operator(&caller, &request_id);
+    let done = api.operate.transfer(&api.sql, &id, &wish, &by).await?;
+    Ok(HttpResponse::Ok().json(self::row(&id, &wish, &done)))
+}
+
+/// Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+#[utoipa::path(post, path = "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw", operation_id = "withdraw_transfer", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("transfer_id" = String, Path)),
+    request_body(content = ReasonBody),
+    responses((status = 200, description = "Withdrawn", body = TransferRow),
+        (status = 404, description = "`jackpot-not-found`, `transfer-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`transfer-done`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn withdraw(
+    auth::Operate(caller): auth::Operate,
+    PathOf((id, transfer_id)): PathOf<(Id, Id)>,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(body): Body<ReasonBody>,
+) -> Result<HttpResponse, Problem> {
+    let (by, reason) = (operator(&caller, &request_id), body.reason.into_string());
+    let of = Leaving::Transfer(transfer_id.clone());
+    api.operate.withdraw(&api.sql, &id, of.clone(), (&reason, &by)).await?;
+    let row = api.queries.transfer(&id, &transfer_id).await?;
+    let row = row.ok_or_else(|| PlayError::from(LeavingError::NotInLedger(of)))?;
+    Ok(HttpResponse::Ok().json(row))
 }

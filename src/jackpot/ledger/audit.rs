@@ -2,6 +2,7 @@
 
 use jackpot_core::fields::EventFields;
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::leaving::Leaving;
 use serde_json::{Value, json};
 
 use crate::jackpot::ledger::books::{Books, Meters};
@@ -28,10 +29,31 @@ pub fn action(
         ),
         Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
         Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
-        Kind::Adjust { adjustment_id, .. } => {
-            let tier = text("tier");
+        Kind::Adjust(adjust) => {
+            let tier = adjust.tier.as_str();
             let held = |books: &Books| held(tier, books.meters.iter().find(|(id, _)| id.as_str() == tier));
-            Done::new("adjust", held(before), held(after)).to(adjustment_id)
+            let name = if adjust.asked.is_some() {
+                "approve-adjustment"
+            } else {
+                "adjust"
+            };
+            Done::new(name, held(before), held(after)).to(&adjust.adjustment_id)
+        }
+        Kind::Ask(ask) => {
+            let (name, id) = match ask.leaving() {
+                Leaving::Adjustment(id) => ("hold-adjustment", id),
+                Leaving::Transfer(id) => ("hold-transfer", id),
+            };
+            let after =
+                json!({"state": "held", "owner": ask.owner, "amount": ask.amount, "to": ask.to, "what": ask.what});
+            Done::new(name, json!({}), after).to(id)
+        }
+        Kind::Withdraw(ends) => {
+            let (name, id) = match ends.leaving() {
+                Leaving::Adjustment(id) => ("withdraw-adjustment", id),
+                Leaving::Transfer(id) => ("withdraw-transfer", id),
+            };
+            Done::new(name, json!({"state": "held"}), json!({"state": "withdrawn"})).to(id)
         }
         Kind::Give(give) => {
             let held = |books: &Books| {
@@ -41,7 +63,12 @@ pub fn action(
                 });
                 json!({"to": give.to, "tiers": tiers.collect::<Vec<_>>()})
             };
-            Done::new("transfer", held(before), held(after)).to(&give.transfer_id)
+            let name = if give.asked.is_some() {
+                "approve-transfer"
+            } else {
+                "transfer"
+            };
+            Done::new(name, held(before), held(after)).to(&give.transfer_id)
         }
         Kind::Reverse(reverse) => {
             let held = |books: &Books| {

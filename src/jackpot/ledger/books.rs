@@ -10,6 +10,7 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Document;
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::leaving::{Took, took_after};
 use jackpot_core::jackpot::settlement::{self, Hold};
 use jackpot_core::wire::{Field, OrDash};
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,9 @@ pub struct Books {
     /// Under what payouts are tracked, as the field `hold` of the state has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<String>,
+    /// What owners took out alone, as the field `took` of the state has it; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub took: String,
 }
 
 /// The parts of a definition that decide where money goes, as `lua/jackpot/state.lua` keeps them.
@@ -328,6 +332,7 @@ impl Books {
         go_on_in_history(self.n, &mut self.history, &event.history, begins)?;
         self.change_meters(event)?;
         self.change_cycles(&event.cycles)?;
+        self.adjustments += event.kind.records().len() as u64;
         match &event.kind {
             Kind::Define(define) => self.define(event, define)?,
             Kind::Enter(enter) => self.enter(event, enter)?,
@@ -353,13 +358,25 @@ impl Books {
                 expect(self.n, follows, "it approves a limit that does not wait")?;
                 self.hold = Some(approval.hold.text());
             }
-            // A transfer keeps a record beside those of adjustments.
-            Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => self.adjustments += 1,
+            Kind::Adjust(adjust) => {
+                self.took_out(adjust.took(event.at_ms));
+            }
+            Kind::Give(give) => {
+                self.took_out(give.took(event.at_ms));
+            }
             Kind::Reverse(_) => {
                 self.records.entries += 1;
                 self.count_reversed(event);
             }
-            Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) | Kind::Payout(_) => {}
+            Kind::Ask(_)
+            | Kind::Withdraw(_)
+            | Kind::Expect(_)
+            | Kind::Receive(_)
+            | Kind::Release(_)
+            | Kind::Checkpoint(_)
+            | Kind::Skipped(_)
+            | Kind::Emergency(_)
+            | Kind::Payout(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;
                 expect(self.n, raises, "the retention is raised from another one")?;
@@ -555,6 +572,12 @@ impl Books {
         expect(self.n, follows, "its limit does not follow from the one before")?;
         self.hold = Some(hold.text());
         Ok(())
+    }
+
+    fn took_out(&mut self, took: Option<Took>) {
+        if let Some(took) = took {
+            self.took = took_after(&self.took, took);
+        }
     }
 
     /// Under what payouts are tracked; `None` where the jackpot does not use it.

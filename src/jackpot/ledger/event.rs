@@ -15,10 +15,11 @@ use jackpot_core::jackpot::call::Call;
 pub use jackpot_core::jackpot::call::Entered;
 use jackpot_core::jackpot::cycle::{CycleChange, CycleChanges, HitRow};
 use jackpot_core::jackpot::epoch::Opening;
+use jackpot_core::jackpot::leaving::{HeldRecord, Leaving, Took};
 use jackpot_core::jackpot::record::Reason;
 use jackpot_core::jackpot::reversal::ReversedTier;
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Hold, Standing, State, Step};
-use jackpot_core::jackpot::transfer::Part;
+use jackpot_core::jackpot::transfer::{self, GivenRecord, Part};
 use jackpot_core::wire::{Field, FieldShape, Signed};
 use jackpot_core::{record, words};
 
@@ -178,24 +179,11 @@ event_types! {
         /// The jackpot obeys the emergency stop, or its end.
         "emergency" Emergency(Obeyed),
         /// An operator put money in, took it out or moved it.
-        "adjust" Adjust {
-            /// Its id.
-            adjustment_id as "adjustment": Id,
-            /// Digest of its content, by which the service knows a repeat.
-            digest: String,
-        }
-        unread {
-            /// The tier.
-            tier: Id,
-            /// The meter that it lowers; empty for money from outside.
-            from: String,
-            /// The meter that it raises; empty for money that leaves the jackpot.
-            to: String,
-            /// Minor units.
-            amount: u64,
-            /// Who adjusted it and why.
-            why: Why,
-        },
+        "adjust" Adjust(Adjust),
+        /// Money that is to leave the jackpot waits for a second owner. Nothing has moved.
+        "ask" Ask(Ask),
+        /// Money that waited for a second owner stays for good.
+        "withdraw" Withdraw(Withdraw),
         /// A game cancelled the round of an entry, and its tiers gave its contribution back.
         "reverse" Reverse(Reverse),
         /// Room was made for a transfer that another jackpot is about to give.
@@ -204,6 +192,8 @@ event_types! {
         "give" Give(Give),
         /// The money of a transfer came in.
         "receive" Receive(Receive),
+        /// Room that was made for a transfer ended unused: the other jackpot did not give these parts, or they are in.
+        "release" Release(Release),
         /// A step of a payout that is tracked until the winner has the money.
         "payout" Payout(Box<PayoutStep>),
         /// The limit of a PUT that waited for an approval is in force.
@@ -303,6 +293,178 @@ impl Deref for Define {
 }
 
 event_fields! {
+    /// An adjustment that was made.
+    pub struct Adjust {
+        /// Its id.
+        pub adjustment_id as "adjustment": Id,
+        /// Digest of its content, by which the service knows a repeat.
+        pub digest: String,
+        /// The tier.
+        pub tier: Id,
+        /// The meter that it lowers; empty for money from outside.
+        pub from: String,
+        /// The meter that it raises; empty for money that leaves the jackpot.
+        pub to: String,
+        /// Minor units.
+        pub amount: u64,
+        /// Owner of the key; empty in events of an earlier version.
+        pub owner: Option<String>,
+        /// The owner who asked for it, where another one approved it; empty otherwise.
+        pub asked: Option<String>,
+    }
+    unread {
+        /// Who adjusted or approved it and why.
+        why: Why,
+    }
+}
+
+event_fields! {
+    /// Money that waits for a second owner.
+    pub struct Ask {
+        /// Id of the adjustment; empty for a transfer.
+        pub adjustment_id as "adjustment": Option<Id>,
+        /// Id of the transfer; empty for an adjustment.
+        pub transfer_id as "transfer": Option<Id>,
+        /// Digest of the content, by which the service knows a repeat.
+        pub digest: String,
+        /// Owner of the key that asked.
+        pub owner: String,
+        /// What is to leave, minor units.
+        pub amount: u64,
+        /// The jackpot that a transfer goes to; `-` for outside.
+        pub to: String,
+        /// `tier,meter` of an adjustment; what the tiers hold of a transfer.
+        pub what: String,
+    }
+    unread {
+        /// Who asked for it and why.
+        why: Why,
+    }
+    check |ask| leaving(ask.adjustment_id.as_ref(), ask.transfer_id.as_ref()).is_none().then_some("adjustment")
+}
+
+event_fields! {
+    /// The end of a request that waited for a second owner.
+    pub struct Withdraw {
+        /// Id of the adjustment; empty for a transfer.
+        pub adjustment_id as "adjustment": Option<Id>,
+        /// Id of the transfer; empty for an adjustment.
+        pub transfer_id as "transfer": Option<Id>,
+        /// Owner of the key.
+        pub owner: String,
+    }
+    unread {
+        /// Who ended it and why.
+        why: Why,
+    }
+    check |ends| leaving(ends.adjustment_id.as_ref(), ends.transfer_id.as_ref()).is_none().then_some("adjustment")
+}
+
+/// The one of both that is named; `None` when it is none or both.
+fn leaving(adjustment: Option<&Id>, transfer: Option<&Id>) -> Option<Leaving> {
+    match (adjustment, transfer) {
+        (Some(id), None) => Some(Leaving::Adjustment(id.clone())),
+        (None, Some(id)) => Some(Leaving::Transfer(id.clone())),
+        _ => None,
+    }
+}
+
+impl Kind {
+    /// The records that it adds to those of adjustments, by name: its own, and those of transfers and of what waits for a
+    /// second owner.
+    #[must_use]
+    pub fn records(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Adjust(adjust) => vec![(adjust.adjustment_id.to_string(), adjust.digest.clone())],
+            Self::Ask(ask) => vec![(ask.leaving().held(), ask.record().to_string())],
+            Self::Withdraw(ends) => vec![(ends.leaving().withdrawn(), ends.owner.clone())],
+            Self::Expect(expect) => {
+                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
+                vec![(name, expect.parts.text())]
+            }
+            Self::Give(give) => {
+                let record = GivenRecord {
+                    digest: give.digest.clone(),
+                    to: give.to.clone(),
+                    parts: give.parts.clone(),
+                };
+                vec![(transfer::out(&give.transfer_id), record.to_string())]
+            }
+            Self::Receive(receive) => {
+                let (from, transfer_id) = (&receive.from, &receive.transfer_id);
+                let came = (transfer::came_in(from, transfer_id), receive.parts.text());
+                let freed = |room: &String| (transfer::freed(from, transfer_id, room), "in".to_owned());
+                [came].into_iter().chain(receive.room.as_ref().map(freed)).collect()
+            }
+            Self::Release(ends) => {
+                let name = transfer::freed(&ends.from, &ends.transfer_id, &ends.digest);
+                vec![(name, "unused".to_owned())]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Adjust {
+    /// What it took out of the jackpot without an approval.
+    #[must_use]
+    pub fn took(&self, at_ms: i64) -> Option<Took> {
+        let leaves = !self.from.is_empty() && self.to.is_empty() && self.asked.is_none();
+        took(self.owner.as_ref().filter(|_| leaves), at_ms, self.amount)
+    }
+}
+
+impl Give {
+    /// What it took out of the jackpot without an approval.
+    #[must_use]
+    pub fn took(&self, at_ms: i64) -> Option<Took> {
+        let owner = self.owner.as_ref().filter(|_| self.asked.is_none());
+        took(owner, at_ms, leaves(&self.parts))
+    }
+}
+
+fn took(owner: Option<&String>, at_ms: i64, amount: u64) -> Option<Took> {
+    let owner = owner.filter(|_| amount > 0)?.clone();
+    Some(Took { owner, at_ms, amount })
+}
+
+/// What leaves with these parts, whole minor units.
+#[must_use]
+pub fn leaves(parts: &[Part]) -> u64 {
+    let of =
+        |part: &Part| part.pool + part.reserve + part.overflow + (part.pool_micro + part.reserve_micro) / 1_000_000;
+    parts.iter().map(of).sum()
+}
+
+impl Ask {
+    /// What waits.
+    #[must_use]
+    pub fn leaving(&self) -> Leaving {
+        leaving(self.adjustment_id.as_ref(), self.transfer_id.as_ref()).expect("checked when it was read")
+    }
+
+    /// Its record in Redis, in place of a digest.
+    #[must_use]
+    pub fn record(&self) -> HeldRecord {
+        HeldRecord {
+            digest: self.digest.clone(),
+            owner: self.owner.clone(),
+            amount: self.amount,
+            to: self.to.clone(),
+            what: self.what.clone(),
+        }
+    }
+}
+
+impl Withdraw {
+    /// What waited.
+    #[must_use]
+    pub fn leaving(&self) -> Leaving {
+        leaving(self.adjustment_id.as_ref(), self.transfer_id.as_ref()).expect("checked when it was read")
+    }
+}
+
+event_fields! {
     /// A reversal.
     pub struct Reverse {
         /// Its id.
@@ -333,7 +495,7 @@ event_fields! {
         pub transfer_id as "transfer": Id,
         /// The jackpot that gives.
         pub from: Id,
-        /// Digest of the parts, which names the room.
+        /// Digest of the parts, which names the room; where it is not the first for them, then `!` and its number.
         pub digest: String,
         /// What the jackpot holds in each tier, and where it goes.
         pub parts: Vec<Part>,
@@ -355,9 +517,13 @@ event_fields! {
         pub to: Id,
         /// What each tier gave, and where it goes.
         pub parts: Vec<Part>,
+        /// Owner of the key; empty in events of an earlier version.
+        pub owner: Option<String>,
+        /// The owner who asked for it, where another one approved it; empty otherwise.
+        pub asked: Option<String>,
     }
     unread {
-        /// Who asked for it and why.
+        /// Who transferred or approved it and why.
         why: Why,
     }
 }
@@ -370,6 +536,23 @@ event_fields! {
         /// The jackpot that gave it.
         pub from: Id,
         /// What each tier gave, and where it went.
+        pub parts: Vec<Part>,
+        /// The digest in the name of the room that it took; empty where there was none, and in events of an earlier
+        /// version.
+        pub room: Option<String>,
+    }
+}
+
+event_fields! {
+    /// Room for a transfer that ended unused.
+    pub struct Release {
+        /// Id of the transfer.
+        pub transfer_id as "transfer": Id,
+        /// The jackpot that would have given.
+        pub from: Id,
+        /// The digest in the name of the room.
+        pub digest: String,
+        /// The parts that it was made for.
         pub parts: Vec<Part>,
     }
 }

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
-use jackpot_core::jackpot::transfer::{self, GivenRecord};
-use jackpot_core::wire::Field;
 
 use super::books::Books;
 use super::event::{Event, Kind};
@@ -36,6 +34,11 @@ impl Fold {
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         self.books.apply(event)?;
         let unexpected = |what| FoldError::Unexpected { n: event.n, what };
+        for (name, content) in event.kind.records() {
+            if self.adjustments.insert(name, (content, event.at_ms)).is_some() {
+                return Err(unexpected("an adjustment, a transfer or room for one comes twice"));
+            }
+        }
         match &event.kind {
             Kind::Define(define) => {
                 if let Some(created) = &*define.created {
@@ -45,41 +48,6 @@ impl Fold {
                     self.definitions.remove(&superseded);
                 }
                 self.definitions.insert(define.version, define.json.clone());
-            }
-            Kind::Adjust { adjustment_id, digest } => {
-                let done = (digest.clone(), event.at_ms);
-                if self.adjustments.insert(adjustment_id.to_string(), done).is_some() {
-                    return Err(unexpected("an adjustment id comes twice"));
-                }
-            }
-            Kind::Expect(expect) => {
-                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
-                self.adjustments.insert(name, (expect.parts.text(), event.at_ms));
-            }
-            Kind::Give(give) => {
-                let record = GivenRecord {
-                    digest: give.digest.clone(),
-                    to: give.to.clone(),
-                    parts: give.parts.clone(),
-                };
-                let name = transfer::out(&give.transfer_id);
-                if self
-                    .adjustments
-                    .insert(name, (record.to_string(), event.at_ms))
-                    .is_some()
-                {
-                    return Err(unexpected("a transfer is given twice"));
-                }
-            }
-            Kind::Receive(receive) => {
-                let name = transfer::came_in(&receive.from, &receive.transfer_id);
-                if self
-                    .adjustments
-                    .insert(name, (receive.parts.text(), event.at_ms))
-                    .is_some()
-                {
-                    return Err(unexpected("a transfer comes in twice"));
-                }
             }
             Kind::Rotate {
                 epoch,

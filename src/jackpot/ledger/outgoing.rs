@@ -277,8 +277,8 @@ impl Known {
             teller.try_add(kind, || Ok(ListedPayout::begun(receipt(order)?.clone(), begun.clone())))?;
         }
         match &event.kind {
-            Kind::Enter(_) | Kind::Expect(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
-            Kind::Emergency(_) | Kind::Approval(_) => teller.step(fields),
+            Kind::Enter(_) | Kind::Expect(_) | Kind::Release(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Emergency(_) | Kind::Approval(_) | Kind::Ask(_) | Kind::Withdraw(_) => teller.step(fields),
             Kind::Payout(step) => match (type_of(step.step), &beside) {
                 (Some(kind), Beside::Payout(payout)) => teller.add(kind, || payout),
                 (Some(kind), _) => teller.add(kind, || Value::Null),
@@ -313,7 +313,7 @@ impl Known {
                 });
                 teller.suspended(change.after == Status::Suspended, fields);
             }
-            Kind::Adjust { adjustment_id, .. } => teller.add(ADJUSTED, || adjusted(adjustment_id, fields)),
+            Kind::Adjust(adjust) => teller.add(ADJUSTED, || adjusted(&adjust.adjustment_id, fields)),
             Kind::Reverse(reverse) => teller.add(REVERSED, || reversed(reverse, fields)),
             Kind::Give(give) => teller.add(TRANSFERRED, || given(id, give)),
             Kind::Receive(receive) => teller.add(TRANSFERRED, || received(id, receive)),
@@ -542,6 +542,8 @@ fn given(id: &Id, give: &Give) -> TransferRow {
         to: give.to.to_string(),
         tiers: give.parts.iter().map(TransferPart::from).collect(),
         state: TransferState::InTransit,
+        owner: None,
+        reason: None,
     }
 }
 
@@ -552,6 +554,8 @@ fn received(id: &Id, receive: &Receive) -> TransferRow {
         to: id.to_string(),
         tiers: receive.parts.iter().map(TransferPart::from).collect(),
         state: TransferState::Done,
+        owner: None,
+        reason: None,
     }
 }
 

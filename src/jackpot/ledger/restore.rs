@@ -261,6 +261,7 @@ impl Restorer {
             moved: Vec::new(),
             cycles: books.held_cycles(),
             hold: books.hold.clone(),
+            took: books.took.clone(),
         })
     }
 

@@ -18,6 +18,7 @@ mod salvage;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::{Id, PersonId};
+use jackpot_core::jackpot::leaving::Took;
 use jackpot_core::jackpot::record::{Payout, Record, State};
 use jackpot_core::jackpot::reversal;
 use jackpot_core::text::printable;
@@ -467,11 +468,21 @@ impl Skip<'_> {
         if told.defined.is_empty() && !told.limited {
             books.hold = held.state.get("hold").cloned();
         }
+        books.took = self.took();
         self.generation(&mut books);
         let taken = carried.records.iter().filter(|record| record.first).count() as u64;
         self.counts(&mut books, taken);
         self.pending(&mut books, found);
         carried.books = books;
+    }
+
+    /// What owners had taken out right after the event: of what Redis has, the rows of later events are not yet in the
+    /// books.
+    fn took(&self) -> String {
+        let held = self.held.state.get("took").and_then(|text| Vec::<Took>::read(text));
+        let mut rows = held.unwrap_or_default();
+        rows.retain(|row| !self.evidence.took.contains(row));
+        rows.text()
     }
 
     /// Opens the generation of a rotation that can no longer be read. The rotation dropped the older generation.

@@ -29,9 +29,10 @@ mod rotate;
 mod segment;
 mod settle;
 mod transfer;
+mod withdraw;
 
 pub use crate::subject::restore::{MAX_PAIRS, RestoreBegun, RestoreEnded, restore_begin};
-pub use adjust::{Adjust, Adjusted, adjust};
+pub use adjust::{Adjust, Adjusted, Approves, adjust, approve_adjustment};
 pub use approve_limit::{Approval, Approved, approve_limit};
 pub use coupon::{Granted, record_coupon};
 pub use enter::{
@@ -47,7 +48,11 @@ pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, 
 pub use reverse::{Reverse, Reversed, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 pub use settle::{Settle, Stepped, settle};
-pub use transfer::{Expect, Expected, Give, Given, Received, transfer_expect, transfer_give, transfer_receive};
+pub use transfer::{
+    Expect, Expected, Give, Given, Holds, Received, Released, transfer_expect, transfer_give, transfer_receive,
+    transfer_release,
+};
+pub use withdraw::{Withdrawn, withdraw};
 
 macro_rules! script {
     ($name:literal, $flags:literal, $($part:literal),+) => {
@@ -209,10 +214,26 @@ static ADJUST: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
-    "event/adjust",
+    "hold",
+    "limit",
+    "leaving",
     "adjustment",
+    "two_owners",
+    "event/ask",
+    "event/adjust",
     "adjust_reply",
     "adjust"
+);
+static WITHDRAW: LazyLock<Script> = script!(
+    "withdraw",
+    "",
+    "hold",
+    "limit",
+    "leaving",
+    "adjustment",
+    "two_owners",
+    "event/withdraw",
+    "withdraw"
 );
 static REVERSE: LazyLock<Script> = script!(
     "reverse",
@@ -235,9 +256,12 @@ static TRANSFER_EXPECT: LazyLock<Script> = script!(
     "cycles",
     "tiers",
     "exactly",
+    "hold",
+    "limit",
     "adjustment",
     "transfer",
     "transfer_parts",
+    "rooms",
     "event/expect",
     "transfer_expect"
 );
@@ -249,8 +273,13 @@ static TRANSFER_GIVE: LazyLock<Script> = script!(
     "cycles",
     "tiers",
     "exactly",
+    "hold",
+    "limit",
+    "leaving",
     "adjustment",
+    "two_owners",
     "transfer",
+    "event/ask",
     "event/give",
     "transfer_reply",
     "transfer_give"
@@ -266,8 +295,24 @@ static TRANSFER_RECEIVE: LazyLock<Script> = script!(
     "adjustment",
     "transfer",
     "transfer_parts",
+    "rooms",
     "event/receive",
     "transfer_receive"
+);
+static TRANSFER_RELEASE: LazyLock<Script> = script!(
+    "transfer_release",
+    "allow-oom",
+    "changes",
+    "moved",
+    "cycles",
+    "tiers",
+    "exactly",
+    "adjustment",
+    "transfer",
+    "transfer_parts",
+    "rooms",
+    "event/release",
+    "transfer_release"
 );
 static DEFINE: LazyLock<Script> = script!(
     "define",
@@ -385,6 +430,7 @@ static RESTORE_END: LazyLock<Script> = script!(
     "epoch",
     "opening",
     "hold",
+    "leaving",
     "voided",
     "../subject/restored",
     "event/restore",
@@ -473,7 +519,7 @@ fn of_operators() -> [Declared; 8] {
             "lua/jackpot/adjust_reply.lua",
             "src/jackpot/scripts/adjust.rs",
             [
-                reply_any::<adjust::Done>("`adjust`", "adjusted", "ok, same"),
+                reply_any::<adjust::Done>("`adjust`", "adjusted", "ok, same, held, waits, withdrawn"),
                 reply::<adjust::Below>("`adjust`", "below", "below-zero"),
                 reply::<adjust::Above>("`adjust`", "above", "above-cap"),
             ],
@@ -486,11 +532,10 @@ fn of_operators() -> [Declared; 8] {
         Declared::new(
             "lua/jackpot/transfer_reply.lua",
             "src/jackpot/scripts/transfer.rs",
-            [reply_any::<transfer::Parts>(
-                "`transfer_give`",
-                "given",
-                "ok, same, holds",
-            )],
+            [
+                reply_any::<transfer::Parts>("`transfer_give`", "given", "ok, same, held, waits, withdrawn"),
+                reply::<transfer::Held>("`transfer_give`", "holds", "holds"),
+            ],
         ),
         Declared::new(
             "lua/jackpot/settle_reply.lua",

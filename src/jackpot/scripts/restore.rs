@@ -90,6 +90,8 @@ pub struct RestoredState {
     pub cycles: Cycles,
     /// Under what payouts are tracked, as the field `hold` of the state; `None` where the jackpot does not use it.
     pub hold: Option<String>,
+    /// What owners took out alone, as the field `took` of the state; empty for none.
+    pub took: String,
 }
 
 /// A part of the records.
@@ -243,7 +245,9 @@ impl RestoredState {
         });
         let voided = Some(voided.collect::<Vec<_>>()).filter(|voided| !voided.is_empty());
         let hold = self.hold.clone().map(|hold| ("hold", hold));
-        hold.into_iter().chain(voided.map(|voided| ("voided", voided.text())))
+        let took = Some(("took", self.took.clone())).filter(|(_, took)| !took.is_empty());
+        let voided = voided.map(|voided| ("voided", voided.text()));
+        hold.into_iter().chain(voided).chain(took)
     }
 
     /// The names are those of `STATE` in `lua/jackpot/state.lua`.

@@ -1,10 +1,11 @@
-//! `lua/jackpot/transfer_expect.lua`, `transfer_give.lua` and `transfer_receive.lua`.
+//! `lua/jackpot/transfer_expect.lua`, `transfer_give.lua`, `transfer_receive.lua` and `transfer_release.lua`.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::document::Tier;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::mark::Mark;
-use jackpot_core::wire::Field;
+use jackpot_core::money::Minor;
+use jackpot_core::wire::{Field, OrDash};
 
 use crate::jackpot::view::Status;
 use crate::operator::Operator;
@@ -12,7 +13,9 @@ use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, fenced, pools, run};
+use super::{
+    Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, fenced, pools, run,
+};
 
 /// Room in the jackpot that receives.
 #[derive(Debug)]
@@ -25,6 +28,10 @@ pub struct Expect<'a> {
     pub parts: &'a Vec<Part>,
     /// Currency of the jackpot that gives.
     pub currency: &'a str,
+    /// The amount from which on its money needs a second owner.
+    pub limit: Option<Minor>,
+    /// Whether to check only, and make no room.
+    pub looks: bool,
     pub reason: &'a str,
     pub by: &'a Operator,
 }
@@ -33,6 +40,8 @@ pub struct Expect<'a> {
 pub enum Expected {
     /// There is room, by this call or an earlier one.
     Made,
+    /// Here less money needs a second owner.
+    Weaker,
     /// The jackpot is closed.
     Closed,
     /// It has another currency.
@@ -53,7 +62,9 @@ pub struct Give<'a> {
     /// The tiers that give, and the tier of the other jackpot that each goes to.
     pub tiers: &'a [(Id, Id)],
     /// What the other jackpot expects; `None` to look only.
-    pub expected: Option<&'a Vec<Part>>,
+    pub expected: Option<&'a Holds>,
+    /// Whether it gives what waits for a second owner. Then only id, reason and key count.
+    pub is_approval: bool,
     pub reason: &'a str,
     pub by: &'a Operator,
 }
@@ -66,8 +77,25 @@ pub enum Given {
         now: bool,
         parts: Vec<Part>,
     },
+    /// It waits for a second owner.
+    Held {
+        /// Whether this call asked for it.
+        now: bool,
+        /// What the tiers held then.
+        parts: Vec<Part>,
+    },
+    /// It waited, and gives nothing any more.
+    Withdrawn(Vec<Part>),
     /// Nothing was given, because the tiers hold these parts.
-    Holds(Vec<Part>),
+    Holds(Holds),
+    /// There is no such transfer to approve.
+    Missing,
+    /// It was given without an approval.
+    NotHeld,
+    /// The owner who asked does not approve.
+    SameOwner,
+    /// The tiers hold more than was asked for.
+    More,
     /// The id was used with another content.
     Reused,
     /// The jackpot is open or suspended.
@@ -87,11 +115,38 @@ pub enum Received {
 }
 
 reply! {
-    /// The money of a transfer is given, by this call (`ok`) or an earlier one (`same`), or would be these parts (`holds`).
+    /// The money of a transfer is given, by this call (`ok`) or an earlier one (`same`), or waits (`held`, `waits`), or was
+    /// withdrawn.
     pub(super) struct Parts {
         /// What each tier gives.
         parts: String,
     }
+}
+
+reply! {
+    /// `holds`: the tiers hold other parts than the target expects.
+    pub(super) struct Held {
+        /// What each tier would give.
+        parts: String,
+        /// Whether that needs a second owner.
+        waits: bool,
+        /// From which amount on money needs one, minor units; `-` for none.
+        limit: OrDash<Minor>,
+        /// When, ms of the clock of its Redis.
+        at_ms: i64,
+    }
+}
+
+/// What tiers would give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holds {
+    pub parts: Vec<Part>,
+    /// Whether that needs a second owner: then the target makes no room yet.
+    pub waits: bool,
+    /// From which amount on money needs one.
+    pub limit: Option<Minor>,
+    /// When they held that, ms of the clock of their Redis.
+    pub at_ms: i64,
 }
 
 /// Makes room for a transfer, once for the same parts.
@@ -113,10 +168,13 @@ pub async fn transfer_expect(
         .arg(wish.currency)
         .arg(wish.reason)
         .arg(&wish.by.who)
-        .arg(&wish.by.request_id);
+        .arg(&wish.by.request_id)
+        .arg(if wish.looks { "look" } else { "" })
+        .arg(OrDash(wish.limit).text());
     let reply = run(store, &TRANSFER_EXPECT, call, fence.known).await?.fenced()?;
     let expected = match reply.code() {
         "ok" | "same" => Expected::Made,
+        "weaker" => Expected::Weaker,
         "closed" => Expected::Closed,
         "currency" => Expected::Currency,
         "no-tier" => Expected::NoTier,
@@ -141,11 +199,19 @@ pub async fn transfer_give(
         .arg(wish.transfer_id.as_str())
         .arg(wish.digest)
         .arg(wish.to.as_str())
-        .arg(wish.expected.map(Field::text).unwrap_or_default())
+        .arg(wish.expected.map(|holds| holds.parts.text()).unwrap_or_default())
         .arg(wish.reason)
         .arg(&wish.by.who)
         .arg(&wish.by.request_id)
-        .arg(&fence.prepared);
+        .arg(&fence.prepared)
+        .arg(&wish.by.owner)
+        .arg(if wish.is_approval { "approve" } else { "" })
+        .arg(if wish.expected.is_some_and(|holds| !holds.waits) {
+            "room"
+        } else {
+            ""
+        })
+        .arg(wish.expected.map_or(0, |holds| holds.at_ms));
     for (tier, to_tier) in wish.tiers {
         call = call.arg(tier.as_str()).arg(to_tier.as_str());
     }
@@ -163,7 +229,28 @@ pub async fn transfer_give(
             now: false,
             parts: parts()?,
         },
-        "holds" => Given::Holds(parts()?),
+        "held" => Given::Held {
+            now: true,
+            parts: parts()?,
+        },
+        "waits" => Given::Held {
+            now: false,
+            parts: parts()?,
+        },
+        "withdrawn" => Given::Withdrawn(parts()?),
+        "holds" => {
+            let held = reply.read::<Held>()?.values;
+            Given::Holds(Holds {
+                parts: Vec::<Part>::read(&held.parts).ok_or_else(|| reply.unexpected())?,
+                waits: held.waits,
+                limit: held.limit.0,
+                at_ms: held.at_ms,
+            })
+        }
+        "no-transfer" => Given::Missing,
+        "not-held" => Given::NotHeld,
+        "same-owner" => Given::SameOwner,
+        "more" => Given::More,
         "reused" => Given::Reused,
         "open" => Given::Status(Status::Open),
         "suspended" => Given::Status(Status::Suspended),
@@ -199,4 +286,39 @@ pub async fn transfer_receive(
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), received))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    /// It has ended, by this call.
+    Now,
+    /// It had ended, or there is none.
+    Before,
+    /// Somebody may still use it.
+    Early,
+}
+
+/// Ends room that nobody uses. `digest`: in its name, with its number.
+pub async fn transfer_release(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    (source, transfer_id, digest): (&Id, &Id, &str),
+) -> Result<(Mark, Released), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&TRANSFER_RELEASE, &all, fence)
+        .arg(source.as_str())
+        .arg(transfer_id.as_str())
+        .arg(digest);
+    let reply = run(store, &TRANSFER_RELEASE, call, fence.known).await?.fenced()?;
+    let released = match reply.code() {
+        "ok" => Released::Now,
+        "same" => Released::Before,
+        "early" => Released::Early,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), released))
 }

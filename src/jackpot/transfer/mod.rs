@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Violation;
+use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
 use jackpot_core::wire::Field;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
@@ -17,8 +19,10 @@ use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use super::error::PlayError;
+use super::leaving::{LeavingError, in_ledger, same_owner};
+use super::ledger::queries::transfers::TransferState;
 use super::operate::Operate;
-use super::scripts::{self, Expect, Expected, Give, Given, Received};
+use super::scripts::{self, Expect, Expected, Give, Given, Holds, Received, Released};
 use super::view::Status;
 use crate::operator::Operator;
 use crate::sql::Sql;
@@ -43,16 +47,17 @@ pub struct Transfer {
     /// The tiers that give, in the order of their ids, and the tier that each goes to.
     pub tiers: Vec<(Id, Id)>,
     pub reason: String,
+    /// Whether it gives what waits for a second owner.
+    pub is_approval: bool,
 }
 
 /// What became of it.
 #[derive(Debug)]
 pub struct Transferred {
-    /// Whether this call gave the money.
+    /// Whether this call gave the money, or asked for it.
     pub now: bool,
     pub parts: Vec<Part>,
-    /// Whether the target has it.
-    pub is_done: bool,
+    pub state: TransferState,
 }
 
 impl Transfer {
@@ -60,6 +65,31 @@ impl Transfer {
     fn digest(&self) -> String {
         let tiers = self.tiers.iter().map(|(tier, to_tier)| format!("{tier} {to_tier}\n"));
         digest(&format!("{}\n{}\n{}", self.to, tiers.collect::<String>(), self.reason))
+    }
+}
+
+impl Transfer {
+    fn leaving(&self) -> Leaving {
+        Leaving::Transfer(self.transfer_id.clone())
+    }
+
+    /// Why nothing was given.
+    fn refusal(&self, source: &Id, owner: &str, given: &Given) -> PlayError {
+        match given {
+            Given::Reused => PlayError::TransferIdReused(self.transfer_id.clone()),
+            Given::Status(Status::Open) => PlayError::TransferOpen(source.clone()),
+            Given::Status(status) => PlayError::Stopped(*status),
+            Given::Pending => PlayError::TransferPending(source.clone()),
+            Given::NoTier => invalid("tiers", format!("names a tier that '{source}' does not have")),
+            Given::Missing => LeavingError::NotFound(self.leaving()).into(),
+            Given::NotHeld => LeavingError::Done(self.leaving()).into(),
+            Given::SameOwner => same_owner(owner),
+            Given::More => {
+                let rule = "hold more than when the transfer was asked for: withdraw it, and ask for another one";
+                invalid("tiers", rule.to_owned())
+            }
+            Given::Done { .. } | Given::Held { .. } | Given::Withdrawn(_) | Given::Holds(_) => PlayError::Unsettled,
+        }
     }
 }
 
@@ -85,7 +115,21 @@ impl Operate {
         if wish.to == *source {
             return Err(invalid("to", "must be another jackpot".to_owned()));
         }
-        let (now, parts) = self.give_expected(source, wish, by).await?;
+        let (mark, given) = self.give_expected(source, wish, by).await?;
+        let (now, parts) = match given {
+            Given::Done { now, parts } => (now, parts),
+            Given::Held { now, parts } => {
+                in_ledger(sql, source, mark.n(), wish.leaving()).await?;
+                let state = TransferState::Held;
+                return Ok(Transferred { now, parts, state });
+            }
+            Given::Withdrawn(_) if wish.is_approval => return Err(LeavingError::Withdrawn(wish.leaving()).into()),
+            Given::Withdrawn(parts) => {
+                let (now, state) = (false, TransferState::Withdrawn);
+                return Ok(Transferred { now, parts, state });
+            }
+            refused => return Err(wish.refusal(source, &by.owner, &refused)),
+        };
         if now {
             let (who, request_id, reason) = (&*by.who, &*by.request_id, &*wish.reason);
             let (transfer_id, to) = (&wish.transfer_id, &wish.to);
@@ -99,24 +143,25 @@ impl Operate {
                 .is_ok(),
             None => false,
         };
-        Ok(Transferred { now, parts, is_done })
+        let state = if is_done {
+            TransferState::Done
+        } else {
+            TransferState::InTransit
+        };
+        Ok(Transferred { now, parts, state })
     }
 
-    /// Makes room in the target for what the source holds, and gives exactly that. Returns whether this call gave it.
-    async fn give_expected(&self, source: &Id, wish: &Transfer, by: &Operator) -> Result<(bool, Vec<Part>), PlayError> {
-        let mut expected: Option<Vec<Part>> = None;
+    /// Makes room in the target for what the source holds, and gives exactly that.
+    async fn give_expected(&self, source: &Id, wish: &Transfer, by: &Operator) -> Result<(Mark, Given), PlayError> {
+        let mut expected: Option<Holds> = None;
         for _ in 0..MAX_CHANGES {
-            match self.give(source, wish, expected.as_ref(), by).await? {
-                Given::Done { now, parts } => return Ok((now, parts)),
-                Given::Holds(parts) => {
-                    self.expect(source, wish, &parts, by).await?;
-                    expected = Some(parts);
+            let given = self.try_give(source, wish, expected.as_ref(), by).await;
+            match self.stop_if_damaged(source, given).await? {
+                (_, Given::Holds(holds)) => {
+                    self.expect(source, wish, &holds, by).await?;
+                    expected = Some(holds);
                 }
-                Given::Reused => return Err(PlayError::TransferIdReused(wish.transfer_id.clone())),
-                Given::Status(Status::Open) => return Err(PlayError::TransferOpen(source.clone())),
-                Given::Status(status) => return Err(PlayError::Stopped(status)),
-                Given::Pending => return Err(PlayError::TransferPending(source.clone())),
-                Given::NoTier => return Err(invalid("tiers", format!("names a tier that '{source}' does not have"))),
+                other => return Ok(other),
             }
         }
         Err(PlayError::Unsettled)
@@ -127,7 +172,7 @@ impl Operate {
         &self,
         source: &Id,
         wish: &Transfer,
-        expected: Option<&Vec<Part>>,
+        expected: Option<&Holds>,
         by: &Operator,
     ) -> Result<Given, PlayError> {
         let given = self.try_give(source, wish, expected, by).await;
@@ -138,7 +183,7 @@ impl Operate {
         &self,
         source: &Id,
         wish: &Transfer,
-        expected: Option<&Vec<Part>>,
+        expected: Option<&Holds>,
         by: &Operator,
     ) -> Result<(Mark, Given), PlayError> {
         let digest = wish.digest();
@@ -148,6 +193,7 @@ impl Operate {
             to: &wish.to,
             tiers: &wish.tiers,
             expected,
+            is_approval: wish.is_approval,
             reason: &wish.reason,
             by,
         };
@@ -163,18 +209,16 @@ impl Operate {
     }
 
     /// Makes room in the target, or says why there is none. A step of [`transfer`](Self::transfer).
-    pub async fn expect(
-        &self,
-        source: &Id,
-        wish: &Transfer,
-        parts: &Vec<Part>,
-        by: &Operator,
-    ) -> Result<(), PlayError> {
+    pub async fn expect(&self, source: &Id, wish: &Transfer, holds: &Holds, by: &Operator) -> Result<(), PlayError> {
         let to = &wish.to;
-        let expected = self.try_expect(source, wish, parts, by).await;
+        let expected = self.try_expect(source, wish, holds, by).await;
         let (_, expected) = self.stop_if_damaged(to, expected).await?;
         match expected {
             Expected::Made => Ok(()),
+            Expected::Weaker => {
+                let limit = holds.limit.map(Minor::get).unwrap_or_default();
+                Err(LeavingError::Weaker(to.clone(), limit).into())
+            }
             Expected::Closed => Err(PlayError::Stopped(Status::Closed)),
             Expected::Currency => Err(invalid("to", format!("'{to}' must have the currency of '{source}'"))),
             Expected::NoTier => Err(invalid("tiers", format!("names a tier that '{to}' does not have"))),
@@ -186,11 +230,11 @@ impl Operate {
         &self,
         source: &Id,
         wish: &Transfer,
-        parts: &Vec<Part>,
+        holds: &Holds,
         by: &Operator,
     ) -> Result<(Mark, Expected), PlayError> {
         let (_, of_source) = self.views.view(source).await?;
-        let digest = digest(&parts.text());
+        let digest = digest(&holds.parts.text());
         let mut tries = Tries::begin(&*self.views, &wish.to).await?;
         loop {
             let (known, view) = (&tries.known, &tries.seen);
@@ -198,8 +242,10 @@ impl Operate {
                 source,
                 transfer_id: &wish.transfer_id,
                 digest: &digest,
-                parts,
+                parts: &holds.parts,
                 currency: of_source.definition.document().currency.as_str(),
+                limit: holds.limit,
+                looks: holds.waits,
                 reason: &wish.reason,
                 by,
             };
@@ -236,6 +282,27 @@ impl Operate {
             let reply = scripts::transfer_receive(store, &known.keys, &fence, tiers, transfer, (&digest, parts)).await;
             if let Some(received) = tries.reply(reply).await? {
                 return Ok(received);
+            }
+        }
+    }
+}
+
+impl Operate {
+    /// Ends room in `to` that nobody uses. The caller has seen that its source gives nothing on account of it any more, if
+    /// the room is old enough, which the script decides.
+    pub async fn release(&self, to: &Id, room: (&Id, &Id, &str)) -> Result<Released, PlayError> {
+        let mut tries = Tries::begin(&*self.views, to).await?;
+        loop {
+            let (known, view) = (&tries.known, &tries.seen);
+            let (store, fence, tiers) = (self.views.registry.store(), known.fence(view), view.definition.tiers());
+            let reply = scripts::transfer_release(store, &known.keys, &fence, tiers, room).await;
+            let reply = self.stop_if_damaged(to, tries.reply(reply).await).await?;
+            if let Some((_, released)) = reply {
+                let (source, transfer_id, _) = room;
+                if released == Released::Now {
+                    info!(jackpot_id = %to, %source, %transfer_id, "room of a transfer released");
+                }
+                return Ok(released);
             }
         }
     }

@@ -5,15 +5,22 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::transfer;
+use jackpot_core::jackpot::adjustment_record::AdjustmentRecord;
+use jackpot_core::jackpot::transfer::{self, GivenRecord};
+use redis::cmd;
 use sqlx::Row;
 use tokio::time::timeout;
 use tracing::warn;
 
+use crate::jackpot::error::PlayError;
 use crate::jackpot::metrics::PlayMetrics;
 use crate::jackpot::operate::Operate;
+use crate::jackpot::scripts::Released;
+use crate::ledger::stuck::StuckError;
+use crate::ledger::stuck::held::read;
 use crate::sql::Sql;
 use crate::stopping::Stopping;
+use crate::store::keys::JackpotKeys;
 use crate::subject::MaybeScript as _;
 use crate::subject::emergency::Obeys as _;
 
@@ -42,6 +49,11 @@ impl Transfers {
                 && says
             {
                 warn!(%error, "transfers in transit could not be read");
+            }
+            if let Err(error) = self.look_at_rooms().await
+                && says
+            {
+                warn!(%error, "rooms of transfers could not be looked at");
             }
             looks += 1;
         }
@@ -115,4 +127,93 @@ impl Transfers {
         self.sql.execute(end).await?;
         Ok(())
     }
+
+    /// One look: rooms that nobody uses end.
+    ///
+    /// A room is used within some seconds of when it was made: a source gives on account of it by then or never
+    /// (`lua/jackpot/rooms.lua`). So what the source has given, seen after that, decides; the script says whether it is after
+    /// that.
+    pub async fn look_at_rooms(&self) -> Result<(), RoomsError> {
+        let (mut after, mut failed) = ((-1_i64, String::new(), String::new()), None);
+        loop {
+            let rows = sqlx::query(
+                "SELECT jackpot_id, name, at_ms FROM transfer_rooms WHERE freed_ms = 0 \
+                 AND (at_ms, jackpot_id, name) > ($1, $2, $3) ORDER BY at_ms, jackpot_id, name LIMIT $4",
+            )
+            .bind(after.0)
+            .bind(after.1.clone())
+            .bind(after.2.clone())
+            .bind(PAGE)
+            .fetch_all(self.sql.reader());
+            let rows = self.sql.reading(rows).await?;
+            let Some(last) = rows.last() else {
+                return failed.map_or(Ok(()), Err);
+            };
+            after = (
+                last.try_get("at_ms")?,
+                last.try_get("jackpot_id")?,
+                last.try_get("name")?,
+            );
+            for row in &rows {
+                let (to, name): (String, String) = (row.try_get("jackpot_id")?, row.try_get("name")?);
+                if let (Ok(to), Some(room)) = (Id::parse(&to), transfer::of_room(&name)) {
+                    // One that fails holds up no other.
+                    let looked = self.room(&to, &name, (&room.0, &room.1, room.2)).await;
+                    failed = looked.err().or(failed);
+                }
+            }
+        }
+    }
+
+    async fn room(&self, to: &Id, name: &str, room: (&Id, &Id, &str)) -> Result<(), RoomsError> {
+        if self.is_on_its_way(to, room).await? {
+            return Ok(());
+        }
+        match self.operate.release(to, room).await {
+            Ok(Released::Now | Released::Early) => Ok(()),
+            // An earlier version took it, and wrote nothing of that.
+            Ok(Released::Before) => {
+                let end = sqlx::query("UPDATE transfer_rooms SET freed_ms = at_ms WHERE jackpot_id = $1 AND name = $2");
+                self.sql.execute(end.bind(to.as_str()).bind(name)).await?;
+                Ok(())
+            }
+            Err(error) => Err(RoomsError::Play(Box::new(error))),
+        }
+    }
+
+    /// Whether the source has given to this jackpot what has not come in. The source's own record counts: the ledger may
+    /// not have it yet. The ledger counts too: Redis may have lost the record.
+    async fn is_on_its_way(&self, to: &Id, (source, transfer_id, _): (&Id, &Id, &str)) -> Result<bool, RoomsError> {
+        let keys = JackpotKeys::new(source);
+        let given = cmd("HGET")
+            .arg(&keys.adjustments)
+            .arg(transfer::out(transfer_id))
+            .to_owned();
+        let given: Option<String> = read(self.operate.views.registry.store(), &given).await?;
+        let given = given.and_then(|text| AdjustmentRecord::parse(&text).ok());
+        let given = given.and_then(|record| GivenRecord::parse(&record.digest).ok());
+        let row = sqlx::query("SELECT to_id, done_ms FROM transfers WHERE jackpot_id = $1 AND transfer_id = $2")
+            .bind(source.as_str())
+            .bind(transfer_id.as_str())
+            .fetch_optional(self.sql.reader());
+        let row = self.sql.reading(row).await?;
+        let of_ledger = row.map(|row| Ok::<_, sqlx::Error>((row.try_get("to_id")?, row.try_get("done_ms")?)));
+        let of_ledger: Option<(String, i64)> = of_ledger.transpose()?;
+        Ok(match (given, of_ledger) {
+            (_, Some((to_id, done_ms))) => to_id == to.as_str() && done_ms == 0,
+            (Some(given), None) => given.to == *to,
+            (None, None) => false,
+        })
+    }
+}
+
+/// Why rooms could not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomsError {
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
+    #[error(transparent)]
+    Redis(#[from] StuckError),
+    #[error(transparent)]
+    Play(Box<PlayError>),
 }

@@ -13,7 +13,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::money::Minor;
 
-use crate::jackpot::ledger::event::{Claim, ClaimResult, Define, Event, Kind};
+use crate::jackpot::ledger::event::{Adjust, Claim, ClaimResult, Define, Event, Kind};
 
 use super::cycles::Cycles;
 use super::draws::Draws;
@@ -21,12 +21,14 @@ use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
+use leaving::Waiting;
 use seen::SeenIds;
 use settlement::Settling;
 use skipped::CarriedPending;
 
 mod call;
 mod enter;
+mod leaving;
 mod reverse;
 mod seen;
 mod settlement;
@@ -52,6 +54,7 @@ pub(super) struct Replay {
     /// The last entry at the last take of all of a tier.
     took: BTreeMap<Id, u64>,
     settling: Settling,
+    waiting_money: Waiting,
     /// Records of transfers (`jackpot_core::jackpot::transfer`).
     transfers: HashSet<String>,
     splits: HashMap<(Minor, Option<Id>), Vec<TierAmount>>,
@@ -80,6 +83,7 @@ impl Replay {
             seen: SeenIds::default(),
             took: BTreeMap::new(),
             settling: Settling::default(),
+            waiting_money: Waiting::default(),
             transfers: HashSet::new(),
             splits: HashMap::new(),
             carried_pending: BTreeMap::new(),
@@ -116,7 +120,9 @@ impl Replay {
                 let attempt = attempt.ok_or_else(|| broken("it does not say which attempt ended its entry"))?;
                 self.draws.finished(event.n, entry_id, *sequence, attempt, report);
             }
-            Kind::Adjust { .. } => self.adjust(event.n, fields, report)?,
+            Kind::Adjust(adjust) => self.adjust(event, adjust, report)?,
+            Kind::Ask(ask) => self.ask(event.n, ask, report),
+            Kind::Withdraw(ends) => self.withdraw(event.n, ends, report),
             Kind::Reverse(reverse) => {
                 self.reverse(event.n, reverse, report)?;
                 for tier in before.meters().keys() {
@@ -124,8 +130,12 @@ impl Replay {
                 }
             }
             Kind::Expect(expect) => self.expect(event.n, expect, report),
-            Kind::Give(give) => self.give(event.n, give, report),
+            Kind::Give(give) => {
+                self.gave(event, give, report);
+                self.give(event.n, give, report);
+            }
             Kind::Receive(receive) => self.receive(event.n, receive, report),
+            Kind::Release(ends) => self.release(event.n, ends, report),
             Kind::Payout(step) => self.step(event, step, report),
             Kind::Approval(approval) => self.approval(event.n, approval, report),
             Kind::Rotate {
@@ -355,19 +365,16 @@ impl Replay {
         Ok(())
     }
 
-    fn adjust(&mut self, n: u64, fields: &EventFields, report: &mut Report) -> Result<(), Broken> {
-        let text = |name| field(fields, name).ok_or_else(|| Broken(format!("it has no field '{name}'")));
-        let unreadable = || broken("its tier, meters or amount can't be read");
-        let tier = Id::parse(text("tier")?).map_err(|_| unreadable())?;
-        let amount = text("amount")?.parse::<u64>().map_err(|_| unreadable())?;
-        let to = text("to")?;
-        if !self.tiers.adjust(&tier, text("from")?, to, i128::from(amount)) {
-            return Err(unreadable());
+    fn adjust(&mut self, event: &Event, adjust: &Adjust, report: &mut Report) -> Result<(), Broken> {
+        self.adjusted(event, adjust, report);
+        let (tier, to) = (&adjust.tier, &*adjust.to);
+        if !self.tiers.adjust(tier, &adjust.from, to, i128::from(adjust.amount)) {
+            return Err(broken("its tier or meters can't be read"));
         }
-        let guarded = self.cycles.guarded_to(&tier).filter(|_| to == "pool");
-        if guarded.is_some_and(|most| self.tiers.pool(&tier) > i128::from(most)) {
+        let guarded = self.cycles.guarded_to(tier).filter(|_| to == "pool");
+        if guarded.is_some_and(|most| self.tiers.pool(tier) > i128::from(most)) {
             let what = format!("it raises the pool of '{tier}' above what its open must-hit cycle allows");
-            report.wrong(Place::Event(n), what);
+            report.wrong(Place::Event(event.n), what);
         }
         Ok(())
     }

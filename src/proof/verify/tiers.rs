@@ -295,6 +295,14 @@ impl Tiers {
         meters[EXPECTED] += room;
     }
 
+    /// Takes the room for a part back.
+    pub(super) fn release(&mut self, part: &Part) {
+        let meters = self.meters.entry(part.to_tier.clone()).or_default();
+        let room = room(part);
+        meters[FUNDED] -= room;
+        meters[EXPECTED] -= room;
+    }
+
     /// Gives everything of a tier out. Returns the part.
     pub(super) fn give(&mut self, tier: &Id, to_tier: &Id) -> Part {
         let meters = self.meters.entry(tier.clone()).or_default();

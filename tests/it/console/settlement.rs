@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::fixture::Operator;
+use super::fixture::{Operator, between};
 use crate::fault::support::PATIENCE;
 use crate::keys::http::support::key;
 use crate::support::eventually;
@@ -232,4 +232,51 @@ async fn a_void_needs_a_second_operator() {
     assert_eq!((&meter["overflow"], &meter["voided"]), (&json!(500), &json!(500)));
     let listed = eve.page("/console/payouts?state=void").await;
     assert!(listed.html.contains(&payouts[1]) && !listed.html.contains(&payouts[0]));
+}
+
+#[tokio::test]
+async fn money_that_leaves_waits_on_its_page_for_another_owner() {
+    const ADJUST: &str = "/console/jackpots/spring/adjust";
+    const HELD: &str = "/console/jackpots/spring/held";
+    let (service, _) = service().await;
+    let (bob, eve) = (
+        key(&service, "bob", &["--role", "approve"]).await,
+        key(&service, "eve", &["--role", "operate"]).await,
+    );
+    let (bob, eve) = (
+        Operator::sign_in_with(&service, bob.secret()).await,
+        Operator::sign_in_with(&service, eve.secret()).await,
+    );
+    let pool = async || service.get("/v1/jackpots/spring").await.body["meters"][0]["pool"].clone();
+    let before = pool().await;
+    let money = [
+        ("tier", "grand"),
+        ("from", "pool"),
+        ("to", "outside"),
+        ("amount", "5.00"),
+    ];
+    for end in ["withdraw", "approve"] {
+        let preview = eve.submit(ADJUST, &money).await;
+        let says = "it waits until a key with the role approve and another owner approves it";
+        assert!(preview.text().contains(says), "{}", preview.text());
+        let held = eve.submit_on(&preview, ADJUST, &[("reason", "the end")]).await;
+        assert_eq!(held.location(), format!("{HELD}?done=done-held"), "{}", held.text());
+        assert_eq!(pool().await, before);
+        let by = if end == "approve" { &bob } else { &eve };
+        let page = by.page(HELD).await;
+        assert!(page.text().contains("eve the end"), "{}", page.text());
+        let id = between(&page.html, "/held/adjustments/", "/");
+        let at = format!("{HELD}/adjustments/{id}/{end}");
+        let preview = by.page(&at).await;
+        for _ in 0..2 {
+            let done = by.submit_on(&preview, &at, &[("reason", "seen")]).await;
+            assert_eq!(
+                done.location(),
+                format!("{HELD}?done=done-held-{end}"),
+                "{}",
+                done.text()
+            );
+        }
+    }
+    assert_eq!(pool().await, json!(before.as_u64().expect("a number") - 500));
 }

@@ -14,6 +14,7 @@ use jackpot_core::jackpot::adjustment_record::AdjustmentRecord;
 use jackpot_core::jackpot::batch_record::{BatchRecord, Total};
 use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::epoch::EpochRecord;
+use jackpot_core::jackpot::leaving::{HeldRecord, Took};
 use jackpot_core::jackpot::record::{CallRecord, Contributed, InRun, Record};
 use jackpot_core::jackpot::reversal::{Moved, ReversalRecord, ReversedTier};
 use jackpot_core::jackpot::settlement::{Hold, Voided};
@@ -94,6 +95,12 @@ fn lua_reads_and_writes_what_rust_declares() {
     let source = "crates/core/src/jackpot/settlement.rs";
     part("hold", source, &[lua::record_without_kinds(&Hold::shape())]);
     part("voided", source, &[lua::record_without_kinds(&Voided::shape())]);
+    let source = "crates/core/src/jackpot/leaving.rs";
+    let leaving = [
+        lua::record_without_kinds(&HeldRecord::shape()),
+        lua::record_without_kinds(&Took::shape()),
+    ];
+    part("leaving", source, &leaving);
     let source = "crates/core/src/jackpot/transfer.rs";
     let transfer = [
         lua::record_without_kinds(&Part::shape()),

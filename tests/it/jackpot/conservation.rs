@@ -6,11 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
-use jackpot::jackpot::scripts::{Adjust, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, settle};
+use jackpot::jackpot::ledger::event::leaves;
+use jackpot::jackpot::ledger::queries::adjustments::AdjustmentState;
+use jackpot::jackpot::scripts::{
+    Adjust, Adjusted, Approves, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, Withdrawn,
+    approve_adjustment, settle, withdraw,
+};
 use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
+use jackpot::operator::Operator;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Cycles};
+use jackpot_core::jackpot::leaving::Leaving;
 use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::jackpot::settlement::{Standing, State as Payout, Step as Taken};
@@ -57,6 +64,17 @@ pub enum Step {
     Receive {
         newest: bool,
     },
+}
+
+/// From this amount on, money that leaves needs two owners.
+const LIMIT: u64 = 300;
+
+/// The second owner.
+fn second() -> Operator {
+    Operator {
+        owner: "second".to_owned(),
+        ..operator()
+    }
 }
 
 fn stake() -> impl Strategy<Value = u64> {
@@ -179,8 +197,10 @@ struct Case<'a> {
     other: &'a JackpotFixture,
     other_model: Model,
     in_transit: Vec<InTransit>,
-    /// Whether the clock of Redis jumps between steps.
+    /// Whether the clock of Redis jumps between steps. Then no limit is set: what counts in 24 hours is not modelled.
     turns_clock: bool,
+    /// What left both jackpots by one owner alone.
+    took: [u64; 2],
     /// The record of each id as last answered, by generation.
     newer: HashMap<u8, Record>,
     older: HashMap<u8, Record>,
@@ -305,7 +325,7 @@ impl Case<'_> {
         } else {
             (self.fixture, self.other)
         };
-        let wish = Transfer {
+        let mut wish = Transfer {
             transfer_id: Id::parse(&TestRedis::id("t")).expect("an id"),
             to: target.id.clone(),
             tiers: chosen
@@ -313,8 +333,9 @@ impl Case<'_> {
                 .map(|(from, to)| (names[*from].clone(), names[*to].clone()))
                 .collect(),
             reason: "a test".to_owned(),
+            is_approval: false,
         };
-        let by = operator();
+        let mut by = operator();
         let looked = source
             .operate
             .give(&source.id, &wish, None, &by)
@@ -327,9 +348,22 @@ impl Case<'_> {
         if has_pending {
             return assert_eq!(looked, Given::Pending);
         }
-        let Given::Holds(parts) = looked else {
+        let Given::Holds(mut holds) = looked else {
             panic!("{looked:?}");
         };
+        let parts = holds.parts.clone();
+        let (took, leaving) = (&mut self.took[usize::from(back)], leaves(&parts));
+        assert_eq!(holds.waits, !self.turns_clock && *took + leaving >= LIMIT);
+        if holds.waits {
+            let held = source.operate.give(&source.id, &wish, Some(&holds), &by).await;
+            assert!(matches!(held, Ok(Given::Held { now: true, .. })), "{held:?}");
+            (wish.is_approval, by) = (true, second());
+            let Ok(Given::Holds(approved)) = source.operate.give(&source.id, &wish, None, &by).await else {
+                panic!("it does not wait");
+            };
+            assert_eq!((&approved.parts, approved.waits), (&parts, false));
+            holds = approved;
+        }
         let (from_model, to_model) = if back {
             (&mut self.other_model, &mut self.model)
         } else {
@@ -340,7 +374,7 @@ impl Case<'_> {
             parts.iter().map(moved_of).collect::<Vec<_>>(),
             moved.iter().map(|part| part.1).collect::<Vec<_>>()
         );
-        let room = source.operate.expect(&source.id, &wish, &parts, &by).await;
+        let room = source.operate.expect(&source.id, &wish, &holds, &by).await;
         if !to_model.expect(&moved) {
             assert!(matches!(room, Err(PlayError::AmountTooLarge)), "{room:?}");
             return;
@@ -351,7 +385,7 @@ impl Case<'_> {
         }
         let given = source
             .operate
-            .give(&source.id, &wish, Some(&parts), &by)
+            .give(&source.id, &wish, Some(&holds), &by)
             .await
             .expect("a reply");
         let done = Given::Done {
@@ -359,6 +393,7 @@ impl Case<'_> {
             parts: parts.clone(),
         };
         assert_eq!(given, done);
+        *took += if wish.is_approval { 0 } else { leaving };
         self.in_transit.push(InTransit {
             back,
             transfer_id: wish.transfer_id,
@@ -550,7 +585,39 @@ impl Case<'_> {
                 },
             )
             .await;
+        let waits = amount < 0 && !self.turns_clock && self.took[0] + amount.unsigned_abs() >= LIMIT;
+        if done
+            .as_ref()
+            .is_ok_and(|made| waits && made.state == AdjustmentState::Held)
+        {
+            return self.decide(&id, tier, amount).await;
+        }
+        if amount < 0 && done.is_ok() {
+            self.took[0] += amount.unsigned_abs();
+        }
         assert_eq!(done.is_ok(), self.model.adjust(tier, amount.into()), "{done:?}");
+        assert!(!waits || done.is_err(), "{done:?}");
+    }
+
+    /// Approves or withdraws what waits, which has changed nothing.
+    async fn decide(&mut self, id: &str, tier: usize, amount: i64) {
+        self.compare_all().await;
+        let (id, by) = (Id::parse(id).expect("an id"), second());
+        let (known, view) = self.fixture.fresh().await;
+        let (store, fence, tiers) = (&self.fixture.store, known.fence(&view), view.definition.tiers());
+        if amount % 2 == 0 {
+            let withdrawn = withdraw(store, &known.keys, &fence, &Leaving::Adjustment(id), ("a test", &by)).await;
+            return assert_eq!(withdrawn.expect("a reply").1, Withdrawn::Done);
+        }
+        let wish = Approves {
+            id: &id,
+            reason: "a test",
+            by: &by,
+        };
+        let approved = approve_adjustment(store, &known.keys, &fence, tiers, &wish).await;
+        let approved = approved.expect("a reply").1;
+        assert!(matches!(approved, Adjusted::Done { now: true, .. }), "{approved:?}");
+        assert!(self.model.adjust(tier, amount.into()));
     }
 
     async fn set(&mut self, wanted: Status) {
@@ -779,11 +846,11 @@ async fn play_both_between(
     steps: &[Step],
     (turns_clock, mut before): (bool, impl AsyncFnMut(&JackpotFixture, usize)),
 ) -> (JackpotFixture, JackpotFixture) {
-    let change = document_of(rules, rate);
+    let change = document_of(rules, rate, turns_clock);
     let fixture = JackpotFixture::on(redis.clone(), &change).await;
     let other = JackpotFixture::on(redis.clone(), &change).await;
     let second = changed(rules);
-    let of_second = document_of(&second, rate);
+    let of_second = document_of(&second, rate, turns_clock);
     let vip_rate = 1_000_000 - rate;
     let mut case = Case {
         fixture: &fixture,
@@ -794,6 +861,7 @@ async fn play_both_between(
         other_model: Model::new(rules.to_vec(), triggers(&other).await),
         in_transit: Vec::new(),
         turns_clock,
+        took: [0, 0],
         newer: HashMap::new(),
         older: HashMap::new(),
         rounds: HashMap::new(),
@@ -812,7 +880,8 @@ async fn play_both_between(
 }
 
 /// The change of the fixture's document that has these rules.
-fn document_of(rules: &[Rules], rate: u128) -> Value {
+/// `turns_clock`: no limit is set, because what counts in 24 hours is not modelled then.
+fn document_of(rules: &[Rules], rate: u128, turns_clock: bool) -> Value {
     let tiers = rules.iter().zip(["grand", "mini"]).map(|(r, name)| {
         let share = u32::try_from(r.share_ppm).expect("a share");
         let must_hit = r
@@ -827,8 +896,12 @@ fn document_of(rules: &[Rules], rate: u128) -> Value {
         rank(3, &json!({"pool": {"tier": "grand", "take": {"share_ppm": 333_333}}})),
         rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
     let vip_rate = 1_000_000 - rate;
-    json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
-        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}})
+    let mut document = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
+        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
+    if !turns_clock {
+        (document["settlement"], document["approval_above"]) = (json!("tracked"), json!(LIMIT));
+    }
+    document
 }
 
 #[test]

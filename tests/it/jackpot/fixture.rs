@@ -187,7 +187,7 @@ impl JackpotFixture {
 
     pub async fn fund(&self, adjustment_id: &str, amount: u64) {
         let wish = funding(adjustment_id, amount);
-        assert!(self.operate.adjust(&self.id, &wish).await.expect("done").0);
+        assert!(self.operate.adjust(&self.id, &wish).await.expect("done").now);
     }
 
     pub async fn snapshot(&self) -> Snapshot {

@@ -32,4 +32,5 @@ pub mod script_tail;
 mod several;
 mod sources;
 pub mod transfer;
+mod two_owners;
 mod winners;

@@ -61,7 +61,7 @@ async fn an_adjustment_is_made_once_and_its_id_means_one_thing() {
             .adjust(&fixture.id, &funding("a", 500))
             .await
             .expect("done")
-            .0
+            .now
     );
     let reused = fixture.operate.adjust(&fixture.id, &funding("a", 501)).await;
     assert!(matches!(reused, Err(PlayError::AdjustmentIdReused(_))));
@@ -106,13 +106,13 @@ async fn a_meter_is_never_below_zero_above_its_cap_or_past_the_largest_amount() 
         to: Some("reserve"),
         ..funding("c", 20)
     };
-    assert!(adjust(moved).await.expect("done").0);
+    assert!(adjust(moved).await.expect("done").now);
     assert_eq!(fixture.money().await, (30, 20, 0));
     let taken = Adjust {
         amount: Minor::try_from(30).expect("in range"),
         ..out
     };
-    assert!(adjust(taken).await.expect("done").0);
+    assert!(adjust(taken).await.expect("done").now);
     assert_eq!(fixture.snapshot().await.meters[0].funded, 20);
     fixture.assert_rebuilds().await;
 }

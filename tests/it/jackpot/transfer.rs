@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::scripts::{
-    Adjust, Expect, Expected, Give, Given, Received, ScriptError, transfer_expect, transfer_give, transfer_receive,
+    Adjust, Expect, Expected, Give, Given, Holds, Received, ScriptError, transfer_expect, transfer_give,
+    transfer_receive,
 };
 use jackpot::jackpot::view::{Meter, Status};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
@@ -29,6 +30,16 @@ fn id(text: &str) -> Id {
 /// The digest of the service.
 fn digest_of(parts: &Vec<Part>) -> String {
     hex::encode(&Sha256::digest(parts.text())[..16])
+}
+
+/// Parts for which the target has made room, where no limit is set.
+fn holding(parts: &Vec<Part>) -> Holds {
+    Holds {
+        parts: parts.clone(),
+        waits: false,
+        limit: None,
+        at_ms: i64::from(i32::MAX) * 1_000_000, // as if it looked only now
+    }
 }
 
 /// All money of a tier, in millionths.
@@ -70,13 +81,15 @@ impl Pair {
     async fn give(&self, transfer: (&str, &str), tiers: &[(&str, &str)], expected: Option<&Vec<Part>>) -> Given {
         let (known, view) = self.source.fresh().await;
         let (transfer_id, digest) = transfer;
+        let holds = expected.map(holding);
         let tiers: Vec<_> = tiers.iter().map(|(tier, to_tier)| (id(tier), id(to_tier))).collect();
         let wish = Give {
             transfer_id: &id(transfer_id),
             digest,
             to: &self.target.id,
             tiers: &tiers,
-            expected,
+            expected: holds.as_ref(),
+            is_approval: false,
             reason: "a test",
             by: &operator(),
         };
@@ -88,7 +101,7 @@ impl Pair {
     /// What the tiers hold.
     pub async fn look(&self, transfer_id: &str, tiers: &[(&str, &str)]) -> Vec<Part> {
         match self.give((transfer_id, "content"), tiers, None).await {
-            Given::Holds(parts) => parts,
+            Given::Holds(holds) => holds.parts,
             other => panic!("{other:?}"),
         }
     }
@@ -101,6 +114,8 @@ impl Pair {
             digest: &digest_of(parts),
             parts,
             currency,
+            limit: None,
+            looks: false,
             reason: "a test",
             by: &operator(),
         };
@@ -319,13 +334,14 @@ async fn the_source_gives_exactly_what_the_target_expects() {
     pair.source.fund("more", 5).await;
     let before = pair.source.dump().await;
     let then = pool_part(25);
-    assert_eq!(
-        pair.give(("t", "content"), &GRAND, Some(&first)).await,
-        Given::Holds(then.clone())
+    let holds = pair.give(("t", "content"), &GRAND, Some(&first)).await;
+    assert!(
+        matches!(&holds, Given::Holds(holds) if holds.parts == then),
+        "{holds:?}"
     );
     assert_eq!(pair.source.dump().await, before);
     assert_eq!(pair.transfer("t", &GRAND).await, then);
-    // The room for the parts that were never given stays.
+    // The room for the parts that were never given ends later.
     let got = meter(&pair.target, "grand").await;
     assert_eq!((got.pool, got.expected, got.funded), (25, 20, 0));
     pair.assert_rebuilds().await;
@@ -458,7 +474,8 @@ async fn the_records_are_named_as_the_ledger_names_them() {
     assert_eq!(names(&pair.source).await, [transfer::out(&transfer_id)]);
     let came_in = transfer::came_in(source, &transfer_id);
     let room = transfer::room(source, &transfer_id, &digest_of(&parts));
-    assert_eq!(names(&pair.target).await, [came_in, room]);
+    let freed = transfer::freed(source, &transfer_id, &digest_of(&parts));
+    assert_eq!(names(&pair.target).await, [freed, came_in, room]);
 }
 
 #[tokio::test]

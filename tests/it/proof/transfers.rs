@@ -27,7 +27,7 @@ async fn stories() -> (Story, Story) {
         }
         pair.target.take(&format!("{transfer_id}-own"), 0).await;
         pair.source.status(Status::Paused).await;
-        // Room that no transfer uses stays.
+        // Room that no transfer uses.
         let looked = pair.look("other", &[("grand", "grand")]).await;
         pair.expect("other", &looked).await;
         pair.transfer(transfer_id, &[("grand", "grand")]).await;

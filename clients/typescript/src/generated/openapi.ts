@@ -634,16 +634,67 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * The adjustments of a jackpot, the oldest first.
+         * @description One that waits for a second owner is `held`, or `withdrawn` if it is not to be made any more.
+         *
+         *     Role of the key: `read`.
+         */
+        get: operations["list_adjustments"];
         put?: never;
         /**
          * Funds, corrects or moves money of a tier, once per `adjustment_id`.
          * @description A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open must-hit cycle by amount.
-         *     Works on a jackpot of any status.
+         *     With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that amount on, what the same
+         *     owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any status.
          *
          *     Role of the key: `operate`.
          */
         post: operations["adjust_jackpot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/adjustments/{adjustment_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes an adjustment that waits for a second owner. A repeat changes nothing.
+         * @description Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["approve_adjustment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/adjustments/{adjustment_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends an adjustment that waits for a second owner, for good. A repeat changes nothing.
+         * @description Ends an adjustment that waits for a second owner, for good. A repeat changes nothing.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["withdraw_adjustment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1072,8 +1123,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
-         * @description The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
+         * The transfers that a jackpot gave or is to give, the oldest first.
+         * @description One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One that was given is
+         *     `in-transit` until the other jackpot has received it.
          *
          *     Role of the key: `read`.
          */
@@ -1084,11 +1136,58 @@ export interface paths {
          * @description The jackpot is paused or closed, and no entry of it is pending. Pool, reserve, overflow and remainder go into those of
          *     the other tier; what is beyond its cap, or beyond `low` of its open must-hit cycle by amount, goes into its overflow.
          *     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the other jackpot has
-         *     received it: any instance ends the transfer.
+         *     received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state` `held`) from that amount
+         *     on, what the same owner took out in the last 24 hours without an approval counted with it, and none goes to a jackpot whose
+         *     payouts are not tracked, or whose `approval_above` is none or higher.
          *
          *     Role of the key: `operate`.
          */
         post: operations["transfer_jackpot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/transfers/{transfer_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a transfer that waits for a second owner. A repeat changes nothing.
+         * @description Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again: it gives what the
+         *     tiers hold now, which is not more than was asked for.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["approve_transfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+         * @description Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+         *
+         *     Role of the key: `operate`.
+         */
+        post: operations["withdraw_transfer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1782,30 +1881,54 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An adjustment and its result. */
+        /** @description An adjustment: money put in, taken out or moved. */
         Adjustment: {
             /** @example launch-seed */
             adjustment_id: string;
             /**
              * Format: int64
-             * @description Minor units.
+             * @description Minor units; below 0 where money leaves.
              * @example 500
              */
             amount: number;
             /**
              * Format: date-time
-             * @description Time of the adjustment, RFC 3339.
+             * @description When it was made or asked for, RFC 3339.
              */
             at: string;
-            from?: components["schemas"]["MeterName"] | null;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            decided_at?: string | null;
+            /** @description Name of the key that approved or withdrew it. */
+            decided_by?: string | null;
+            /** @description Of a move. */
+            from?: string | null;
             /** @example spring */
             jackpot_id: string;
-            meter?: components["schemas"]["MeterName"] | null;
+            /**
+             * @description `pool`, `reserve` or `overflow`, where money came in or left.
+             * @example pool
+             */
+            meter?: string | null;
+            /**
+             * @description Owner of that key.
+             * @example anna
+             */
+            owner?: string | null;
             /** @example launch seed */
             reason: string;
+            state: components["schemas"]["AdjustmentState"];
             /** @example grand */
             tier: string;
-            to?: components["schemas"]["MeterName"] | null;
+            /** @description Of a move. */
+            to?: string | null;
+            /**
+             * @description Name of the key that asked for it.
+             * @example desk-1
+             */
+            who?: string | null;
         };
         /** @description Money put into or taken out of a `meter` (signed `amount`), or moved from one meter to another. */
         AdjustmentBody: {
@@ -1831,6 +1954,11 @@ export interface components {
             tier: string;
             to?: components["schemas"]["MeterName"] | null;
         };
+        /**
+         * @description Where an adjustment is.
+         * @enum {string}
+         */
+        AdjustmentState: "held" | "done" | "withdrawn";
         Alive: {
             /**
              * Alive status value
@@ -1891,7 +2019,7 @@ export interface components {
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "withdraw" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "hold-adjustment" | "approve-adjustment" | "withdraw-adjustment" | "reverse" | "transfer" | "hold-transfer" | "approve-transfer" | "withdraw-transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "withdraw" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -3751,6 +3879,15 @@ export interface components {
             tier?: string | null;
         };
         /** @description A page of a list. */
+        PageBody_Adjustment: {
+            items: components["schemas"]["Adjustment"][];
+            /**
+             * @description Send it as `cursor` for the next page, with the same filters; null at the end. A page may have fewer rows than
+             *     `limit`, or none, and still a cursor: rows that fit the filters were rare among those that it looked at.
+             */
+            next_cursor?: string | null;
+        };
+        /** @description A page of a list. */
         PageBody_AuditRow: {
             items: components["schemas"]["AuditRow"][];
             /**
@@ -4290,7 +4427,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-not-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-not-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "adjustment-not-found" | "adjustment-done" | "adjustment-withdrawn" | "transfer-not-found" | "transfer-done" | "transfer-withdrawn" | "approval-weaker" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -5342,7 +5479,12 @@ export interface components {
              * @example spring
              */
             jackpot_id: string;
+            /** @description Owner of the key that asked, where it waits or waited for a second owner. */
+            owner?: string | null;
+            /** @description Why, where it waits or waited for a second owner. */
+            reason?: string | null;
             state: components["schemas"]["TransferState"];
+            /** @description What each tier gave; of one that is held or withdrawn what it held then. */
             tiers: components["schemas"]["TransferPart"][];
             /**
              * @description The jackpot that it goes to.
@@ -5356,7 +5498,7 @@ export interface components {
          * @description Where the money of a transfer is.
          * @enum {string}
          */
-        TransferState: "in-transit" | "done";
+        TransferState: "held" | "in-transit" | "done" | "withdrawn";
         /** @description What was due: an amount, or a time. */
         Trigger: number | string;
         /** @description A payout that was taken back, signed. The receipt of the payout stays as it is. */
@@ -9690,6 +9832,165 @@ export interface operations {
             };
         };
     };
+    list_adjustments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+                 * @example 100
+                 */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["AdjustmentState"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, or all of them as CSV or NDJSON */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageBody_Adjustment"];
+                    /** @example {"jackpot_id":"spring","adjustment_id":"out-1","tier":"grand","meter":"pool","amount":-60000,"reason":"end of the promotion","state":"held","at":"2026-11-21T06:00:00.123Z","who":"desk-1","owner":"anna"} */
+                    "application/x-ndjson": string;
+                    /**
+                     * @example jackpot_id,adjustment_id,tier,meter,from,to,amount,reason,state,at,who,owner,decided_by,decided_at
+                     *     spring,out-1,grand,pool,,,-60000,end of the promotion,held,2026-11-21T06:00:00.123Z,desk-1,anna,,
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable`, `too-many-exports` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     adjust_jackpot: {
         parameters: {
             query?: never;
@@ -9709,7 +10010,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done before, with `Idempotency-Replayed: true` */
+            /** @description Done or withdrawn before, with `Idempotency-Replayed: true` */
             200: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
@@ -9723,6 +10024,17 @@ export interface operations {
             /** @description Done */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Adjustment"];
+                };
+            };
+            /** @description It waits for a second owner */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
@@ -9812,6 +10124,340 @@ export interface operations {
                 };
             };
             /** @description `invalid-request`, `adjustment-id-reused`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_adjustment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                adjustment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Adjustment"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `adjustment-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `adjustment-done`, `adjustment-withdrawn`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: the meter holds less by now; `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_adjustment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                adjustment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Withdrawn */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Adjustment"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `adjustment-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `adjustment-done`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12771,6 +13417,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["TransferState"];
             };
             header?: never;
             path: {
@@ -12958,6 +13606,17 @@ export interface operations {
                     "application/json": components["schemas"]["TransferRow"];
                 };
             };
+            /** @description It waits for a second owner */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferRow"];
+                };
+            };
             /** @description `malformed-request`, `invalid-json` */
             400: {
                 headers: {
@@ -13039,7 +13698,341 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `transfer-id-reused`, `amount-too-large` */
+            /** @description `invalid-request`, `transfer-id-reused`, `approval-weaker`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve_transfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                transfer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Given: `in-transit` or `done` */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferRow"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `same-owner`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `transfer-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `transfer-done`, `transfer-withdrawn`, `jackpot-open`, `jackpot-closed`, `jackpot-suspended`, `entry-pending` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`, `approval-weaker`, `amount-too-large` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large` */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `store-unavailable` */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_transfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the jackpot, coupon or room.
+                 * @example spring
+                 */
+                id: string;
+                transfer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description Withdrawn */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferRow"];
+                };
+            };
+            /** @description `malformed-request`, `invalid-json` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized` */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`, `wrong-subject` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `jackpot-not-found`, `transfer-not-found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `transfer-done`, `jackpot-suspended` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

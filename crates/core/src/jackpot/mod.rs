@@ -14,6 +14,7 @@
 //! | [`adjustment_record`] | Redis' record of an adjustment |
 //! | [`reversal`] | Redis' record of a reversal, and of what a tier has outside the packed meters |
 //! | [`settlement`] | states of payouts and the steps between them; the limit above which a payout waits |
+//! | [`leaving`] | money that operators take out: what waits for a second owner, and what each took in a day |
 //! | [`derived`] | ids that the service derives |
 //! | [`steps`] | the next step of an entry |
 
@@ -28,6 +29,7 @@ pub mod document;
 pub mod draw;
 pub mod epoch;
 pub mod expected_return;
+pub mod leaving;
 pub mod must_hit;
 pub mod odds;
 pub mod origin;

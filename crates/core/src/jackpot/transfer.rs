@@ -57,6 +57,20 @@ pub fn room(source: &Id, transfer_id: &Id, digest: &str) -> String {
     format!("!room!{source}!{transfer_id}!{digest}")
 }
 
+/// The name of the record that this room has ended.
+#[must_use]
+pub fn freed(source: &Id, transfer_id: &Id, digest: &str) -> String {
+    format!("!free!{source}!{transfer_id}!{digest}")
+}
+
+/// The jackpot that gives, the transfer and the digest of the name that [`room`] gave.
+#[must_use]
+pub fn of_room(name: &str) -> Option<(Id, Id, &str)> {
+    let (source, rest) = name.strip_prefix("!room!")?.split_once('!')?;
+    let (transfer_id, digest) = rest.split_once('!')?;
+    Some((Id::parse(source).ok()?, Id::parse(transfer_id).ok()?, digest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! The routes of the jackpots' ledger: payouts, entries, postings, daily reports, the head of the chain.
 
+mod adjustments;
 mod daily;
 mod entries;
 mod head;
@@ -23,6 +24,7 @@ use crate::jackpot::ledger::queries::payouts::ListedPayout;
         entries::list,
         postings::list,
         transfers::list,
+        adjustments::list,
         head::get,
         daily::get
     ),
@@ -41,6 +43,10 @@ pub fn routes(config: &mut ServiceConfig) {
         )
         .route("/v1/reports/daily", crate::http::get().to(daily::get))
         .route("/v1/entries", crate::http::get().to(entries::list))
+        .route(
+            "/v1/jackpots/{id}/adjustments",
+            crate::http::get().to(adjustments::list),
+        )
         .route("/v1/jackpots/{id}/transfers", crate::http::get().to(transfers::list))
         .route("/v1/jackpots/{id}/ledger", crate::http::get().to(postings::list))
         .route("/v1/jackpots/{id}/ledger/head", crate::http::get().to(head::get));

@@ -6,7 +6,8 @@ use jackpot_core::ids::Id;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::http::auth;
+use super::adjustments::held_alone;
+use crate::http::auth::{self, Role};
 use crate::http::problem::Problem;
 use crate::http::query::{PathOf, QueryOf};
 use crate::jackpot::ledger::queries::transfers::{TransferFilters, TransferRow, TransferState};
@@ -25,23 +26,34 @@ pub(crate) struct TransferQuery {
     limit: Option<Limit>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Only those in this state.
+    state: Option<TransferState>,
 }
 
-/// The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot has received it.
+/// The transfers that a jackpot gave or is to give, the oldest first.
+///
+/// One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One that was given is
+/// `in-transit` until the other jackpot has received it.
 #[utoipa::path(get, path = "/v1/jackpots/{id}/transfers", operation_id = "list_transfers", tag = "ledger", security(("bearer" = [])),
     params(("id" = String, Path), TransferQuery),
     responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
             content((PageBody<TransferRow> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
         (status = 503, description = "`store-unavailable`, `too-many-exports`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub async fn list(
-    auth::Read(caller): auth::Read,
+    auth::ReadOrApprove(caller): auth::ReadOrApprove,
     PathOf(id): PathOf<Id>,
     QueryOf(query): QueryOf<TransferQuery>,
     request: HttpRequest,
     api: Data<Api>,
 ) -> Result<HttpResponse, Problem> {
+    if caller.role() == Role::Approve && query.state != Some(TransferState::Held) {
+        return Err(held_alone());
+    }
     api.queries.expect_jackpot(&id).await?;
-    let filters = TransferFilters { jackpot_id: id };
+    let filters = TransferFilters {
+        jackpot_id: id,
+        state: query.state,
+    };
     let (limit, cursor) = (query.limit, query.cursor);
     let (listing, queries) = (filters.listing(), api.queries.clone());
     let read = move |after, limit| {
@@ -55,15 +67,11 @@ impl Record for TransferRow {
     const HEADER: &'static [&'static str] = &["transfer_id", "jackpot_id", "to", "state", "tiers"];
 
     fn cells(&self) -> Vec<String> {
-        let state = match self.state {
-            TransferState::InTransit => "in-transit",
-            TransferState::Done => "done",
-        };
         vec![
             self.transfer_id.clone(),
             self.jackpot_id.clone(),
             self.to.clone(),
-            state.to_owned(),
+            self.state.as_str().to_owned(),
             serde_json::to_string(&self.tiers).expect("plain data is JSON"),
         ]
     }

@@ -6,10 +6,9 @@ use jackpot_core::ids::{Id, PersonId};
 use jackpot_core::jackpot::derived::payout_id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::jackpot::settlement::{State, Step};
-use jackpot_core::jackpot::transfer::{self, GivenRecord};
+use jackpot_core::jackpot::transfer::GivenRecord;
 use jackpot_core::money::Minor;
 use jackpot_core::receipt::{UnsignedReceipt, UnsignedVoid};
-use jackpot_core::wire::Field;
 
 use super::Jackpots;
 use super::index::{carried_entry_rows, entry_rows};
@@ -53,6 +52,7 @@ impl Batch {
             runs.follow(&event);
         }
         let n = event.n;
+        self.rows.moves.follow(&event, &raw.fields);
         self.details(start, before, event)?;
         self.paid_in(n);
         Ok(())
@@ -73,6 +73,9 @@ impl Batch {
         let (n, at_ms) = (event.n, event.at_ms);
         let pending = before.pending;
         self.rows.first_payout = parts::first_payout(&event.kind);
+        let records = event.kind.records().into_iter();
+        let records = records.map(|(name, content)| (name, n, at_ms, content));
+        self.rows.adjustments.extend(records);
         match event.kind {
             Kind::Define(define) => {
                 if let Some(created) = define.created.0 {
@@ -107,30 +110,8 @@ impl Batch {
                     self.settle(start, pending, sequence, 0);
                 }
             }
-            Kind::Adjust { adjustment_id, digest } => {
-                self.rows
-                    .adjustments
-                    .push((adjustment_id.to_string(), n, at_ms, digest));
-            }
-            Kind::Expect(expect) => {
-                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
-                self.rows.adjustments.push((name, n, at_ms, expect.parts.text()));
-            }
-            Kind::Give(give) => {
-                let record = GivenRecord {
-                    digest: give.digest.clone(),
-                    to: give.to.clone(),
-                    parts: give.parts.clone(),
-                };
-                let name = transfer::out(&give.transfer_id);
-                self.rows.adjustments.push((name, n, at_ms, record.to_string()));
-                self.rows.given.push((n, 0, at_ms, give));
-            }
-            Kind::Receive(receive) => {
-                let name = transfer::came_in(&receive.from, &receive.transfer_id);
-                self.rows.adjustments.push((name, n, at_ms, receive.parts.text()));
-                self.rows.received.push((at_ms, receive.from, receive.transfer_id));
-            }
+            Kind::Give(give) => self.rows.given.push((n, 0, at_ms, give)),
+            Kind::Receive(receive) => self.rows.received.push((at_ms, receive.from, receive.transfer_id)),
             Kind::Payout(step) => self.stepped(start, (n, at_ms), step, false)?,
             Kind::Rotate {
                 epoch, opening, pruned, ..
@@ -153,7 +134,16 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Approval(_) | Kind::Retention { .. } => {}
+            Kind::Adjust(_)
+            | Kind::Ask(_)
+            | Kind::Withdraw(_)
+            | Kind::Expect(_)
+            | Kind::Release(_)
+            | Kind::Status(_)
+            | Kind::Emergency(_)
+            | Kind::Reverse(_)
+            | Kind::Approval(_)
+            | Kind::Retention { .. } => {}
         }
         Ok(())
     }
@@ -435,6 +425,8 @@ pub(in crate::jackpot::ledger) fn carried_give(name: &str, content: &str) -> Opt
         digest,
         to,
         parts,
+        owner: None,
+        asked: None,
     })
 }
 

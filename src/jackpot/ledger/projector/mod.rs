@@ -5,6 +5,7 @@ pub mod cycles;
 pub mod daily;
 pub mod index;
 mod many;
+mod moves;
 pub mod rows;
 mod seeds;
 mod settlement;

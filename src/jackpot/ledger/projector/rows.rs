@@ -5,7 +5,7 @@ use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::settlement::State;
 use jackpot_core::receipt::{Receipt, VoidReceipt};
 
-use super::cycles;
+use super::{cycles, moves};
 use crate::jackpot::ledger::daily;
 use crate::jackpot::ledger::event::{Entered, Give, PayoutStep};
 use crate::jackpot::ledger::sources::Moved;
@@ -146,6 +146,8 @@ pub struct Rows {
     pub given: Vec<(u64, u64, i64, Give)>,
     /// Transfers that it received: time, the jackpot that gave, id.
     pub received: Vec<(i64, Id, Id)>,
+    /// Adjustments, and what waits for a second owner.
+    pub moves: moves::Rows,
     /// Whether the history of the meter has all events before the batch. Otherwise it gets no rows now.
     pub in_step: bool,
     /// What its events moved for sources: number and time of the event, the source, what moved.

@@ -47,5 +47,27 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
                 .await?;
         }
     }
+    rooms(tx, batches).await
+}
+
+/// Rooms follow from the records beside those of adjustments, also where a skipped event left them.
+async fn rooms(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let made = all(batches, |rows| &rows.adjustments).filter(|(_, (name, ..))| name.starts_with("!room!"));
+    let rows =
+        made.map(|(jackpot, (name, _, at_ms, _))| [jackpot, Value::Text(name), Value::Int(*at_ms), Value::Int(0)]);
+    insert(tx, "transfer_rooms", &["jackpot_id", "name", "at_ms", "freed_ms"], rows).await?;
+    for batch in batches {
+        for (name, _, at_ms, _) in &batch.rows.adjustments {
+            let Some(room) = name.strip_prefix("!free!") else {
+                continue;
+            };
+            sqlx::query("UPDATE transfer_rooms SET freed_ms = $1 WHERE jackpot_id = $2 AND name = $3")
+                .bind(*at_ms)
+                .bind(batch.id.as_str())
+                .bind(format!("!room!{room}"))
+                .execute(&mut **tx)
+                .await?;
+        }
+    }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::Jackpots;
 use super::rows::Rows;
-use super::{cycles, daily, sources, steps, transfers};
+use super::{cycles, daily, moves, sources, steps, transfers};
 use crate::ledger::projector::batch::Batch;
 use crate::ledger::projector::write::{insert, int};
 use crate::sql::{Tx, Value};
@@ -16,6 +16,7 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     sources::write(tx, batches).await?;
     cycles::write(tx, batches).await?;
     transfers::write(tx, batches).await?;
+    moves::write(tx, batches).await?;
     let ended = batches.iter().map(|batch| (&batch.id, &batch.rows.steps));
     steps::write(tx, ended).await?;
     let runs = batches

@@ -1,5 +1,6 @@
 //! Lists of what jackpots did, out of the ledger.
 
+pub mod adjustments;
 pub mod daily;
 mod days;
 pub mod entries;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::transfer;
+use jackpot_core::jackpot::leaving::Took;
 use jackpot_core::wire::Field as _;
 
 use super::cycles::{self, Later};
@@ -48,6 +48,8 @@ pub(super) struct Evidence {
     pub(super) cycles: Later,
     /// Whether a later event brings a limit into force that waited.
     pub(super) limited: bool,
+    /// What owners took out alone in later events.
+    pub(super) took: Vec<Took>,
     /// Later events that can't be read either.
     pub(super) unreadable: u64,
     /// The first definition that a later event put in force.
@@ -83,6 +85,8 @@ impl Evidence {
         let applied = event.applied;
         self.history.get_or_insert(event.history);
         self.count(&event.kind);
+        let records = event.kind.records().into_iter();
+        self.adjusted.extend(records.map(|(name, _)| name));
         if self.checkpoint.is_none() {
             self.cycles.changed(&event.cycles);
             if matches!(event.kind, Kind::Reverse(_)) {
@@ -128,7 +132,9 @@ impl Evidence {
                 self.settled.entry(sequence).or_insert(entry_id);
                 self.ended.insert(sequence);
             }
-            Kind::Adjust { adjustment_id, .. } => _ = self.adjusted.insert(adjustment_id.to_string()),
+            Kind::Adjust(adjust) => {
+                self.took.extend(adjust.took(event.at_ms));
+            }
             Kind::Rotate {
                 epoch, dropped, pruned, ..
             } => {
@@ -138,17 +144,20 @@ impl Evidence {
             }
             Kind::Checkpoint(checkpoint) => self.checked(checkpoint),
             Kind::Retention { before, .. } => _ = self.retention_s.get_or_insert(before),
-            Kind::Expect(expect) => {
-                let name = transfer::room(&expect.from, &expect.transfer_id, &expect.digest);
-                self.adjusted.insert(name);
-            }
-            Kind::Give(give) => _ = self.adjusted.insert(transfer::out(&give.transfer_id)),
-            Kind::Receive(receive) => {
-                self.adjusted
-                    .insert(transfer::came_in(&receive.from, &receive.transfer_id));
+            Kind::Give(give) => {
+                self.took.extend(give.took(event.at_ms));
             }
             Kind::Approval(_) => self.limited = true,
-            Kind::Emergency(_) | Kind::Reverse(_) | Kind::Payout(_) | Kind::Restore { .. } | Kind::Skipped(_) => {}
+            Kind::Ask(_)
+            | Kind::Withdraw(_)
+            | Kind::Expect(_)
+            | Kind::Receive(_)
+            | Kind::Release(_)
+            | Kind::Emergency(_)
+            | Kind::Reverse(_)
+            | Kind::Payout(_)
+            | Kind::Restore { .. }
+            | Kind::Skipped(_) => {}
         }
         if let Some(version) = applied.filter(|_| self.applied.is_none()) {
             if !self.defined.contains(&version) {
@@ -166,9 +175,9 @@ impl Evidence {
 
     fn count(&mut self, kind: &Kind) {
         let counted = &mut self.counted;
+        counted.adjustments += i64::try_from(kind.records().len()).unwrap_or_default();
         match kind {
             Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
-            Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => counted.adjustments += 1,
             Kind::Reverse(_) => counted.records = counted.records.map(|before| before + 1),
             Kind::Rotate { dropped, pruned, .. } => {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();

@@ -65,6 +65,7 @@ impl Replay {
         (self.version, self.waiting) = (books.version, books.waiting);
         (self.sequence, self.claim_order) = (books.sequence, books.claim_order);
         self.currency.clone_from(&books.currency);
+        self.carry_waiting(&carried.adjustments);
         // Records of transfers are beside those of adjustments.
         let kept = carried.adjustments.iter().map(|(name, ..)| name);
         self.transfers

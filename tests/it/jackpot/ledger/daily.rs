@@ -541,25 +541,26 @@ async fn a_transfer_goes_out_on_one_day_and_comes_in_on_the_next(db: LedgerDb) {
         to: other.id.clone(),
         tiers: vec![(grand.clone(), grand)],
         reason: "a test".to_owned(),
+        is_approval: false,
     };
     let (operate, by) = (&fixture.operate, operator());
     let looked = operate.give(&fixture.id, &wish, None, &by).await.expect("a reply");
-    let Given::Holds(parts) = looked else {
+    let Given::Holds(holds) = looked else {
         panic!("{looked:?}")
     };
     other
         .operate
-        .expect(&fixture.id, &wish, &parts, &by)
+        .expect(&fixture.id, &wish, &holds, &by)
         .await
         .expect("room");
     operate
-        .give(&fixture.id, &wish, Some(&parts), &by)
+        .give(&fixture.id, &wish, Some(&holds), &by)
         .await
         .expect("given");
     until_whole(&fixture, &fixture, &mut projector).await;
     clock.set_s(shift_to("2027-03-27T00:10:00Z"));
     let transfer = (&fixture.id, &wish.transfer_id);
-    let received = other.operate.receive(&other.id, transfer, &parts.text()).await;
+    let received = other.operate.receive(&other.id, transfer, &holds.parts.text()).await;
     assert!(received.expect("received"));
     until_whole(&fixture, &other, &mut projector).await;
     let days = Days::default();

@@ -32,7 +32,10 @@ use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, pl
 use crate::jackpot::transfer::held;
 use crate::proof::names;
 use crate::proof::story::Story;
+use crate::support::fixture::Fixture;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::redis::TestRedis;
+use crate::support::shifted_clock::ShiftedClock;
 use crate::support::wait::eventually;
 
 on_both_databases!(
@@ -44,6 +47,7 @@ on_both_databases!(
     transfers_that_stay_in_transit_hold_up_no_other,
     cycles_end_where_money_leaves_and_no_transfer_raises_a_pool_above_low,
     the_worker_ends_a_row_that_was_written_after_the_money_came_in,
+    room_that_nobody_uses_ends,
 );
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -107,6 +111,7 @@ impl Moving {
             to: self.target.id.clone(),
             tiers: vec![(grand.clone(), grand)],
             reason: "a test".to_owned(),
+            is_approval: false,
         }
     }
 
@@ -140,11 +145,11 @@ impl Moving {
     async fn give(&self, transfer_id: &str) {
         let (operate, source, by) = (self.operate(), &self.source.id, operator());
         let wish = self.wish(transfer_id);
-        let Given::Holds(parts) = operate.give(source, &wish, None, &by).await.expect("looked") else {
+        let Given::Holds(holds) = operate.give(source, &wish, None, &by).await.expect("looked") else {
             panic!("it was given before");
         };
-        operate.expect(source, &wish, &parts, &by).await.expect("room");
-        let given = operate.give(source, &wish, Some(&parts), &by).await.expect("given");
+        operate.expect(source, &wish, &holds, &by).await.expect("room");
+        let given = operate.give(source, &wish, Some(&holds), &by).await.expect("given");
         assert!(matches!(given, Given::Done { now: true, .. }), "{given:?}");
     }
 
@@ -152,6 +157,7 @@ impl Moving {
     async fn listed(&self) -> Vec<(String, TransferState)> {
         let filters = TransferFilters {
             jackpot_id: self.source.id.clone(),
+            state: None,
         };
         let queries = Queries::new(self.ledger.ledger.sql.clone(), 7);
         let page = queries.transfers(&filters, None, 10).await.expect("a page");
@@ -275,7 +281,7 @@ async fn a_transfer_reaches_its_tables_and_its_postings_balance(db: LedgerDb) {
     assert_eq!(moving.money().await, (0, had + gives, 0));
     assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::Done)]);
     let again = moving.call(&operate, "t").await.expect("a repeat");
-    assert!(!again.now && again.is_done, "{again:?}");
+    assert!(!again.now && again.state == TransferState::Done, "{again:?}");
     assert_eq!(again.parts, first.parts);
     let other = Transfer {
         reason: "another".to_owned(),
@@ -306,12 +312,12 @@ async fn a_transfer_whose_caller_died_after_any_step_is_ended(db: LedgerDb) {
     // It died after it looked, and after it made room: the money is where it was, and no worker touches it.
     let wish = moving.wish("t");
     let looked = moving.operate().give(&moving.source.id, &wish, None, &by).await;
-    let Ok(Given::Holds(parts)) = looked else {
+    let Ok(Given::Holds(holds)) = looked else {
         panic!("{looked:?}");
     };
     moving.work(1).await;
     assert_eq!(moving.money().await, (gives, had, 0));
-    let room = moving.operate().expect(&moving.source.id, &wish, &parts, &by).await;
+    let room = moving.operate().expect(&moving.source.id, &wish, &holds, &by).await;
     room.expect("room");
     moving.work(1).await;
     assert_eq!(moving.money().await, (gives, had, 0));
@@ -319,8 +325,8 @@ async fn a_transfer_whose_caller_died_after_any_step_is_ended(db: LedgerDb) {
     moving.assert_complete().await;
     // After it gave: nobody receives before the ledger has it.
     let called = moving.call(moving.operate(), "t").await.expect("given");
-    assert!(called.now && !called.is_done, "{called:?}");
-    assert_eq!(called.parts, parts);
+    assert!(called.now && called.state == TransferState::InTransit, "{called:?}");
+    assert_eq!(called.parts, holds.parts);
     assert_eq!(moving.money().await, (0, had, gives));
     moving.ledger.project().await;
     assert_eq!(moving.listed().await, [("t".to_owned(), TransferState::InTransit)]);
@@ -330,7 +336,7 @@ async fn a_transfer_whose_caller_died_after_any_step_is_ended(db: LedgerDb) {
     moving.run_worker().await;
     assert_eq!(moving.money().await, (0, had + gives, 0));
     let again = moving.call(moving.operate(), "t").await.expect("a repeat");
-    assert!(!again.now && again.is_done, "{again:?}");
+    assert!(!again.now && again.state == TransferState::Done, "{again:?}");
     // After the target received, before the ledger has that.
     moving.source.status(Status::Open).await;
     moving.source.take("more", 0).await;
@@ -388,7 +394,7 @@ async fn a_lost_redis_is_rebuilt_while_money_is_in_transit(db: LedgerDb) {
     moving.learn().await;
     moving.work(2).await;
     let again = moving.call(moving.operate(), "t").await.expect("a repeat");
-    assert!(!again.now && again.is_done, "{again:?}");
+    assert!(!again.now && again.state == TransferState::Done, "{again:?}");
     assert_eq!(moving.money().await, (0, had + gives, 0));
     moving.assert_postings().await;
     moving.assert_complete().await;
@@ -546,4 +552,87 @@ async fn the_worker_ends_a_row_that_was_written_after_the_money_came_in(db: Ledg
     let all = moving.money().await;
     moving.work(2).await;
     assert_eq!(moving.money().await, all, "nothing is received again");
+}
+
+/// Room that was made for a call that then raced, died or was refused ends, and what was given still comes in.
+async fn room_that_nobody_uses_ends(db: LedgerDb) {
+    let clock = Arc::new(ShiftedClock::new());
+    let redis = Arc::new(TestRedis::by(&clock).await);
+    let ledger = JackpotLedger::of(db, Fixture::on(Arc::clone(&redis), &json!({})).await).await;
+    ledger.ledger.claim(&ledger.store).await.expect("a Redis of its own");
+    let mut moving = Moving {
+        source: JackpotFixture::on(Arc::clone(&redis), &json!({})).await,
+        target: JackpotFixture::on(redis, &json!({})).await,
+        ledger,
+    };
+    moving.learn().await;
+    moving.source.fund("f", 70).await;
+    moving.source.status(Status::Paused).await;
+    let (by, source) = (operator(), moving.source.id.clone());
+    let prepare = async |transfer_id: &str| {
+        let (wish, operate) = (moving.wish(transfer_id), moving.operate());
+        let Ok(Given::Holds(holds)) = operate.give(&source, &wish, None, &by).await else {
+            panic!("it was given before");
+        };
+        operate.expect(&source, &wish, &holds, &by).await.expect("room");
+        (wish, holds)
+    };
+    prepare("died").await;
+    let (wish, holds) = prepare("refused").await;
+    moving.source.status(Status::Open).await;
+    let refused = moving.operate().give(&source, &wish, Some(&holds), &by).await;
+    assert!(matches!(refused, Ok(Given::Status(Status::Open))), "{refused:?}");
+    moving.source.status(Status::Paused).await;
+    let (slow, looked) = prepare("slow").await;
+    // Its parts change before it gives, and two calls with its id race with others for the same money.
+    prepare("changed").await;
+    moving.source.fund("g", 5).await;
+    let ended = Cell::new(false);
+    let calling = async {
+        let calls = ["changed", "b", "changed", "c"].map(|transfer_id| moving.call(moving.operate(), transfer_id));
+        let all = join_all(calls).await;
+        ended.set(true);
+        all
+    };
+    let mut projector = moving.ledger.projector();
+    let reading = async {
+        while !ended.get() {
+            projector.catch_up().await;
+            tokio::task::yield_now().await;
+        }
+    };
+    let (called, ()) = tokio::join!(calling, reading);
+    projector.finish().await;
+    let gave = called
+        .iter()
+        .flatten()
+        .filter(|called| called.now)
+        .flat_map(|called| &called.parts);
+    assert_eq!(gave.map(|part| part.pool).sum::<u64>(), 75, "{called:?}");
+    moving.source.fund("h", 30).await;
+    moving.give("last").await;
+    moving.ledger.project().await;
+
+    let expected = async || Moving::meter(&moving.target).await.expected;
+    let before = expected().await;
+    assert!(before >= 4 * 70 + 30, "{before}");
+    moving.worker().look_at_rooms().await.expect("looked");
+    assert_eq!(expected().await, before, "somebody may still use it");
+    clock.set_s(11);
+    moving.worker().look_at_rooms().await.expect("looked");
+    assert_eq!(expected().await, 30, "what was given has its room");
+    let late = moving.operate().give(&source, &slow, Some(&looked), &by).await;
+    assert!(matches!(late, Ok(Given::Holds(_))), "{late:?}");
+    moving.work(1).await;
+    moving.worker().look_at_rooms().await.expect("looked");
+    moving.ledger.project().await;
+    assert_eq!(expected().await, 0);
+    let rooms = moving.ledger.table("transfer_rooms", "freed_ms").await;
+    assert!(rooms.len() >= 5 && rooms.iter().all(|row| row[0] != "0"), "{rooms:?}");
+    assert_eq!(Moving::meter(&moving.target).await.pool, 105);
+    moving.assert_complete().await;
+    for story in moving.exports().await {
+        let report = story.verify();
+        assert!(report.is_right(), "{report}");
+    }
 }

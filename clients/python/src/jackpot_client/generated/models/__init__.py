@@ -2,6 +2,7 @@
 
 from .adjustment import Adjustment
 from .adjustment_body import AdjustmentBody
+from .adjustment_state import AdjustmentState
 from .alive import Alive
 from .alive_alive_status_value import AliveAliveStatusValue
 from .already_issued_issue_body import AlreadyIssuedIssueBody
@@ -95,6 +96,7 @@ from .not_ready import NotReady
 from .odds_table import OddsTable
 from .outcome import Outcome
 from .outcome_outcome_prize_value import OutcomeOutcomePrizeValue
+from .page_body_adjustment import PageBodyAdjustment
 from .page_body_audit_row import PageBodyAuditRow
 from .page_body_entry_row import PageBodyEntryRow
 from .page_body_issue_row import PageBodyIssueRow
@@ -195,6 +197,7 @@ from .winners import Winners
 __all__ = (
     "Adjustment",
     "AdjustmentBody",
+    "AdjustmentState",
     "Alive",
     "AliveAliveStatusValue",
     "AlreadyIssuedIssueBody",
@@ -288,6 +291,7 @@ __all__ = (
     "OddsTable",
     "Outcome",
     "OutcomeOutcomePrizeValue",
+    "PageBodyAdjustment",
     "PageBodyAuditRow",
     "PageBodyEntryRow",
     "PageBodyIssueRow",

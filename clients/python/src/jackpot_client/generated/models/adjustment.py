@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-from ..models.meter_name import MeterName, check_meter_name
+from ..models.adjustment_state import AdjustmentState, check_adjustment_state
 from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="Adjustment")
@@ -15,18 +15,23 @@ T = TypeVar("T", bound="Adjustment")
 
 @_attrs_define
 class Adjustment:
-    """An adjustment and its result.
+    """An adjustment: money put in, taken out or moved.
 
     Attributes:
         adjustment_id (str):  Example: launch-seed.
-        amount (int): Minor units. Example: 500.
-        at (datetime.datetime): Time of the adjustment, RFC 3339.
+        amount (int): Minor units; below 0 where money leaves. Example: 500.
+        at (datetime.datetime): When it was made or asked for, RFC 3339.
         jackpot_id (str):  Example: spring.
         reason (str):  Example: launch seed.
+        state (AdjustmentState): Where an adjustment is.
         tier (str):  Example: grand.
-        from_ (MeterName | None | Unset):
-        meter (MeterName | None | Unset):
-        to (MeterName | None | Unset):
+        decided_at (datetime.datetime | None | Unset): When that was.
+        decided_by (None | str | Unset): Name of the key that approved or withdrew it.
+        from_ (None | str | Unset): Of a move.
+        meter (None | str | Unset): `pool`, `reserve` or `overflow`, where money came in or left. Example: pool.
+        owner (None | str | Unset): Owner of that key. Example: anna.
+        to (None | str | Unset): Of a move.
+        who (None | str | Unset): Name of the key that asked for it. Example: desk-1.
     """
 
     adjustment_id: str
@@ -34,10 +39,15 @@ class Adjustment:
     at: datetime.datetime
     jackpot_id: str
     reason: str
+    state: AdjustmentState
     tier: str
-    from_: MeterName | None | Unset = UNSET
-    meter: MeterName | None | Unset = UNSET
-    to: MeterName | None | Unset = UNSET
+    decided_at: datetime.datetime | None | Unset = UNSET
+    decided_by: None | str | Unset = UNSET
+    from_: None | str | Unset = UNSET
+    meter: None | str | Unset = UNSET
+    owner: None | str | Unset = UNSET
+    to: None | str | Unset = UNSET
+    who: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,31 +61,53 @@ class Adjustment:
 
         reason = self.reason
 
+        state: str = self.state
+
         tier = self.tier
+
+        decided_at: None | str | Unset
+        if isinstance(self.decided_at, Unset):
+            decided_at = UNSET
+        elif isinstance(self.decided_at, datetime.datetime):
+            decided_at = self.decided_at.isoformat()
+        else:
+            decided_at = self.decided_at
+
+        decided_by: None | str | Unset
+        if isinstance(self.decided_by, Unset):
+            decided_by = UNSET
+        else:
+            decided_by = self.decided_by
 
         from_: None | str | Unset
         if isinstance(self.from_, Unset):
             from_ = UNSET
-        elif isinstance(self.from_, str):
-            from_ = self.from_
         else:
             from_ = self.from_
 
         meter: None | str | Unset
         if isinstance(self.meter, Unset):
             meter = UNSET
-        elif isinstance(self.meter, str):
-            meter = self.meter
         else:
             meter = self.meter
+
+        owner: None | str | Unset
+        if isinstance(self.owner, Unset):
+            owner = UNSET
+        else:
+            owner = self.owner
 
         to: None | str | Unset
         if isinstance(self.to, Unset):
             to = UNSET
-        elif isinstance(self.to, str):
-            to = self.to
         else:
             to = self.to
+
+        who: None | str | Unset
+        if isinstance(self.who, Unset):
+            who = UNSET
+        else:
+            who = self.who
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -86,15 +118,24 @@ class Adjustment:
                 "at": at,
                 "jackpot_id": jackpot_id,
                 "reason": reason,
+                "state": state,
                 "tier": tier,
             }
         )
+        if decided_at is not UNSET:
+            field_dict["decided_at"] = decided_at
+        if decided_by is not UNSET:
+            field_dict["decided_by"] = decided_by
         if from_ is not UNSET:
             field_dict["from"] = from_
         if meter is not UNSET:
             field_dict["meter"] = meter
+        if owner is not UNSET:
+            field_dict["owner"] = owner
         if to is not UNSET:
             field_dict["to"] = to
+        if who is not UNSET:
+            field_dict["who"] = who
 
         return field_dict
 
@@ -111,9 +152,11 @@ class Adjustment:
 
         reason = d.pop("reason")
 
+        state = check_adjustment_state(d.pop("state"))
+
         tier = d.pop("tier")
 
-        def _parse_from_(data: object) -> MeterName | None | Unset:
+        def _parse_decided_at(data: object) -> datetime.datetime | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -121,48 +164,68 @@ class Adjustment:
             try:
                 if not isinstance(data, str):
                     raise TypeError()
-                from_type_0 = check_meter_name(data)
+                decided_at_type_0 = datetime.datetime.fromisoformat(data)
 
-                return from_type_0
+                return decided_at_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(MeterName | None | Unset, data)
+            return cast(datetime.datetime | None | Unset, data)
+
+        decided_at = _parse_decided_at(d.pop("decided_at", UNSET))
+
+        def _parse_decided_by(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        decided_by = _parse_decided_by(d.pop("decided_by", UNSET))
+
+        def _parse_from_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
 
         from_ = _parse_from_(d.pop("from", UNSET))
 
-        def _parse_meter(data: object) -> MeterName | None | Unset:
+        def _parse_meter(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                meter_type_0 = check_meter_name(data)
-
-                return meter_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(MeterName | None | Unset, data)
+            return cast(None | str | Unset, data)
 
         meter = _parse_meter(d.pop("meter", UNSET))
 
-        def _parse_to(data: object) -> MeterName | None | Unset:
+        def _parse_owner(data: object) -> None | str | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
                 return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                to_type_0 = check_meter_name(data)
+            return cast(None | str | Unset, data)
 
-                return to_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(MeterName | None | Unset, data)
+        owner = _parse_owner(d.pop("owner", UNSET))
+
+        def _parse_to(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
 
         to = _parse_to(d.pop("to", UNSET))
+
+        def _parse_who(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        who = _parse_who(d.pop("who", UNSET))
 
         adjustment = cls(
             adjustment_id=adjustment_id,
@@ -170,10 +233,15 @@ class Adjustment:
             at=at,
             jackpot_id=jackpot_id,
             reason=reason,
+            state=state,
             tier=tier,
+            decided_at=decided_at,
+            decided_by=decided_by,
             from_=from_,
             meter=meter,
+            owner=owner,
             to=to,
+            who=who,
         )
 
         adjustment.additional_properties = d

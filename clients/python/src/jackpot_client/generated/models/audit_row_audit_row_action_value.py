@@ -3,13 +3,17 @@ from typing import Literal
 AuditRowAuditRowActionValue = Literal[
     "adjust",
     "approve",
+    "approve-adjustment",
     "approve-limit",
+    "approve-transfer",
     "close",
     "define",
     "delete",
     "emergency-start",
     "emergency-stop",
     "fail",
+    "hold-adjustment",
+    "hold-transfer",
     "pause",
     "redrive",
     "replay",
@@ -24,18 +28,24 @@ AuditRowAuditRowActionValue = Literal[
     "void",
     "void-request",
     "withdraw",
+    "withdraw-adjustment",
+    "withdraw-transfer",
 ]
 
 AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
     "adjust",
     "approve",
+    "approve-adjustment",
     "approve-limit",
+    "approve-transfer",
     "close",
     "define",
     "delete",
     "emergency-start",
     "emergency-stop",
     "fail",
+    "hold-adjustment",
+    "hold-transfer",
     "pause",
     "redrive",
     "replay",
@@ -50,6 +60,8 @@ AUDIT_ROW_AUDIT_ROW_ACTION_VALUE_VALUES: set[AuditRowAuditRowActionValue] = {
     "void",
     "void-request",
     "withdraw",
+    "withdraw-adjustment",
+    "withdraw-transfer",
 }
 
 

@@ -1,10 +1,14 @@
 from typing import Literal
 
 ProblemCode = Literal[
+    "adjustment-done",
     "adjustment-id-reused",
+    "adjustment-not-found",
+    "adjustment-withdrawn",
     "already-issued",
     "amount-too-large",
     "approval-superseded",
+    "approval-weaker",
     "coupon-closed",
     "coupon-not-found",
     "coupon-paused",
@@ -72,7 +76,10 @@ ProblemCode = Literal[
     "too-many-subscriptions",
     "too-many-takes",
     "too-many-uploads",
+    "transfer-done",
     "transfer-id-reused",
+    "transfer-not-found",
+    "transfer-withdrawn",
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",
@@ -81,10 +88,14 @@ ProblemCode = Literal[
 ]
 
 PROBLEM_CODE_VALUES: set[ProblemCode] = {
+    "adjustment-done",
     "adjustment-id-reused",
+    "adjustment-not-found",
+    "adjustment-withdrawn",
     "already-issued",
     "amount-too-large",
     "approval-superseded",
+    "approval-weaker",
     "coupon-closed",
     "coupon-not-found",
     "coupon-paused",
@@ -152,7 +163,10 @@ PROBLEM_CODE_VALUES: set[ProblemCode] = {
     "too-many-subscriptions",
     "too-many-takes",
     "too-many-uploads",
+    "transfer-done",
     "transfer-id-reused",
+    "transfer-not-found",
+    "transfer-withdrawn",
     "unauthorized",
     "unsupported-media-type",
     "winners-not-shown",

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.transfer_state import TransferState, check_transfer_state
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.transfer_part import TransferPart
@@ -22,9 +23,11 @@ class TransferRow:
     Attributes:
         jackpot_id (str): The jackpot that gave. Example: spring.
         state (TransferState): Where the money of a transfer is.
-        tiers (list[TransferPart]):
+        tiers (list[TransferPart]): What each tier gave; of one that is held or withdrawn what it held then.
         to (str): The jackpot that it goes to. Example: summer.
         transfer_id (str):  Example: end-of-season.
+        owner (None | str | Unset): Owner of the key that asked, where it waits or waited for a second owner.
+        reason (None | str | Unset): Why, where it waits or waited for a second owner.
     """
 
     jackpot_id: str
@@ -32,6 +35,8 @@ class TransferRow:
     tiers: list[TransferPart]
     to: str
     transfer_id: str
+    owner: None | str | Unset = UNSET
+    reason: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,6 +53,18 @@ class TransferRow:
 
         transfer_id = self.transfer_id
 
+        owner: None | str | Unset
+        if isinstance(self.owner, Unset):
+            owner = UNSET
+        else:
+            owner = self.owner
+
+        reason: None | str | Unset
+        if isinstance(self.reason, Unset):
+            reason = UNSET
+        else:
+            reason = self.reason
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -59,6 +76,10 @@ class TransferRow:
                 "transfer_id": transfer_id,
             }
         )
+        if owner is not UNSET:
+            field_dict["owner"] = owner
+        if reason is not UNSET:
+            field_dict["reason"] = reason
 
         return field_dict
 
@@ -82,12 +103,32 @@ class TransferRow:
 
         transfer_id = d.pop("transfer_id")
 
+        def _parse_owner(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        owner = _parse_owner(d.pop("owner", UNSET))
+
+        def _parse_reason(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reason = _parse_reason(d.pop("reason", UNSET))
+
         transfer_row = cls(
             jackpot_id=jackpot_id,
             state=state,
             tiers=tiers,
             to=to,
             transfer_id=transfer_id,
+            owner=owner,
+            reason=reason,
         )
 
         transfer_row.additional_properties = d

@@ -1,10 +1,12 @@
 from typing import Literal
 
-TransferState = Literal["done", "in-transit"]
+TransferState = Literal["done", "held", "in-transit", "withdrawn"]
 
 TRANSFER_STATE_VALUES: set[TransferState] = {
     "done",
+    "held",
     "in-transit",
+    "withdrawn",
 }
 
 

@@ -47,6 +47,11 @@ def _parse_response(
 
         return response_201
 
+    if response.status_code == 202:
+        response_202 = Adjustment.from_dict(response.json())
+
+        return response_202
+
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
 
@@ -139,7 +144,10 @@ def sync_detailed(
 
      A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
     must-hit cycle by amount.
-    Works on a jackpot of any status.
+    With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that
+    amount on, what the same
+    owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any
+    status.
 
     Role of the key: `operate`.
 
@@ -178,7 +186,10 @@ def sync(
 
      A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
     must-hit cycle by amount.
-    Works on a jackpot of any status.
+    With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that
+    amount on, what the same
+    owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any
+    status.
 
     Role of the key: `operate`.
 
@@ -212,7 +223,10 @@ async def asyncio_detailed(
 
      A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
     must-hit cycle by amount.
-    Works on a jackpot of any status.
+    With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that
+    amount on, what the same
+    owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any
+    status.
 
     Role of the key: `operate`.
 
@@ -249,7 +263,10 @@ async def asyncio(
 
      A meter never goes below 0, and a pool is never raised above its cap, nor above `low` of an open
     must-hit cycle by amount.
-    Works on a jackpot of any status.
+    With `approval_above`, an amount that leaves the jackpot waits (202, `state` `held`) from that
+    amount on, what the same
+    owner took out in the last 24 hours without an approval counted with it. Works on a jackpot of any
+    status.
 
     Role of the key: `operate`.
 

@@ -47,6 +47,11 @@ def _parse_response(
 
         return response_201
 
+    if response.status_code == 202:
+        response_202 = TransferRow.from_dict(response.json())
+
+        return response_202
+
     if response.status_code == 400:
         response_400 = Problem.from_dict(response.json())
 
@@ -143,7 +148,11 @@ def sync_detailed(
     into its overflow.
     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
-    received it: any instance ends the transfer.
+    received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state`
+    `held`) from that amount
+    on, what the same owner took out in the last 24 hours without an approval counted with it, and none
+    goes to a jackpot whose
+    payouts are not tracked, or whose `approval_above` is none or higher.
 
     Role of the key: `operate`.
 
@@ -185,7 +194,11 @@ def sync(
     into its overflow.
     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
-    received it: any instance ends the transfer.
+    received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state`
+    `held`) from that amount
+    on, what the same owner took out in the last 24 hours without an approval counted with it, and none
+    goes to a jackpot whose
+    payouts are not tracked, or whose `approval_above` is none or higher.
 
     Role of the key: `operate`.
 
@@ -222,7 +235,11 @@ async def asyncio_detailed(
     into its overflow.
     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
-    received it: any instance ends the transfer.
+    received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state`
+    `held`) from that amount
+    on, what the same owner took out in the last 24 hours without an approval counted with it, and none
+    goes to a jackpot whose
+    payouts are not tracked, or whose `approval_above` is none or higher.
 
     Role of the key: `operate`.
 
@@ -262,7 +279,11 @@ async def asyncio(
     into its overflow.
     Open must-hit cycles of the tiers that give end without a take. `state` is `in-transit` until the
     other jackpot has
-    received it: any instance ends the transfer.
+    received it: any instance ends the transfer. With `approval_above`, a transfer waits (202, `state`
+    `held`) from that amount
+    on, what the same owner took out in the last 24 hours without an approval counted with it, and none
+    goes to a jackpot whose
+    payouts are not tracked, or whose `approval_above` is none or higher.
 
     Role of the key: `operate`.
 

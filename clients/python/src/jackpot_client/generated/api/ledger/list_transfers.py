@@ -8,6 +8,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.page_body_transfer_row import PageBodyTransferRow
 from ...models.problem import Problem
+from ...models.transfer_state import TransferState
 from ...types import UNSET, Response, Unset
 
 
@@ -16,6 +17,7 @@ def _get_kwargs(
     *,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
+    state: TransferState | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -23,6 +25,12 @@ def _get_kwargs(
     params["limit"] = limit
 
     params["cursor"] = cursor
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state
+
+    params["state"] = json_state
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -123,12 +131,13 @@ def sync_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
+    state: TransferState | Unset = UNSET,
 ) -> Response[PageBodyTransferRow | Problem]:
-    """The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+    """The transfers that a jackpot gave or is to give, the oldest first.
 
-     The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One
+    that was given is
+    `in-transit` until the other jackpot has received it.
 
     Role of the key: `read`.
 
@@ -136,6 +145,7 @@ def sync_detailed(
         id (str):
         limit (int | Unset):
         cursor (str | Unset):
+        state (TransferState | Unset): Where the money of a transfer is.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,6 +159,7 @@ def sync_detailed(
         id=id,
         limit=limit,
         cursor=cursor,
+        state=state,
     )
 
     response = client.get_httpx_client().request(
@@ -164,12 +175,13 @@ def sync(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
+    state: TransferState | Unset = UNSET,
 ) -> PageBodyTransferRow | Problem | None:
-    """The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+    """The transfers that a jackpot gave or is to give, the oldest first.
 
-     The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One
+    that was given is
+    `in-transit` until the other jackpot has received it.
 
     Role of the key: `read`.
 
@@ -177,6 +189,7 @@ def sync(
         id (str):
         limit (int | Unset):
         cursor (str | Unset):
+        state (TransferState | Unset): Where the money of a transfer is.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,6 +204,7 @@ def sync(
         client=client,
         limit=limit,
         cursor=cursor,
+        state=state,
     ).parsed
 
 
@@ -200,12 +214,13 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
+    state: TransferState | Unset = UNSET,
 ) -> Response[PageBodyTransferRow | Problem]:
-    """The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+    """The transfers that a jackpot gave or is to give, the oldest first.
 
-     The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One
+    that was given is
+    `in-transit` until the other jackpot has received it.
 
     Role of the key: `read`.
 
@@ -213,6 +228,7 @@ async def asyncio_detailed(
         id (str):
         limit (int | Unset):
         cursor (str | Unset):
+        state (TransferState | Unset): Where the money of a transfer is.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -226,6 +242,7 @@ async def asyncio_detailed(
         id=id,
         limit=limit,
         cursor=cursor,
+        state=state,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -239,12 +256,13 @@ async def asyncio(
     client: AuthenticatedClient,
     limit: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
+    state: TransferState | Unset = UNSET,
 ) -> PageBodyTransferRow | Problem | None:
-    """The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+    """The transfers that a jackpot gave or is to give, the oldest first.
 
-     The transfers that a jackpot gave, the oldest first. Each is `in-transit` until the other jackpot
-    has received it.
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be given any more. One
+    that was given is
+    `in-transit` until the other jackpot has received it.
 
     Role of the key: `read`.
 
@@ -252,6 +270,7 @@ async def asyncio(
         id (str):
         limit (int | Unset):
         cursor (str | Unset):
+        state (TransferState | Unset): Where the money of a transfer is.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -267,5 +286,6 @@ async def asyncio(
             client=client,
             limit=limit,
             cursor=cursor,
+            state=state,
         )
     ).parsed

@@ -1,0 +1,272 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.reason_body import ReasonBody
+from ...models.transfer_row import TransferRow
+from ...types import Response
+
+
+def _get_kwargs(
+    id: str,
+    transfer_id: str,
+    *,
+    body: ReasonBody,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/jackpots/{id}/transfers/{transfer_id}/withdraw".format(
+            id=quote(str(id), safe=""),
+            transfer_id=quote(str(transfer_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | TransferRow | None:
+    if response.status_code == 200:
+        response_200 = TransferRow.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | TransferRow]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    transfer_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ReasonBody,
+) -> Response[Problem | TransferRow]:
+    """Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+     Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+    Role of the key: `operate`.
+
+    Args:
+        id (str):
+        transfer_id (str):
+        body (ReasonBody): A body with only a reason.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | TransferRow]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        transfer_id=transfer_id,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    transfer_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ReasonBody,
+) -> Problem | TransferRow | None:
+    """Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+     Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+    Role of the key: `operate`.
+
+    Args:
+        id (str):
+        transfer_id (str):
+        body (ReasonBody): A body with only a reason.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | TransferRow
+    """
+
+    return sync_detailed(
+        id=id,
+        transfer_id=transfer_id,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    transfer_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ReasonBody,
+) -> Response[Problem | TransferRow]:
+    """Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+     Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+    Role of the key: `operate`.
+
+    Args:
+        id (str):
+        transfer_id (str):
+        body (ReasonBody): A body with only a reason.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | TransferRow]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        transfer_id=transfer_id,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    transfer_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: ReasonBody,
+) -> Problem | TransferRow | None:
+    """Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+     Ends a transfer that waits for a second owner, for good. A repeat changes nothing.
+
+    Role of the key: `operate`.
+
+    Args:
+        id (str):
+        transfer_id (str):
+        body (ReasonBody): A body with only a reason.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | TransferRow
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            transfer_id=transfer_id,
+            client=client,
+            body=body,
+        )
+    ).parsed

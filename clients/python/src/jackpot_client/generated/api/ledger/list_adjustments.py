@@ -1,0 +1,283 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.adjustment_state import AdjustmentState
+from ...models.page_body_adjustment import PageBodyAdjustment
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    limit: int | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    state: AdjustmentState | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state
+
+    params["state"] = json_state
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/jackpots/{id}/adjustments".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> PageBodyAdjustment | Problem | None:
+    if response.status_code == 200:
+        response_200 = PageBodyAdjustment.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[PageBodyAdjustment | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    limit: int | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    state: AdjustmentState | Unset = UNSET,
+) -> Response[PageBodyAdjustment | Problem]:
+    """The adjustments of a jackpot, the oldest first.
+
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be made any more.
+
+    Role of the key: `read`.
+
+    Args:
+        id (str):
+        limit (int | Unset):
+        cursor (str | Unset):
+        state (AdjustmentState | Unset): Where an adjustment is.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[PageBodyAdjustment | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        limit=limit,
+        cursor=cursor,
+        state=state,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    limit: int | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    state: AdjustmentState | Unset = UNSET,
+) -> PageBodyAdjustment | Problem | None:
+    """The adjustments of a jackpot, the oldest first.
+
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be made any more.
+
+    Role of the key: `read`.
+
+    Args:
+        id (str):
+        limit (int | Unset):
+        cursor (str | Unset):
+        state (AdjustmentState | Unset): Where an adjustment is.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        PageBodyAdjustment | Problem
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        limit=limit,
+        cursor=cursor,
+        state=state,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    limit: int | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    state: AdjustmentState | Unset = UNSET,
+) -> Response[PageBodyAdjustment | Problem]:
+    """The adjustments of a jackpot, the oldest first.
+
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be made any more.
+
+    Role of the key: `read`.
+
+    Args:
+        id (str):
+        limit (int | Unset):
+        cursor (str | Unset):
+        state (AdjustmentState | Unset): Where an adjustment is.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[PageBodyAdjustment | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        limit=limit,
+        cursor=cursor,
+        state=state,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    limit: int | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    state: AdjustmentState | Unset = UNSET,
+) -> PageBodyAdjustment | Problem | None:
+    """The adjustments of a jackpot, the oldest first.
+
+     One that waits for a second owner is `held`, or `withdrawn` if it is not to be made any more.
+
+    Role of the key: `read`.
+
+    Args:
+        id (str):
+        limit (int | Unset):
+        cursor (str | Unset):
+        state (AdjustmentState | Unset): Where an adjustment is.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        PageBodyAdjustment | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            limit=limit,
+            cursor=cursor,
+            state=state,
+        )
+    ).parsed

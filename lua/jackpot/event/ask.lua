@@ -1,0 +1,74 @@
+-- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
+--
+-- Part of a script. Appends the event `ask`: Money that is to leave the jackpot waits for a second owner. Nothing has
+-- moved.
+-- `values` has a text for each field:
+--   adjustment: Id of the adjustment; empty for a transfer.
+--   transfer: Id of the transfer; empty for an adjustment.
+--   digest: Digest of the content, by which the service knows a repeat.
+--   owner: Owner of the key that asked.
+--   amount: What is to leave, minor units.
+--   to: The jackpot that a transfer goes to; `-` for outside.
+--   what: `tier,meter` of an adjustment; what the tiers hold of a transfer.
+--   reason: Why, in the operator's words.
+--   who: Name of the operator's key, or of the part of the service.
+--   request_id: `X-Request-Id` of the call; empty for none.
+--   meters: The change of each meter.
+--   applied: Version of the definition that came into force with the event.
+--   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
+
+local function append_ask(key, state, at, values)
+  local id, n = next_event(state)
+  local at_text = num(at)
+  local text = '4:type3:ask'
+    .. '1:n'
+    .. (sizes[#n] or size(#n))
+    .. n
+    .. '2:at'
+    .. (sizes[#at_text] or size(#at_text))
+    .. at_text
+    .. '7:history'
+    .. (sizes[#state.history] or size(#state.history))
+    .. state.history
+    .. '10:adjustment'
+    .. (sizes[#values.adjustment] or size(#values.adjustment))
+    .. values.adjustment
+    .. '8:transfer'
+    .. (sizes[#values.transfer] or size(#values.transfer))
+    .. values.transfer
+    .. '6:digest'
+    .. (sizes[#values.digest] or size(#values.digest))
+    .. values.digest
+    .. '5:owner'
+    .. (sizes[#values.owner] or size(#values.owner))
+    .. values.owner
+    .. '6:amount'
+    .. (sizes[#values.amount] or size(#values.amount))
+    .. values.amount
+    .. '2:to'
+    .. (sizes[#values.to] or size(#values.to))
+    .. values.to
+    .. '4:what'
+    .. (sizes[#values.what] or size(#values.what))
+    .. values.what
+    .. '6:reason'
+    .. (sizes[#values.reason] or size(#values.reason))
+    .. values.reason
+    .. '3:who'
+    .. (sizes[#values.who] or size(#values.who))
+    .. values.who
+    .. '10:request_id'
+    .. (sizes[#values.request_id] or size(#values.request_id))
+    .. values.request_id
+    .. '6:meters'
+    .. (sizes[#values.meters] or size(#values.meters))
+    .. values.meters
+    .. '7:applied'
+    .. (sizes[#values.applied] or size(#values.applied))
+    .. values.applied
+  if values.cycles then
+    text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
+  end
+  redis.call('XADD', key, id, 'e', text)
+end
