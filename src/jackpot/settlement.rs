@@ -331,7 +331,7 @@ async fn has_withdrawal(
 }
 
 /// Waits until the ledger has this event; `false` when that takes too long.
-async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
+pub(super) async fn wait(sql: &Sql, jackpot: &Id, n: u64, until: Instant) -> bool {
     let mut pause = PAUSE;
     loop {
         let has = sqlx::query_scalar::<_, i64>("SELECT n FROM streams WHERE kind = 'jackpot' AND id = $1")

@@ -355,10 +355,11 @@ impl Books {
             }
             // A transfer keeps a record beside those of adjustments.
             Kind::Adjust { .. } | Kind::Expect(_) | Kind::Give(_) | Kind::Receive(_) => self.adjustments += 1,
-            Kind::Reverse(_) => {
-                self.records.entries += 1;
+            Kind::Reverse(reverse) => {
+                self.records.entries += reverse.records();
                 self.count_reversed(event);
             }
+            Kind::Cancel(cancel) => self.records.entries += cancel.added(),
             Kind::Checkpoint(_) | Kind::Skipped(_) | Kind::Emergency(_) | Kind::Payout(_) => {}
             Kind::Retention { before, retention_s } => {
                 let raises = *before == self.retention_s && retention_s > before;

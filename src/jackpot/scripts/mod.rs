@@ -35,7 +35,8 @@ pub use adjust::{Adjust, Adjusted, adjust};
 pub use approve_limit::{Approval, Approved, approve_limit};
 pub use coupon::{Granted, record_coupon};
 pub use enter::{
-    Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_here,
+    Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_despite,
+    enter_here,
 };
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use enter_expected::{ExpectedCall, enter_expected};
@@ -44,7 +45,7 @@ pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, cycles, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
-pub use reverse::{Reverse, Reversed, reverse};
+pub use reverse::{Cancel, Cancelled, MAX_EARLY, Reverse, Reversed, cancel, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 pub use settle::{Settle, Stepped, settle};
 pub use transfer::{Expect, Expected, Give, Given, Received, transfer_expect, transfer_give, transfer_receive};
@@ -83,6 +84,7 @@ static ENTER: LazyLock<Script> = script!(
     "../subject/sent",
     "entering",
     "enter_reply",
+    "replaced",
     "amount_row",
     "stake_rows",
     "write_call",
@@ -113,6 +115,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "write_batch",
     "batch_reply",
     "batch",
+    "replaced",
     "event/enter",
     "refusal",
     "write_entry",
@@ -223,9 +226,22 @@ static REVERSE: LazyLock<Script> = script!(
     "tiers",
     "exactly",
     "reversal",
+    "early_cancel",
     "event/reverse",
     "reverse_reply",
     "reverse"
+);
+static CANCEL: LazyLock<Script> = script!(
+    "cancel",
+    "",
+    "in_run",
+    "record",
+    "find_record",
+    "exactly",
+    "read_batch",
+    "early_cancel",
+    "event/cancel",
+    "cancel"
 );
 static TRANSFER_EXPECT: LazyLock<Script> = script!(
     "transfer_expect",
@@ -447,6 +463,7 @@ fn of_entries() -> [Declared; 6] {
                 reply::<enter_batch::Taken>("`enter_batch`, `lookup_batch`", "taken", "ok"),
                 reply_part::<enter_batch::Winner>("`enter_batch`, `lookup_batch`", "winner"),
                 reply::<enter_batch::SplitAt>("`enter_batch`", "split", "split"),
+                reply::<enter_batch::CancelledBefore>("`enter_batch`", "cancelled", "cancelled"),
             ],
         ),
         Declared::new(

@@ -21,11 +21,13 @@ use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
+use early::EarlyCancels;
 use seen::SeenIds;
 use settlement::Settling;
 use skipped::CarriedPending;
 
 mod call;
+mod early;
 mod enter;
 mod reverse;
 mod seen;
@@ -49,6 +51,7 @@ pub(super) struct Replay {
     pub(super) cycles: Cycles,
     once: Once,
     seen: SeenIds,
+    early: EarlyCancels,
     /// The last entry at the last take of all of a tier.
     took: BTreeMap<Id, u64>,
     settling: Settling,
@@ -78,6 +81,7 @@ impl Replay {
             cycles: Cycles::default(),
             once: Once::default(),
             seen: SeenIds::default(),
+            early: EarlyCancels::default(),
             took: BTreeMap::new(),
             settling: Settling::default(),
             transfers: HashSet::new(),
@@ -119,10 +123,12 @@ impl Replay {
             Kind::Adjust { .. } => self.adjust(event.n, fields, report)?,
             Kind::Reverse(reverse) => {
                 self.reverse(event.n, reverse, report)?;
+                self.reversed_by(event.n, reverse, field(fields, "who").unwrap_or_default(), report);
                 for tier in before.meters().keys() {
                     self.cycles.reversed(tier, before.pool(tier) - self.tiers.pool(tier));
                 }
             }
+            Kind::Cancel(cancel) => self.cancel(event, cancel, report),
             Kind::Expect(expect) => self.expect(event.n, expect, report),
             Kind::Give(give) => self.give(event.n, give, report),
             Kind::Receive(receive) => self.receive(event.n, receive, report),
@@ -141,6 +147,7 @@ impl Replay {
                 self.open(event, *epoch, opening, report);
                 if *dropped {
                     self.seen.rotate();
+                    self.early.rotate();
                 }
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }

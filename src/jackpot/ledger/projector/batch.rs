@@ -153,7 +153,12 @@ impl Batch {
                 self.rows.closed_epochs.push((closed, n, at_ms));
                 self.rows.epochs.push((epoch, opening, at_ms));
             }
-            Kind::Status(_) | Kind::Emergency(_) | Kind::Reverse(_) | Kind::Approval(_) | Kind::Retention { .. } => {}
+            Kind::Status(_)
+            | Kind::Emergency(_)
+            | Kind::Reverse(_)
+            | Kind::Cancel(_)
+            | Kind::Approval(_)
+            | Kind::Retention { .. } => {}
         }
         Ok(())
     }
