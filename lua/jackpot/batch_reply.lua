@@ -26,3 +26,12 @@ local function split_reply(mark_text, values)
     values.index,
   }
 end
+
+-- `cancelled`: reversals of some of its entries came before it. Nothing was written.
+local function cancelled_reply(mark_text, values)
+  return {
+    'cancelled',
+    mark_text,
+    values.cancels,
+  }
+end

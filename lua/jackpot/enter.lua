@@ -15,6 +15,7 @@
 --         the segment. Its steps are one entry each, or a run. A winner has attempt 0 alone
 --         then for each entry: id; its fingerprint or, in a run, its record ":<name> place fingerprint", place from 1
 --       6 '1' to be told the state after it  7 prepared cycles (cycles.lua), '' for none
+--       8 only for a call of one entry that came after cancels, none of which is for its source: their record
 -- Reply {'unknown'}                the jackpot does not exist
 --       {'behind' | 'restoring', mark}  this Redis lost events, or a restore is running: nothing more was read
 --       {code, mark, what was taken, what there is to say of some entries} (enter_reply.lua)
@@ -30,6 +31,7 @@ if not state then
 end
 local refusal = refused_by(state) or fence(state)
 
+local EARLY = string.byte('!') -- what a record of early cancels begins with
 local FIRST_POOL, COUNT, NAME, BLOCK, STAKES, AMOUNTS, SEGMENT = 6, 2, 3, 4, 5, 6, 7
 local sent = unpack_sent(ARGV[5])
 local count, shared = sent[COUNT], nil
@@ -62,10 +64,11 @@ local current, older = find_ids(seen_now, ids), find_ids(seen_before, ids)
 -- The texts of the reply: entries that are not taken, or that drew a prize.
 local texts, repeats = {}, 0
 for i = 1, count do
-  if current[i] then
-    texts[i], repeats = '=' .. whole_record(current[i], seen_now), repeats + 1
-  elseif older[i] then
-    texts[i], repeats = '=' .. whole_record(older[i], seen_before), repeats + 1
+  local found = current[i] or older[i]
+  if found and string.byte(found) == EARLY and found ~= ARGV[8] then
+    texts[i], repeats = found, repeats + 1
+  elseif found and found ~= ARGV[8] then
+    texts[i], repeats = '=' .. whole_record(found, current[i] and seen_now or seen_before), repeats + 1
   elseif twice and place_of[ids[i]] ~= i then
     texts[i], repeats = '@' .. place_of[ids[i]], repeats + 1
   end
@@ -75,6 +78,7 @@ local may_run = has_run and not (current[count + 1] or older[count + 1])
 
 -- Tiers and clock are read once there is an entry to take.
 local call, tiers, at = begin_call(state), nil, nil
+call.over = current[1] and current[1] == ARGV[8] and replaced_text(ids[1]) or nil
 local cycles = cycles_of(state)
 if cycles then
   state.prepared = read_prepared(ARGV[7])

@@ -15,13 +15,14 @@
 --         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --           entries, and the segment. Its winners have `who` if they end up pending
 --       6 prepared cycles (cycles.lua), '' for none
+--       7 only for a batch with cancelled ids, none of whose cancels is for the source of its entry: what `cancelled` said
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole
 --       {'too-many', mark}      refused whole: its entries make more claims than one call may
 --       {'cycles', mark}        refused whole: more cycles may end in it than were prepared
 --       {'too-many-takes', mark}  refused whole: more than 1,000 cycles end in it
---       {'split', mark, ...} (batch_reply.lua)
+--       {'split' | 'cancelled', mark, ...} (batch_reply.lua)
 -- Invariants: read, decide, then write. A refused batch leaves no trace. The script answers a repeat before any other
 -- check. One event for the whole batch.
 -- Cost: O(steps * tiers), one XADD, HSET and ZADD of the winners; and the copying of the block.
@@ -32,9 +33,41 @@ if not state then
 end
 local sent = unpack_sent(ARGV[5])
 local batch_id, fingerprint, total, block, amounts, segment_count = unpack(sent, 2, 7)
-local known, known_in = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
+local known, known_in, is_cancelled = find_record(state, KEYS[2], KEYS[3], batch_id .. ':')
 if known then
   return batch_reply(state, known, known_in, batch_id)
+end
+local seen, seen_before = KEYS[2], KEYS[3]
+if state.gen == 'b' then
+  seen, seen_before = KEYS[3], KEYS[2]
+end
+
+-- The early cancels of its entries, a line "index record" each; and of the newer generation their names.
+local function cancels()
+  local ids, lines, newer = { batch_id .. ':' }, {}, {}
+  for i = 1, total do
+    ids[i + 1] = batch_id .. ':' .. i
+  end
+  call_in_parts(ids, function(from, to)
+    local now, before = redis.call('HMGET', seen, unpack(ids, from, to)), redis.call('HMGET', seen_before, unpack(ids, from, to))
+    for k = 1, to - from + 1 do
+      local id, text = ids[from + k - 1], now[k] or before[k]
+      newer[id] = now[k] and true or nil
+      if text and from + k > 2 then
+        lines[#lines + 1] = from + k - 2 .. ' ' .. text
+      end
+    end
+  end)
+  return table.concat(lines, '\n'), newer
+end
+
+local replaces = {} -- names of records of early cancels in the newer generation
+if is_cancelled then
+  local lines
+  lines, replaces = cancels()
+  if lines ~= '' and lines ~= ARGV[7] then
+    return cancelled_reply(mark(state), { cancels = lines })
+  end
 end
 local refusal = refused_by(state) or fence(state)
 if refusal then
@@ -145,11 +178,19 @@ local winner_list = #winners > 0 and table.concat(winners, ',') or '-'
 local record =
   batch_record_text(num(call.first), num(total), fingerprint, state.epoch, table.concat(totals, ','), winner_list)
 
+local function replace(name)
+  if replaces[name] then
+    call.over = (call.over or '') .. replaced_text(name)
+  end
+end
+replace(batch_id .. ':')
+for i = 1, #call.records, 2 do
+  replace(call.records[i])
+end
 append_entries(call, state, at, table.concat(meters), block, '', amounts, '', batch_id, split, record)
 for _, group in ipairs(groups) do
   write_pools(group)
 end
-local seen = state.gen == 'b' and KEYS[3] or KEYS[2]
 redis.call('HSET', seen, batch_id .. ':', record)
 call_in_parts(call.records, function(from, to)
   redis.call('HSET', seen, unpack(call.records, from, to))

@@ -34,6 +34,7 @@ local function begin_call(state)
     run_begins = true, -- whether the next entry begins a run
     runs = {}, -- for the event
     claims = {}, -- for the event
+    over = nil, -- records of early cancels that its records replace, for the event
     records = {}, -- entry id, record, ...
     pendings = {}, -- sequence, entry id, ...
   }
@@ -243,6 +244,7 @@ local function append_entries(call, state, at, meters, block, skip, amounts, of_
     record = record,
     cycles = cycle_changes(state),
     hits = call.hits,
+    over = call.over,
   })
   return runs, first
 end

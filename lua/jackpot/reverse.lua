@@ -4,11 +4,12 @@
 -- ARGV  1..4 fence (state.lua)  5 entry id  6 reversal id  7 reason  8 who  9 request id
 --       10 sequence of the entry  11 when it was taken, ms  12 for how long it can be reversed, ms
 --       13 its stake  14 version of the definition that it entered under
---       15 its source, empty for none
---       16.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
+--       15 its source, empty for none  16 digest of the reason
+--       17.. of each tier of that definition: name; what it added to the pool, minor units and millionths; the same of
 --       the reserve
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'same' | 'other', mark, ...} (reverse_reply.lua)
+--       {'reused', mark}  the id is that of another entry's reversal, or came with another reason
 --       {'too-late', mark}  the time has passed  | {'too-large', mark}  past 2^53-1
 -- Invariants: an entry is reversed once. Its number names the record, because its id may be used again for another
 -- entry. The caller has found the entry's record under this fence, with no prize and not pending: such a record never
@@ -17,7 +18,7 @@
 -- is below 0, and `contributed` stays. Runs in every status and when memory is full.
 -- Cost: O(tiers).
 
-local FIRST_TIER = 16
+local FIRST_TIER = 17
 
 -- Takes units and millionths from what is held. Returns what is left, and what was missing.
 local function less(held, held_micro, units, micro)
@@ -49,8 +50,17 @@ if refusal then
   return { refusal, mark(state) }
 end
 local entry_id, reversal_id = ARGV[5], ARGV[6]
-local name = '!' .. ARGV[10]
-local done = redis.call('HGET', KEYS[2], name) or redis.call('HGET', KEYS[3], name)
+local name, use_name, use = '!' .. ARGV[10], '~' .. reversal_id, reversal_use_text(entry_id, ARGV[16])
+local seen_now, seen_before = KEYS[2], KEYS[3]
+if state.gen == 'b' then
+  seen_now, seen_before = KEYS[3], KEYS[2]
+end
+local newer = redis.call('HMGET', seen_now, name, use_name)
+local older = redis.call('HMGET', seen_before, name, use_name)
+local used, done = newer[2] or older[2], newer[1] or older[1]
+if used and used ~= use then
+  return { 'reused', mark(state) }
+end
 if done then
   local was = must(read_reversal(done), 'JP_DAMAGED reversal')
   return reversed_reply(was.reversal_id == reversal_id and 'same' or 'other', mark(state), { record = done })
@@ -123,6 +133,7 @@ append_reverse(KEYS[4], state, at, {
   source = ARGV[15],
   version = ARGV[14],
   reversed = text,
+  used = not newer[2] and use or nil,
   reason = ARGV[7],
   who = ARGV[8],
   request_id = ARGV[9],
@@ -131,6 +142,6 @@ append_reverse(KEYS[4], state, at, {
   cycles = cycle_changes(state),
 })
 write_pools(tiers)
-redis.call('HSET', state.gen == 'b' and KEYS[3] or KEYS[2], name, record)
+redis.call('HSET', seen_now, name, record, use_name, use)
 write_state(KEYS[1], state)
 return reversed_reply('ok', mark(state), { record = record })

@@ -17,6 +17,7 @@
 --   terms     under what entries are taken, packed (values.lua): rarely written
 --   meters    what entries change, packed (values.lua): written by each of them
 --   moved     what tiers have outside the packed meters (moved.lua)
+--   early     how many early cancels are remembered (cancel.lua); missing while there was none
 --   hold      under what payouts are tracked (limit.lua); missing while the jackpot does not use it
 --   voided    what payouts were taken back (voided_rows.lua); missing while none was
 --   took      what owners took out alone in the last 24 hours (two_owners.lua); missing while none did

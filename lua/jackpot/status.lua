@@ -1,11 +1,12 @@
 -- Pauses, resumes, suspends or closes a jackpot. A pause with nothing pending puts a waiting definition in force,
--- unless one of its caps is below the pool. That definition waits for the next take of all.
+-- unless the operator keeps it waiting or one of its caps is below the pool. That definition waits for the next take of
+-- all.
 --
 -- KEYS  1 state  2 pending  3 events  4.. pool of each tier, in the definition's order
 -- ARGV  1..4 fence (state.lua)
 --       5..8 open | paused | suspended (by the service) | closed, reason, who, request id (lua/subject/status.lua)
 --       9 '1' when a reconciliation was clean; a suspended jackpot resumes only then
---       10 prepared cycles (cycles.lua)
+--       10 prepared cycles (cycles.lua)  11 '1' to leave a waiting definition waiting
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok', mark} done | {'same', mark} it had that status | {'closed', mark} closed is final
 --       {'suspended', mark} a suspended jackpot is not paused, and resumes only after a clean reconciliation
@@ -32,7 +33,7 @@ if refusal then
 end
 -- The script reads the tiers only if they may change, so a jackpot with a damaged meter can still be paused.
 local tiers = { first_pool = 4 }
-if wish.wanted == 'paused' and state.next ~= '' and redis.call('ZCARD', KEYS[2]) == 0 then
+if wish.wanted == 'paused' and state.next ~= '' and ARGV[11] ~= '1' and redis.call('ZCARD', KEYS[2]) == 0 then
   tiers = read_tiers(state, state.tiers, 4)
   if caps_hold(state.next_tiers, tiers) then
     apply_next(state, tiers)

@@ -58,6 +58,12 @@ impl Action<'_> {
     /// The step that shows what will change and asks for the reason.
     #[must_use]
     pub fn page(&self, desk: &Desk, form: &Form) -> HttpResponse {
+        self.page_asking(desk, form, None)
+    }
+
+    /// The same with one more field before the reason: its name, and how it is shown.
+    #[must_use]
+    pub fn page_asking(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> HttpResponse {
         let page = Page {
             section: self.section,
             title: self.title,
@@ -69,11 +75,12 @@ impl Action<'_> {
         } else {
             StatusCode::OK
         };
-        desk.page_with(status, &page, &self.content(desk, form))
+        desk.page_with(status, &page, &self.content(desk, form, asked))
     }
 
-    fn content(&self, desk: &Desk, form: &Form) -> Markup {
+    fn content(&self, desk: &Desk, form: &Form, asked: Option<(&str, Markup)>) -> Markup {
         let words = desk.words;
+        let (asked_name, asked_field) = asked.unwrap_or_default();
         let (label, hint) = (words.t("action-reason"), words.t("action-reason-hint"));
         html! {
             (form.summary(words))
@@ -85,8 +92,9 @@ impl Action<'_> {
             }
             form.panel.stack method="post" {
                 (desk.form_token())
-                (form.carried(&[CONFIRMED, REASON, FORM_TOKEN]))
+                (form.carried(&[CONFIRMED, REASON, FORM_TOKEN, asked_name]))
                 input type="hidden" name=(CONFIRMED) value="yes";
+                (asked_field)
                 (Field::new(REASON, &label, Kind::Text).hint(&hint).of(form))
                 div.row {
                     button class=(if self.is_final { "danger" } else { "primary" }) { (self.button) }

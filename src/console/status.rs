@@ -10,8 +10,11 @@ use super::action::{self, Action, Change, REASON};
 use super::answer::Jackpot;
 use super::desk::{Desk, Posted, Section};
 use super::failure::Failure;
-use super::form::Form;
+use super::form::{Field, Form, Kind};
 use super::{jackpots, links};
+
+/// The field that leaves a waiting definition waiting.
+const KEEP_WAITING: &str = "keep_waiting";
 
 pub fn routes(config: &mut ServiceConfig) {
     config
@@ -32,7 +35,10 @@ async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, F
 async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
     let Posted { desk, mut form } = posted;
     let (id, verb) = (&path.0, &path.1);
-    let body = json!({ "reason": form.get(REASON) });
+    let mut body = json!({ "reason": form.get(REASON) });
+    if verb == "pause" {
+        body[KEEP_WAITING] = json!(form.get(KEEP_WAITING) == "true");
+    }
     let call = match verb.as_str() {
         "rotate" => format!("{}/fairness/rotate", links::jackpot_api(id)),
         verb => format!("{}/{verb}", links::jackpot_api(id)),
@@ -62,18 +68,31 @@ async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpR
         before: word(words, &jackpot.status),
         after: word(words, after),
     });
+    let mut changes: Vec<_> = change.into_iter().collect();
+    let mut effects = vec![words.t(&format!("{verb}-effect"))];
+    let waiting = jackpot.pending.as_ref().and_then(|pending| pending["version"].as_u64());
+    let asked = waiting.filter(|_| verb == "pause").map(|waiting| {
+        effects.push(words.tv("pause-waiting", [("version", waiting.into())]));
+        changes.push(Change {
+            what: words.t("version"),
+            before: jackpot.version.to_string(),
+            after: waiting.to_string(),
+        });
+        let label = words.t("pause-keep-waiting");
+        (KEEP_WAITING, Field::new(KEEP_WAITING, &label, Kind::Check).of(form))
+    });
     let here = links::jackpot(id);
     let action = Action {
         section: Section::Jackpots,
         title: &words.tv(&format!("{verb}-title"), name),
         trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
-        effects: &[words.t(&format!("{verb}-effect"))],
-        changes: change.as_slice(),
+        effects: &effects,
+        changes: &changes,
         button: &words.t(verb),
         is_final: verb == "close",
         back: &here,
     };
-    Ok(action.page(desk, form))
+    Ok(action.page_asking(desk, form, asked))
 }
 
 fn word(words: Words, status: &str) -> String {

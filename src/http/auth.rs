@@ -108,6 +108,12 @@ impl Caller {
         KeyEnd(Some(Arc::clone(&self.0)))
     }
 
+    /// Whether the key has a role, or one that includes it.
+    #[must_use]
+    pub fn has_role(&self, role: Role) -> bool {
+        self.0.key.role.allows(role)
+    }
+
     fn may(self, needed: &[Role]) -> Result<Caller, Problem> {
         let role = self.0.key.role;
         if needed.iter().any(|needed| role.allows(*needed)) {

@@ -257,7 +257,13 @@ pub(super) const KINDS: &[Kind] = &[
     kind(
         "entry-reversed",
         "The entry was reversed before",
-        "Another reversal id took the entry back. `GET` of the entry shows it.",
+        "Another reversal id took the entry back: `GET` of the entry shows it. Or a reversal of this id came before its \
+         entry, which is then not taken: play the round again with a new id.",
+    ),
+    kind(
+        "reversal-id-reused",
+        "The reversal id was used before",
+        "For another entry of the jackpot, or with another reason. Nothing was changed. Use a new id for each cancelled round.",
     ),
     kind(
         "too-late",

@@ -24,6 +24,8 @@ pub(super) enum Outcome {
     Taken(Record),
     /// Seen before.
     Seen(Record),
+    /// Reversals of its id came before it: their record.
+    Cancelled(String),
     /// Not taken; the script wrote nothing for it.
     Refused(Refusal),
 }
@@ -55,6 +57,32 @@ impl Entering {
             CombineError::Crowded { waiting } => PlayError::Crowded { waiting },
             CombineError::Script(error) => error.into(),
         })
+    }
+}
+
+impl Entering {
+    /// Enters an entry whose id reversals name that are not for its source. It is rare, so it is a call of its own.
+    pub(super) async fn enter_despite(
+        &self,
+        known: &Known,
+        view: &View,
+        entry: EnterEntry,
+        cancels: &str,
+    ) -> Result<(EnterEntry, Outcome), PlayError> {
+        let (fence, definition) = (known.fence(view), &view.definition);
+        let entered = scripts::enter_despite(&self.store, &known.keys, &fence, definition, &entry, cancels).await;
+        let entered = known.observe_loss(entered)?;
+        known.observe(entered.mark);
+        let refusal = entered.refusal;
+        let outcome = match (entered.replies.into_iter().next(), refusal) {
+            (Some(EntryReply::Taken(record)), _) => Outcome::Taken(record),
+            (Some(EntryReply::Seen(record)), _) => Outcome::Seen(record),
+            (Some(EntryReply::Cancelled(cancels)), _) => Outcome::Cancelled(cancels),
+            (Some(EntryReply::Damaged(unreadable)), _) => return Err(ScriptError::from(unreadable).into()),
+            (Some(EntryReply::NotTaken), Some(refusal)) => Outcome::Refused(refusal),
+            (Some(EntryReply::NotTaken) | None, _) => return Err(PlayError::Unsettled),
+        };
+        Ok((entry, outcome))
     }
 }
 
@@ -127,6 +155,7 @@ impl Batchable for Entries {
             match (reply, entered.refusal) {
                 (EntryReply::Taken(record), _) => waiter.answer(Ok((entry, Outcome::Taken(record)))),
                 (EntryReply::Seen(record), _) => waiter.answer(Ok((entry, Outcome::Seen(record)))),
+                (EntryReply::Cancelled(cancels), _) => waiter.answer(Ok((entry, Outcome::Cancelled(cancels)))),
                 (EntryReply::Damaged(unreadable), _) => waiter.answer(Err(unreadable.into())),
                 // Its own amount is too large for a meter; the others' may fit.
                 (EntryReply::NotTaken, Some(Refusal::TooLarge)) if !first_refused => untried.push((entry, waiter)),

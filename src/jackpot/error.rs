@@ -72,6 +72,14 @@ pub enum PlayError {
     /// Another reversal has taken the entry back.
     #[error("entry '{entry_id}' was reversed before, by reversal '{reversal_id}'")]
     EntryReversed { entry_id: String, reversal_id: Id },
+    /// The reversal id was used for another entry, or with another reason.
+    #[error("reversal id '{0}' was used before for another entry, or with another reason")]
+    ReversalIdReused(Id),
+    /// A key has had too many reversals remembered whose entries are not there.
+    #[error(
+        "entry '{entry_id}' is not there, and key '{key}' has {limit} such reversals remembered: send it again after the entry"
+    )]
+    TooManyCancels { entry_id: String, key: String, limit: u64 },
     /// The time for a reversal has passed.
     #[error("entry '{entry_id}' can be reversed for {within_s} seconds after it was taken, which have passed")]
     TooLate { entry_id: String, within_s: u64 },
@@ -93,6 +101,14 @@ pub enum PlayError {
     /// The key may not send entries of this source.
     #[error("source '{source_id}' takes entries only from the keys that its definition names; yours is '{key}'")]
     WrongSource { source_id: String, key: String },
+    /// The key may not send entries of any source, so it may not cancel any.
+    #[error(
+        "rounds are cancelled by the keys that may send their source; '{0}' may send none of the jackpot's sources"
+    )]
+    NoSource(String),
+    /// The definition lets only operators cancel rounds.
+    #[error("reverse_by of the definition is operate: this needs a key with the role operate")]
+    ReversedByOperators,
     /// A meter would pass 2^53 − 1.
     #[error("a meter would pass 9007199254740991 minor units")]
     AmountTooLarge,

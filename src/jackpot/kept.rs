@@ -7,6 +7,7 @@ use jackpot_core::jackpot::cycle::{CycleRow, CycleSeed, Pinned};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::jackpot::record::{Record, Sent};
 use jackpot_core::wire::OrDash;
+use serde_json::Value;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -62,7 +63,10 @@ pub async fn stopped_because(sql: &Sql, jackpot: &Id, status: &str) -> Result<Op
     };
     let after: String = row.try_get("after")?;
     let reason = row.try_get("reason")?;
-    Ok((after.trim_matches('"') == status).then_some(reason))
+    let after: Value = serde_json::from_str(&after).unwrap_or_default();
+    // An object where a version came into force with it.
+    let is_it = after.get("status").unwrap_or(&after) == status;
+    Ok(is_it.then_some(reason))
 }
 
 /// The epochs of a jackpot; none if the ledger has no event of it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jackpot_core::ids::Id;
+use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, State};
 use jackpot_core::jackpot::steps::Step;
 
@@ -57,6 +58,13 @@ impl PlayMetrics {
             }
             State::Pending { .. } | State::Lost | State::Ended { .. } | State::Issued { .. } => {}
         }
+    }
+
+    /// An entry was reversed. `source`: what it named.
+    pub(super) fn reversed(&self, id: &Id, definition: &Definition, source: Option<&Id>) {
+        let known = |source: &&Id| definition.source(source.as_str()).is_some();
+        let label = source.map(|source| Some(source).filter(known).map_or("other", |source| source.as_str()));
+        self.0.reversed(id.as_str(), label);
     }
 
     /// A batch was answered: it counts as its entries.

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, Cycles, rules_text};
 use jackpot_core::jackpot::definition::{Definition, Violation};
 use jackpot_core::jackpot::epoch::Epoch;
 use jackpot_core::mark::Mark;
+use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use crate::operator::Operator;
+use crate::sql::Sql;
 use crate::store::{Store, StoreError};
 
 use super::cycling::{Cycling, FOLLOWING};
@@ -21,6 +24,7 @@ use super::scripts::{
     self, Adjust, Adjusted, Define, DefineRefusal, Defined, Fence, NewJackpot, Rotate, Rotated, ScriptError, SetStatus,
     StatusSet, Wanted,
 };
+use super::settlement::wait;
 use super::view::{Status, View, Views};
 use crate::subject::engine::{self, Defines, Put, Tries};
 use crate::subject::{Stamp, Subject};
@@ -29,6 +33,9 @@ use crate::subject::{Stamp, Subject};
 const RETENTION_S: u64 = 7_200;
 /// Largest number of repeats of a call whose definition or epoch changed meanwhile.
 const MAX_STALE: usize = 16;
+
+/// Longest wait of a pause for its row of the audit trail. The pause is done before it.
+const AUDIT_WAIT: Duration = Duration::from_secs(1);
 
 /// Code of a script's error: Redis has data that no script wrote.
 const DAMAGED: &str = "JP_DAMAGED";
@@ -90,31 +97,39 @@ impl Operate {
 
     /// Pauses, resumes, suspends or closes. A repeat changes nothing. A suspended jackpot is not resumed here.
     pub async fn set_status(&self, id: &Id, wanted: Status, reason: String, by: &Operator) -> Result<(), PlayError> {
-        self.change_status(id, wanted, reason, by, false).await
+        self.change_status(id, SetStatus::new(wanted, reason, by)).await
+    }
+
+    /// Pauses. `keep_waiting`: a waiting definition does not come into force. Waits a moment for the row of the audit
+    /// trail, which names the version that does.
+    pub async fn pause(
+        &self,
+        sql: &Sql,
+        id: &Id,
+        reason: String,
+        keep_waiting: bool,
+        by: &Operator,
+    ) -> Result<(), PlayError> {
+        let wish = SetStatus::new(Status::Paused, reason, by);
+        self.change_status(id, SetStatus { keep_waiting, ..wish }).await?;
+        let n = self.views.registry.known(id).mark().n();
+        wait(sql, id, n, Instant::now() + AUDIT_WAIT).await;
+        Ok(())
     }
 
     /// Resumes a jackpot, also a suspended one. The caller's reconciliation was clean.
     pub async fn resume_suspended(&self, id: &Id, reason: String, by: &Operator) -> Result<(), PlayError> {
-        self.change_status(id, Status::Open, reason, by, true).await
+        let wish = SetStatus::new(Status::Open, reason, by);
+        let reconciled = true;
+        self.change_status(id, SetStatus { reconciled, ..wish }).await
     }
 
-    async fn change_status(
-        &self,
-        id: &Id,
-        wanted: Status,
-        reason: String,
-        by: &Operator,
-        reconciled: bool,
-    ) -> Result<(), PlayError> {
-        let wish = SetStatus {
-            reconciled,
-            ..SetStatus::new(wanted, reason, by)
-        };
+    async fn change_status(&self, id: &Id, wish: SetStatus) -> Result<(), PlayError> {
         if let StatusSet::Stays(_, status) = engine::set_status(&*self.views, id, &wish).await? {
             return Err(PlayError::Stopped(status));
         }
         let (who, request_id, reason) = (&*wish.who, &*wish.request_id, &*wish.reason);
-        info!(jackpot_id = %id, who, request_id, reason, status = wanted.as_str(), "status set");
+        info!(jackpot_id = %id, who, request_id, reason, status = wish.wanted.as_str(), "status set");
         Ok(())
     }
 

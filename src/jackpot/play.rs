@@ -9,6 +9,7 @@ use std::time::Duration;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::record::{Record, Sent, State};
+use jackpot_core::jackpot::reversal::EarlyCancel;
 use jackpot_core::jackpot::steps::{Attempt, Step, first_rank, next_step, next_step_after};
 
 use crate::coupon::coupons::Coupons;
@@ -129,16 +130,24 @@ impl Play {
             sent,
             rank: 0,
         };
-        let mut lacked = false;
+        let (mut lacked, mut cancels) = (false, None::<String>);
         for _ in 0..MAX_STALE {
+            if view.definition.forbids(entry.sent.source_text(), by.key) {
+                // Before any look-up: a repeat is answered only to a key of its source.
+                (known, view) = Box::pin(self.views.refresh(id)).await?;
+                let source = entry.sent.source_text();
+                if view.definition.forbids(source, by.key) {
+                    return Err(wrong_source(source, by.key));
+                }
+            }
             if self.refusal(&known, &view, &entry.sent, by).await.is_some() {
-                // A repeat is answered before any other check. And a limit that was raised after this instance's last
+                // A repeat is answered before any other check but that. And a limit that was raised after this instance's last
                 // reading refuses nobody.
                 (known, view) = Box::pin(self.views.refresh(id)).await?;
                 let looking = Box::pin(scripts::lookup(&self.store, &known.keys, known.mark(), entry_id));
                 let found = known.observe_loss(looking.await)?;
                 if let Some(record) = found.and_then(|found| found.record) {
-                    return Box::pin(self.replay(&view, entry, record)).await;
+                    return Box::pin(self.replay(&view, entry, record, by)).await;
                 }
                 if let Some(refusal) = self.refusal(&known, &view, &entry.sent, by).await {
                     return Err(refusal);
@@ -146,7 +155,10 @@ impl Play {
             }
             entry.rank = first_rank(entry_id, &entry.sent, &view.definition, &view.seed);
             let outcome;
-            (entry, outcome) = self.entering.enter(&known, &view, entry).await?;
+            (entry, outcome) = match &cancels {
+                None => self.entering.enter(&known, &view, entry).await?,
+                Some(cancels) => Box::pin(self.entering.enter_despite(&known, &view, entry, cancels)).await?,
+            };
             match outcome {
                 Outcome::Taken(record) => {
                     if lacked {
@@ -167,7 +179,12 @@ impl Play {
                         replayed: false,
                     });
                 }
-                Outcome::Seen(record) => return Box::pin(self.replay(&view, entry, record)).await,
+                Outcome::Seen(record) => return Box::pin(self.replay(&view, entry, record, by)).await,
+                Outcome::Cancelled(record) => {
+                    (known, view) = Box::pin(self.views.refresh(id)).await?;
+                    not_cancelled(entry_id, &entry.sent, &record, &view.definition)?;
+                    cancels = Some(record);
+                }
                 Outcome::Refused(refusal @ (Refusal::Stale | Refusal::Cycles)) => {
                     if refusal == Refusal::Cycles {
                         known.lacks_cycles(&mut lacked);
@@ -192,6 +209,13 @@ impl Play {
         let found = found.ok_or_else(|| PlayError::EntryNotFound(entry_id.to_owned()))?;
         known.observe(found.mark);
         Ok(found)
+    }
+
+    /// Counts an entry that this call reversed.
+    pub async fn count_reversed(&self, id: &Id, source: Option<&Id>) {
+        if let Ok((_, view)) = self.views.view(id).await {
+            self.metrics.reversed(id, &view.definition, source);
+        }
     }
 
     /// The answer for an entry that was taken before. Finishes it if it has no outcome.
@@ -248,11 +272,9 @@ impl Play {
                 return Some(refusal.into());
             }
         }
-        let source = sent.source_text();
-        if view.definition.forbids(source, by.key) {
-            return Some(wrong_source(source, by.key));
-        }
-        let broken = view.definition.refuses(sent.stake, source, sent.ranks.as_ref())?;
+        let broken = view
+            .definition
+            .refuses(sent.stake, sent.source_text(), sent.ranks.as_ref())?;
         Some(PlayError::Invalid(vec![broken]))
     }
 
@@ -272,9 +294,17 @@ impl Play {
         None
     }
 
-    async fn replay(&self, view: &View, entry: EnterEntry, record: Record) -> Result<Played, PlayError> {
+    async fn replay(&self, view: &View, entry: EnterEntry, record: Record, by: By<'_>) -> Result<Played, PlayError> {
         if record.fingerprint != entry.sent.fingerprint() {
             return Err(PlayError::EntryIdReused(entry.entry_id));
+        }
+        let source = entry.sent.source_text();
+        if self
+            .views
+            .forbids(&view.id, view, source, record.version, by.key)
+            .await?
+        {
+            return Err(wrong_source(source, by.key));
         }
         self.resolve(view, entry.entry_id, entry.sent, record, true).await
     }
@@ -349,6 +379,23 @@ fn settled(view: &View, entry: &EnterEntry, record: &Record) -> Result<Option<Ve
             _ => None,
         },
     )
+}
+
+/// Refuses an entry that a reversal for its source came before. `record`: that of all reversals of its id.
+pub(super) fn not_cancelled(
+    entry_id: &str,
+    sent: &Sent,
+    record: &str,
+    definition: &Definition,
+) -> Result<(), PlayError> {
+    let cancels = EarlyCancel::all(record).map_err(ScriptError::from)?;
+    let bound = cancels
+        .into_iter()
+        .find(|cancel| cancel.binds(definition, sent.source_text()));
+    bound.map_or(Ok(()), |cancel| {
+        let (entry_id, reversal_id) = (entry_id.to_owned(), cancel.reversal_id);
+        Err(PlayError::EntryReversed { entry_id, reversal_id })
+    })
 }
 
 pub(super) fn wrong_source(source: Option<&str>, key: &str) -> PlayError {

@@ -1,5 +1,7 @@
 //! Turns a jackpot's errors into problems. It is the only place that gives them a status.
 
+use std::time::Duration;
+
 use actix_web::http::StatusCode;
 use jackpot_core::jackpot::leaving::Leaving;
 
@@ -13,6 +15,9 @@ use crate::jackpot::view::Status;
 use crate::ledger::reconcile::now::NotClean;
 use crate::room::door::DoorError;
 use crate::store::StoreError;
+
+/// When a reversal comes again that was not remembered: an entry that it overtook is there by then.
+const CANCEL_AGAIN: Duration = Duration::from_secs(60);
 
 impl From<PlayError> for Problem {
     fn from(error: PlayError) -> Self {
@@ -35,8 +40,13 @@ impl From<PlayError> for Problem {
             PlayError::CurrencyMismatch { .. } => unprocessable("currency-mismatch", &error),
             PlayError::AdjustmentIdReused(_) => unprocessable("adjustment-id-reused", &error),
             PlayError::TransferIdReused(_) => unprocessable("transfer-id-reused", &error),
+            PlayError::ReversalIdReused(_) => unprocessable("reversal-id-reused", &error),
+            PlayError::TooManyCancels { .. } => Problem::rate_limited(CANCEL_AGAIN, &error.to_string()),
             PlayError::TransferOpen(_) => Problem::new(StatusCode::CONFLICT, "jackpot-open", error.to_string()),
-            PlayError::WrongSource { .. } => Problem::new(StatusCode::FORBIDDEN, "wrong-source", error.to_string()),
+            PlayError::WrongSource { .. } | PlayError::NoSource(_) => {
+                Problem::new(StatusCode::FORBIDDEN, "wrong-source", error.to_string())
+            }
+            PlayError::ReversedByOperators => Problem::forbidden(error.to_string()),
             PlayError::EntryHasPrize(_) => Problem::new(StatusCode::CONFLICT, "entry-has-prize", error.to_string()),
             PlayError::EntryPending(_) | PlayError::TransferPending(_) => {
                 Problem::new(StatusCode::CONFLICT, "entry-pending", error.to_string())

@@ -293,6 +293,23 @@ impl Views {
         Ok(definition)
     }
 
+    /// Whether the key with this name may not send entries of this source: by the definition in force or, when that does
+    /// not name the source any more, by the version that the entry entered under.
+    pub async fn forbids(
+        &self,
+        id: &Id,
+        view: &View,
+        source: Option<&str>,
+        version: u64,
+        key: &str,
+    ) -> Result<bool, PlayError> {
+        let is_named = source.is_none_or(|source| view.definition.source(source).is_some());
+        if is_named {
+            return Ok(view.definition.forbids(source, key));
+        }
+        Ok(self.definition(id, view, version).await?.forbids(source, key))
+    }
+
     /// A version of the definition as JSON, if Redis still keeps it.
     pub async fn stored_definition(&self, known: &Known, version: u64) -> Result<Option<String>, PlayError> {
         let command = redis::cmd("HGET").arg(&known.keys.definitions).arg(version).to_owned();

@@ -81,6 +81,17 @@ impl Done {
         Self::new(action, json!(before), json!(after))
     }
 
+    /// The same for a status whose change put another version of the definition in force.
+    #[must_use]
+    pub fn with_version(self, before: u64, after: u64) -> Self {
+        let with = |status: &Value, version: u64| json!({"status": status, "version": version});
+        Self {
+            before: with(&self.before, before),
+            after: with(&self.after, after),
+            ..self
+        }
+    }
+
     /// It obeys the emergency stop, or its end.
     #[must_use]
     pub fn obeyed(obeyed: Obeyed) -> Self {

@@ -92,6 +92,8 @@ pub struct Tries<'e, E: Engine> {
     engine: &'e E,
     id: &'e Id,
     left: usize,
+    /// Whether this call has read it itself.
+    fresh: bool,
     pub known: Arc<E::Known>,
     /// What the next try goes by.
     pub seen: <E::Known as Operated>::Seen,
@@ -105,9 +107,21 @@ impl<'e, E: Engine> Tries<'e, E> {
             engine,
             id,
             left,
+            fresh: false,
             known,
             seen,
         })
+    }
+
+    /// Reads what the next try goes by, once: a refusal by what another instance has changed meanwhile is none. Returns
+    /// whether it did.
+    pub async fn again(&mut self) -> Result<bool, E::Error> {
+        if self.fresh {
+            return Ok(false);
+        }
+        self.fresh = true;
+        (self.known, self.seen) = self.engine.seen(self.id, true).await?;
+        Ok(true)
     }
 
     /// Remembers what a reply says. `None`: it was stale; try again with what is read now.

@@ -128,6 +128,8 @@ pub struct SetStatus<S> {
     pub request_id: String,
     /// Redis was compared with the ledger, and they agree. An operator may open a suspended jackpot only then.
     pub reconciled: bool,
+    /// A pause leaves a waiting definition waiting.
+    pub keep_waiting: bool,
 }
 
 impl<S> SetStatus<S> {
@@ -139,6 +141,7 @@ impl<S> SetStatus<S> {
             who: by.who.clone(),
             request_id: by.request_id.clone(),
             reconciled: false,
+            keep_waiting: false,
         }
     }
 

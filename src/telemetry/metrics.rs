@@ -102,6 +102,12 @@ struct JackpotLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReversalLabels {
+    jackpot: String,
+    source: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EntryLabels {
     jackpot: String,
     result: &'static str,
@@ -208,6 +214,9 @@ pub struct Metrics {
     claims: Family<ClaimLabels, Counter>,
     redraws: Family<JackpotLabel, Counter>,
     must_hits: Family<JackpotLabel, Counter>,
+    reversals: Family<ReversalLabels, Counter>,
+    /// Jackpot and source of each reversal that has labels of its own.
+    reversed: RwLock<HashMap<String, ()>>,
     pending: Family<JackpotLabel, Gauge>,
     scripts: Seconds<ScriptLabels>,
     requests: Family<RequestLabels, Counter>,
@@ -248,6 +257,8 @@ impl Metrics {
             claims: Family::default(),
             redraws: Family::default(),
             must_hits: Family::default(),
+            reversals: Family::default(),
+            reversed: RwLock::default(),
             pending: Family::default(),
             scripts: Family::new_with_constructor(seconds),
             requests: Family::default(),
@@ -308,6 +319,11 @@ impl Metrics {
             "Entries that hit a pool by its must-hit rule",
             self.must_hits.clone(),
         );
+        registry.register(
+            "reversals",
+            "Entries whose round was cancelled, by the source of the entry; `other` for a source that the definition does not name",
+            self.reversals.clone(),
+        );
         registry.register("pending", "Entries without a final outcome", self.pending.clone());
         registry.register(
             "script_seconds",
@@ -366,6 +382,23 @@ impl Metrics {
         let made = Arc::new(self.make_jackpot(label));
         jackpots.insert(label.to_owned(), Arc::clone(&made));
         made
+    }
+
+    /// Counts the cancelled round of an entry of this source, which the definition names; `None`: it had none.
+    pub fn reversed(&self, jackpot: &str, source: Option<&str>) {
+        let jackpot = capped(jackpot, &self.jackpots.read().unwrap_or_else(PoisonError::into_inner)).to_owned();
+        let source = source.unwrap_or_default();
+        let mut known = self.reversed.write().unwrap_or_else(PoisonError::into_inner);
+        let pair = format!("{jackpot} {source}");
+        let source = if capped(&pair, &known) == pair { source } else { "other" };
+        let labels = ReversalLabels {
+            jackpot,
+            source: source.to_owned(),
+        };
+        self.reversals.get_or_create_owned(&labels).inc();
+        if source != "other" {
+            known.insert(pair, ());
+        }
     }
 
     fn make_jackpot(&self, id: &str) -> JackpotMetrics {

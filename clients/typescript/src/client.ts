@@ -205,9 +205,10 @@ export class Jackpot {
     return this.call("get", "/v1/jackpots/{id}/rules", { path: { id: jackpotId } });
   }
 
-  /** Stops entries. */
-  pauseJackpot(jackpotId: string, reason: string): Promise<Schemas["Jackpot"]> {
-    return this.call("post", "/v1/jackpots/{id}/pause", { path: { id: jackpotId }, body: { reason } });
+  /** Stops entries. Puts a waiting definition in force, unless it is to go on waiting. */
+  pauseJackpot(jackpotId: string, reason: string, keepWaiting = false): Promise<Schemas["Jackpot"]> {
+    const body = { reason, keep_waiting: keepWaiting };
+    return this.call("post", "/v1/jackpots/{id}/pause", { path: { id: jackpotId }, body });
   }
 
   /** Takes entries again. */

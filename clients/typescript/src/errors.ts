@@ -173,6 +173,7 @@ export const FAMILIES: Readonly<Record<ProblemCode, Family>> = {
   "adjustment-id-reused": IdReused,
   "request-id-reused": IdReused,
   "transfer-id-reused": IdReused,
+  "reversal-id-reused": IdReused,
   "settlement-id-reused": IdReused,
   "redemption-id-reused": IdReused,
   "entry-has-prize": Conflict,

@@ -24,6 +24,8 @@
 --   call: 1 when single entries without a prize share one record of the call, which Redis keeps beside the records of
 --     entries.
 --   hits: The entries that hit a pool by its rule. Only where an entry hit.
+--   over: The records of early cancels of this generation that its records replaced. Only where an entry came after a
+--     cancel that is not for its source.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
 --   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
@@ -88,6 +90,9 @@ local function append_enter(key, state, at, values)
   end
   if values.hits then
     text = text .. '4:hits' .. (sizes[#values.hits] or size(#values.hits)) .. values.hits
+  end
+  if values.over then
+    text = text .. '4:over' .. (sizes[#values.over] or size(#values.over)) .. values.over
   end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles

@@ -11,6 +11,7 @@
 --   source: Its source; empty for none. The source's own contribution is what goes back, if it has one.
 --   version: Version of the definition that it entered under.
 --   reversed: What each tier gave back.
+--   used: The record of its id. Only where the generation had none.
 --   reason: Why, in the operator's words.
 --   who: Name of the operator's key, or of the part of the service.
 --   request_id: `X-Request-Id` of the call; empty for none.
@@ -67,6 +68,9 @@ local function append_reverse(key, state, at, values)
     .. '7:applied'
     .. (sizes[#values.applied] or size(#values.applied))
     .. values.applied
+  if values.used then
+    text = text .. '4:used' .. (sizes[#values.used] or size(#values.used)) .. values.used
+  end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end

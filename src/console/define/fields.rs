@@ -23,6 +23,7 @@ pub const DRAWS: [&str; 2] = ["service", "external"];
 pub const WINNERS: [&str; 3] = ["masked", "full", "off"];
 /// Values of the settlement.
 pub const SETTLEMENTS: [&str; 2] = ["none", "tracked"];
+pub const REVERSED_BY: [&str; 2] = ["play", "operate"];
 
 /// Puts a definition into a form.
 pub fn fill(form: &mut Form, document: &Document) {
@@ -59,6 +60,7 @@ pub fn fill(form: &mut Form, document: &Document) {
         document.approval_above.map(amount).unwrap_or_default(),
     );
     form.set("reverse_within_s", document.reverse_within_s.to_string());
+    form.set("reverse_by", document.reverse_by.as_str());
     form.set("origins", document.origins.join("\n"));
     form.set("room", document.room.as_ref().map_or("", |room| room.as_str()));
     for (index, (id, source)) in document.sources.iter().enumerate() {
@@ -327,6 +329,7 @@ pub fn form(words: Words, form: &Form, is_new: bool, kept_tiers: usize) -> Marku
                 (hinted("max_stake", "define-max-stake", "define-max-stake-hint", Kind::Amount))
                 (hinted("room", "define-room", "define-room-hint", Kind::Text))
                 (field("reverse_within_s", "define-reverse-within", Kind::Number))
+                (field("reverse_by", "define-reverse-by", Kind::Choice(&choices(words, "reverse-by", &REVERSED_BY))))
             }
         }
         fieldset.panel.stack { legend { (words.t("define-settlements")) }

@@ -68,6 +68,8 @@ pub fn of(words: Words, document: &Document) -> Vec<Part> {
         parts.push((what, format!("{contribution} · {draw} · {keys}")));
     }
     parts.push((words.t("define-reverse-within"), document.reverse_within_s.to_string()));
+    let by = words.t(&format!("reverse-by-{}", document.reverse_by.as_str()));
+    parts.push((words.t("define-reverse-by"), by));
     let public = if document.public_meter { "yes" } else { "no" };
     parts.push((words.t("define-public-meter"), words.t(public)));
     parts.push((

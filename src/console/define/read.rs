@@ -134,6 +134,7 @@ impl Reader<'_> {
         set("settlement", json!(form.get("settlement")));
         set("approval_above", self.amount_or("approval_above", Value::Null));
         set("reverse_within_s", self.number("reverse_within_s"));
+        set("reverse_by", json!(form.get("reverse_by")));
         let origins = form
             .get("origins")
             .lines()
@@ -268,7 +269,7 @@ mod tests {
         let mut all = serde_json::to_value(templates::document("tiers")).unwrap();
         let more = json!({"id": "spring", "max_redraws": 3, "min_stake": 7, "max_stake": 9_000, "public_meter": true,
             "origins": ["https://games.example"], "winners": "full", "settlement": "tracked", "approval_above": 50_000,
-            "reverse_within_s": 77, "room": "lobby", "sources": {"lobby": {}}});
+            "reverse_within_s": 77, "reverse_by": "operate", "room": "lobby", "sources": {"lobby": {}}});
         for (name, value) in more.as_object().unwrap() {
             all[name.as_str()] = value.clone();
         }

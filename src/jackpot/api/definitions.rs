@@ -8,7 +8,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use jackpot_core::ids::{Id, MAX_ID_LEN};
 use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
-use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, Source, Tier, Winners};
+use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, ReverseBy, Source, Tier, Winners};
 use jackpot_core::jackpot::origin;
 use jackpot_core::jackpot::settlement::{Settlement, Terms};
 use jackpot_core::money::Minor;
@@ -98,6 +98,7 @@ pub(crate) struct Jackpot {
     approval_above: Option<Minor>,
     #[schema(example = 300)]
     reverse_within_s: u64,
+    reverse_by: ReverseBy,
     #[schema(value_type = Option<String>)]
     room: Option<Id>,
     /// The games, sites or channels that feed it.
@@ -136,6 +137,7 @@ impl Jackpot {
             settlement: document.settlement,
             approval_above: document.approval_above,
             reverse_within_s: document.reverse_within_s,
+            reverse_by: document.reverse_by,
             room: document.room,
             sources: document.sources,
             version,
@@ -189,6 +191,7 @@ impl Serialize for Waiting {
         shown["odds"]["per_stake"] = serde_json::json!(document.odds.per_stake);
         shown["sources"] = serde_json::json!(whole(&document.sources));
         shown["reverse_within_s"] = serde_json::json!(document.reverse_within_s);
+        shown["reverse_by"] = serde_json::json!(document.reverse_by);
         shown.serialize(serializer)
     }
 }

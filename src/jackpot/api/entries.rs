@@ -209,7 +209,7 @@ pub(crate) struct AttemptBody {
         (status = 200, description = "Taken before, with `Idempotency-Replayed: true`", body = Entry),
         (status = 403, description = "`pass-required`, `pass-expired`, `wrong-source`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "`invalid-request`, `entry-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "`stopped`: the emergency stop holds it; `store-unavailable`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(

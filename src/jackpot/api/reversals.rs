@@ -1,30 +1,30 @@
 //! Reversals: a game cancels a round, and the entry's contribution goes back.
 
+use std::cell::RefCell;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::clock::rfc3339;
 use jackpot_core::ids::{EntryRef, Id};
-use jackpot_core::jackpot::record::State;
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::text::Reason;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Api, operator};
-use crate::http::auth;
+use crate::http::auth::{self, Role};
 use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::reverse::{ReversalWish, Round};
-use crate::operator::Operator;
 
 /// The cancellation of a round.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReversalBody {
-    /// Chosen by the game. The same id works once for an entry.
+    /// Chosen by the game: one for each cancelled round. The same id answers as at first.
     #[schema(value_type = String, example = "cancel-8812")]
     reversal_id: Id,
     /// 1 to 500 characters, no control characters.
@@ -85,14 +85,19 @@ impl From<ReversalRecord> for ReversedBody {
 ///
 /// Each tier gives the exact contribution back: the pool's share out of the pool, then the overflow, and the reserve's
 /// share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
-/// counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
+/// counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id. Needs a key that
+/// may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+///
+/// A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of that id that comes
+/// later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/entries/{entry_id}/reverse", operation_id = "reverse_entry", tag = "entries", security(("bearer" = [])),
     params(("id" = String, Path), ("entry_id" = String, Path)),
     request_body(content = ReversalBody),
     responses((status = 201, description = "Done", body = Reversal), (status = 200, description = "Done before, with `Idempotency-Replayed: true`", body = Reversal),
+        (status = 403, description = "`wrong-source`, `forbidden`, `wrong-subject`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "`jackpot-not-found`, `entry-not-found`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "`entry-has-prize`, `entry-pending`, `entry-reversed`, `too-late`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid-request`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
+        (status = 422, description = "`invalid-request`, `reversal-id-reused`, `amount-too-large`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn post(
     auth::PlayOrOperate(caller): auth::PlayOrOperate,
     PathOf((id, entry_id)): PathOf<(Id, EntryRef)>,
@@ -101,7 +106,23 @@ pub(crate) async fn post(
     Body(body): Body<ReversalBody>,
 ) -> Result<HttpResponse, Problem> {
     let by = operator(&caller, &request_id);
-    let (now, record) = reverse(&api, &id, entry_id.as_str(), &body, &by).await?;
+    let wish = ReversalWish {
+        entry_id: entry_id.as_str(),
+        reversal_id: &body.reversal_id,
+        reason: body.reason.as_str(),
+        by: &by,
+        operates: caller.has_role(Role::Operate),
+    };
+    let source = RefCell::new(None);
+    let look = async || {
+        let round = look(&api, &id, entry_id.as_str()).await?;
+        source.replace(round.as_ref().and_then(|round| round.source.clone()));
+        Ok::<_, Problem>(round)
+    };
+    let (now, record) = api.operate.reverse(&id, &wish, look).await?;
+    if now {
+        api.play.count_reversed(&id, source.into_inner().as_ref()).await;
+    }
     let mut answer = if now {
         HttpResponse::Created()
     } else {
@@ -124,27 +145,12 @@ pub(crate) async fn post(
     }))
 }
 
-async fn reverse(
-    api: &Api,
-    id: &Id,
-    entry_id: &str,
-    body: &ReversalBody,
-    by: &Operator,
-) -> Result<(bool, ReversalRecord), Problem> {
-    let wish = ReversalWish {
-        entry_id,
-        reversal_id: &body.reversal_id,
-        reason: body.reason.as_str(),
-        by,
+/// Finds the entry.
+async fn look(api: &Api, id: &Id, entry_id: &str) -> Result<Option<Round>, Problem> {
+    let found = match api.play.look_up(id, entry_id).await {
+        Err(PlayError::EntryNotFound(_)) => return Ok(None),
+        found => found?,
     };
-    api.operate
-        .reverse(id, &wish, async || look(api, id, entry_id).await)
-        .await
-}
-
-/// Finds an entry that can be reversed.
-async fn look(api: &Api, id: &Id, entry_id: &str) -> Result<Round, Problem> {
-    let found = api.play.look_up(id, entry_id).await?;
     let (sent, record, entered_ms) = match (found.sent, found.record, found.at_ms) {
         (Some(sent), Some(record), Some(at_ms)) => (sent, record, at_ms),
         // Its event has left the stream, so the ledger answers.
@@ -153,18 +159,12 @@ async fn look(api: &Api, id: &Id, entry_id: &str) -> Result<Round, Problem> {
             (taken.sent, record.unwrap_or(taken.record), taken.at_ms)
         }
     };
-    match record.state {
-        State::Paid { .. } | State::MustHit { .. } | State::Issued { .. } => {
-            return Err(PlayError::EntryHasPrize(entry_id.to_owned()).into());
-        }
-        State::Pending { .. } => return Err(PlayError::EntryPending(entry_id.to_owned()).into()),
-        State::Lost | State::Ended { .. } => {}
-    }
-    Ok(Round {
+    Ok(Some(Round {
         sequence: record.sequence,
         entered_ms,
         stake: sent.stake,
         source: sent.source,
         version: record.version,
-    })
+        state: record.state,
+    }))
 }

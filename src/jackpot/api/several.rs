@@ -45,9 +45,10 @@ pub(crate) struct PlayBody {
     /// Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot.
     #[schema(value_type = u64, example = 100)]
     stake: Minor,
-    /// Currency of the stake. A jackpot of another currency refuses its entry.
-    #[schema(value_type = String, example = "KRW", pattern = "^[A-Z][A-Z0-9]{2,7}$")]
-    currency: Currency,
+    /// Currency of the stake. A jackpot of another currency refuses its entry. null: that of each jackpot.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = "KRW", pattern = "^[A-Z][A-Z0-9]{2,7}$")]
+    currency: Option<Currency>,
     /// The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
@@ -143,7 +144,7 @@ pub(crate) async fn post(
     let by = By {
         key: caller.name(),
         passes: &passes,
-        currency: Some(&body.currency.0),
+        currency: body.currency.as_ref().map(|currency| currency.0.as_str()),
     };
     let items = jackpots.iter().map(|id| take(&api, &caller, &body, by, id));
     let taken = in_time(api.play.limit(), items).await;

@@ -3,11 +3,14 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use jackpot_core::ids::Id;
+use jackpot_core::text::Reason;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::definitions::{Jackpot, read};
 use super::{Api, ReasonBody, operator};
-use crate::http::auth::{self, Caller};
-use crate::http::body::Body;
+use crate::http::auth;
+use crate::http::body::{Body, Described};
 use crate::http::conditions::tagged;
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
@@ -15,18 +18,39 @@ use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::view::Status;
 
-/// Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at once.
+/// A pause.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PauseBody {
+    /// The reason: 1 to 500 characters, no control characters.
+    #[schema(value_type = String, example = "check", min_length = 1, max_length = 500)]
+    reason: Reason,
+    /// Whether a waiting definition goes on waiting.
+    #[serde(default)]
+    #[schema(default = false)]
+    keep_waiting: bool,
+}
+
+impl Described for PauseBody {}
+
+/// Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into force at once, unless
+/// `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the version in force.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/pause", operation_id = "pause_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = ReasonBody, responses((status = 200, description = "Paused", body = Jackpot),
+    request_body = PauseBody, responses((status = 200, description = "Paused", body = Jackpot),
         (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn pause(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
     request_id: RequestId,
     api: Data<Api>,
-    Body(body): Body<ReasonBody>,
+    Body(body): Body<PauseBody>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Paused, body, &caller, &request_id).await
+    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
+    let keep_waiting = body.keep_waiting;
+    api.operate
+        .pause(&api.sql, &id, reason.clone(), keep_waiting, &by)
+        .await?;
+    shown(&api, &id, Status::Paused, &reason).await
 }
 
 /// Takes entries again. The service first compares a suspended jackpot with the ledger. It resumes only if both agree.
@@ -63,20 +87,13 @@ pub(crate) async fn close(
     api: Data<Api>,
     Body(body): Body<ReasonBody>,
 ) -> Result<HttpResponse, Problem> {
-    set(&api, &id, Status::Closed, body, &caller, &request_id).await
+    let (reason, by) = (body.reason.into_string(), operator(&caller, &request_id));
+    api.operate.set_status(&id, Status::Closed, reason.clone(), &by).await?;
+    shown(&api, &id, Status::Closed, &reason).await
 }
 
-async fn set(
-    api: &Api,
-    id: &Id,
-    wanted: Status,
-    body: ReasonBody,
-    caller: &Caller,
-    request_id: &RequestId,
-) -> Result<HttpResponse, Problem> {
-    let (reason, by) = (body.reason.into_string(), operator(caller, request_id));
-    api.operate.set_status(id, wanted, reason.clone(), &by).await?;
-    api.reasons.observe(id, wanted, &reason);
+async fn shown(api: &Api, id: &Id, wanted: Status, reason: &str) -> Result<HttpResponse, Problem> {
+    api.reasons.observe(id, wanted, reason);
     let (version, jackpot) = read(api, id).await?;
     Ok(tagged(version, jackpot))
 }

@@ -2,20 +2,21 @@
 //! other. Each step is decided by Redis' records, so a repeat by any instance finds what the first one wrote.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::batch_record::BatchRecord;
 use jackpot_core::jackpot::definition::{Definition, Violation};
-use jackpot_core::jackpot::record::{Record, State};
+use jackpot_core::jackpot::record::{Record, State, Unreadable};
 
 use super::work::work;
 use super::{Batch, Drawn};
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
-use crate::jackpot::play::{MAX_STALE, Play, refused, wrong_source};
-use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal};
+use crate::jackpot::play::{MAX_STALE, Play, not_cancelled, refused, wrong_source};
+use crate::jackpot::scripts::{self, BatchCall, BatchReply, FoundBatch, Refusal, ScriptError};
 use crate::jackpot::segment::TooLarge;
 use crate::jackpot::view::{View, parse_definition};
 use crate::room::door::{DoorError, NoPass};
@@ -77,7 +78,7 @@ impl Play {
     async fn enter_batch_once(&self, id: &Id, batch: &Arc<Batch>, key: &str) -> Result<BatchPlayed, PlayError> {
         let fingerprint = batch.fingerprint();
         let (mut known, mut view) = self.views.view(id).await?;
-        let (mut waiting, mut lacked) = (None, false);
+        let (mut waiting, mut lacked, mut cancels) = (None, false, String::new());
         for _ in 0..MAX_STALE {
             let drawn = match self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                 None => draw(batch, &view, waiting.as_ref()).await?,
@@ -86,24 +87,31 @@ impl Play {
             let drawn = if let Ok(drawn) = drawn {
                 drawn
             } else {
-                // A repeat is answered before any other check. And a limit that was raised after this instance's last
+                // A repeat is answered before any check but that of its sources' keys. And a limit that was raised after this instance's last
                 // reading refuses nobody.
                 let before = view.stamp.clone();
                 (known, view) = self.views.refresh(id).await?;
+                if view.stamp != before {
+                    waiting = None;
+                }
+                let (all, in_force) = (0..batch.entries.len(), &view.definition);
+                if let (None, Some(refusal)) = (&waiting, wrong_key(batch, all, in_force, key)) {
+                    return Err(refusal);
+                }
                 let batch_id = batch.batch_id.as_str();
                 let found = scripts::lookup_batch(&self.store, &known.keys, known.mark(), batch_id).await;
                 if let Some(found) = known.observe_loss(found)? {
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
-                }
-                if view.stamp != before {
-                    waiting = None;
                 }
                 if let Some(refusal) = self.batch_refusal(&known, &view, waiting.as_ref(), (batch, key)) {
                     return Err(refusal);
                 }
                 draw(batch, &view, waiting.as_ref()).await??
             };
-            match self.call_batch(&known, &view, batch, &fingerprint, &drawn).await? {
+            match self
+                .call_batch(&known, &view, (batch, &fingerprint), &drawn, &cancels)
+                .await?
+            {
                 BatchReply::Found(found) => {
                     if lacked {
                         known.bring_usual_cycles();
@@ -115,6 +123,11 @@ impl Play {
                     return self.answer_batch(&view, batch, &fingerprint, found).await;
                 }
                 BatchReply::Split(index) => waiting = self.waiting(id, index).await?,
+                BatchReply::Cancelled(lines) => {
+                    (known, view) = self.views.refresh(id).await?;
+                    refuse_cancelled(batch, &lines, &view.definition)?;
+                    cancels = lines;
+                }
                 BatchReply::TooManyClaims => {
                     let rule = "draw too many prizes that their pools refuse: send fewer at a time";
                     return Err(PlayError::Invalid(vec![Violation::new("entries", rule)]));
@@ -156,9 +169,8 @@ impl Play {
         }
         let mut wrong = Vec::new();
         for (positions, definition) in parts {
-            let mut sources = positions.clone().map(|i| batch.entries.source(i));
-            if let Some(source) = sources.find(|source| definition.forbids(*source, key)) {
-                return Some(wrong_source(source, key));
+            if let Some(refusal) = wrong_key(batch, positions.clone(), definition, key) {
+                return Some(refusal);
             }
             wrong.extend(refused_entries(batch, positions, definition));
         }
@@ -170,15 +182,16 @@ impl Play {
         &self,
         known: &Known,
         view: &View,
-        batch: &Batch,
-        fingerprint: &str,
+        (batch, fingerprint): (&Batch, &str),
         drawn: &Segments,
+        cancels: &str,
     ) -> Result<BatchReply, PlayError> {
         let segments = drawn.iter().map(|(drawn, definition)| (drawn, definition.as_ref()));
         let call = BatchCall {
             batch,
             fingerprint,
             segments: &segments.collect::<Vec<_>>(),
+            cancels,
         };
         let reply = scripts::enter_batch(&self.store, &known.keys, &known.fence(view), &call).await;
         let (mark, reply) = known.observe_loss(reply)?;
@@ -321,7 +334,27 @@ async fn draw(
     Ok(drawn.map_err(|TooLarge| PlayError::AmountTooLarge))
 }
 
-fn refused_entries(batch: &Batch, positions: std::ops::Range<usize>, definition: &Definition) -> Vec<Violation> {
+/// Refuses a batch with an entry that a reversal for its source came before. `lines`: as the script said.
+fn refuse_cancelled(batch: &Batch, lines: &str, definition: &Definition) -> Result<(), PlayError> {
+    for line in lines.lines() {
+        let one = line
+            .split_once(' ')
+            .and_then(|(index, record)| Some((index.parse::<usize>().ok()?, record)));
+        let (index, record) = one.ok_or_else(|| ScriptError::from(Unreadable::of(line)))?;
+        let sent = batch.entries.sent(index - 1);
+        not_cancelled(&batch.batch_id.entry_id(index), &sent, record, definition)?;
+    }
+    Ok(())
+}
+
+/// Whether a source of these entries does not take them from this key.
+fn wrong_key(batch: &Batch, positions: Range<usize>, definition: &Definition, key: &str) -> Option<PlayError> {
+    let mut sources = positions.map(|i| batch.entries.source(i));
+    let source = sources.find(|source| definition.forbids(*source, key))?;
+    Some(wrong_source(source, key))
+}
+
+fn refused_entries(batch: &Batch, positions: Range<usize>, definition: &Definition) -> Vec<Violation> {
     let entries = &batch.entries;
     let fits = |stake| definition.refuses(stake, None, None).is_none();
     if !entries.name_sources() && fits(entries.min_stake()) && fits(entries.max_stake()) {

@@ -27,7 +27,13 @@ pub fn action(
             (before.last_version, last_definition),
             (after.last_version, &define.json),
         ),
-        Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Status(change) => {
+            let done = Done::status(change.before.as_str(), change.after.as_str());
+            match event.applied {
+                Some(version) => done.with_version(before.version, version),
+                None => done,
+            }
+        }
         Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
         Kind::Adjust(adjust) => {
             let tier = adjust.tier.as_str();

@@ -364,10 +364,11 @@ impl Books {
             Kind::Give(give) => {
                 self.took_out(give.took(event.at_ms));
             }
-            Kind::Reverse(_) => {
-                self.records.entries += 1;
+            Kind::Reverse(reverse) => {
+                self.records.entries += reverse.records();
                 self.count_reversed(event);
             }
+            Kind::Cancel(cancel) => self.records.entries += cancel.added(),
             Kind::Ask(_)
             | Kind::Withdraw(_)
             | Kind::Expect(_)

@@ -17,10 +17,10 @@ use jackpot_core::jackpot::cycle::{CycleChange, CycleChanges, HitRow};
 use jackpot_core::jackpot::epoch::Opening;
 use jackpot_core::jackpot::leaving::{HeldRecord, Leaving, Took};
 use jackpot_core::jackpot::record::Reason;
-use jackpot_core::jackpot::reversal::ReversedTier;
+use jackpot_core::jackpot::reversal::{EarlyRow, Replaced, ReversalUse, ReversedTier};
 use jackpot_core::jackpot::settlement::{Attempt, Ended, Hold, Standing, State, Step};
 use jackpot_core::jackpot::transfer::{self, GivenRecord, Part};
-use jackpot_core::wire::{Field, FieldShape, Signed};
+use jackpot_core::wire::{Field, FieldShape, OrDash, Signed};
 use jackpot_core::{record, words};
 
 use super::books::Meters;
@@ -41,6 +41,7 @@ const COMMITMENT_DIGITS: usize = 64;
 event_part!(Status);
 event_part!(CycleChanges);
 event_part!(Hold, State, Step, Ended);
+event_part!(ReversalUse, OrDash<Id>);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,6 +187,8 @@ event_types! {
         "withdraw" Withdraw(Withdraw),
         /// A game cancelled the round of an entry, and its tiers gave its contribution back.
         "reverse" Reverse(Reverse),
+        /// A game cancelled a round whose entry is not there: an entry of that id that comes later is refused.
+        "cancel" Cancel(Cancel),
         /// Room was made for a transfer that another jackpot is about to give.
         "expect" Expect(Expect),
         /// An operator transferred all money of tiers to another jackpot: it is in transit until that one receives it.
@@ -481,10 +484,46 @@ event_fields! {
         pub version: u64,
         /// What each tier gave back.
         pub reversed: Vec<ReversedTier>,
+        /// The record of its id.
+        pub used if "where the generation had none": Given<ReversalUse>,
     }
     unread {
         /// Who asked for it and why.
         why: Why,
+    }
+}
+
+event_fields! {
+    /// A reversal that came before its entry.
+    pub struct Cancel {
+        /// Its id.
+        pub reversal_id as "reversal": Id,
+        /// Id of the entry.
+        pub entry_id as "entry": String,
+        /// Name of the key whose sources it counts for; `-` for all.
+        pub by: OrDash<Id>,
+        /// The records that it wrote.
+        pub records: Vec<EarlyRow>,
+    }
+    unread {
+        /// Who asked for it and why.
+        why: Why,
+    }
+}
+
+impl Reverse {
+    /// Number of records that it added.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        1 + u64::from(self.used.is_some())
+    }
+}
+
+impl Cancel {
+    /// Number of records that it added.
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.records.iter().filter(|row| row.is_new).count() as u64
     }
 }
 
@@ -661,6 +700,8 @@ event_fields! {
         pub of_call as "call": bool = "1 or empty" parse::is_of_call,
         /// The entries that hit a pool by its rule.
         pub hits if "where an entry hit": Given<Vec<HitRow>>,
+        /// The records of early cancels of this generation that its records replaced.
+        pub over if "where an entry came after a cancel that is not for its source": Given<Vec<Replaced>>,
     }
     check parse::wrong_in_enter
 }
@@ -709,7 +750,7 @@ impl Enter {
         self.call.batch.as_ref().zip(self.batch_record.as_ref())
     }
 
-    /// Number of records of entries and batches that the call wrote. A batch has its own record, and one for each
+    /// Number of records of entries and batches that the call added. A batch has its own record, and one for each
     /// entry that drew a prize.
     #[must_use]
     pub fn records(&self) -> u64 {
@@ -717,7 +758,19 @@ impl Enter {
             Some(_) => self.claims.chunk_by(|a, b| a.sequence == b.sequence).count() + 1,
             None => self.call.entries.len(),
         };
-        all as u64
+        (all as u64).saturating_sub(self.replaced().len() as u64)
+    }
+
+    /// The names of the records of early cancels that its records replaced.
+    #[must_use]
+    pub fn replaced(&self) -> &[Replaced] {
+        self.over.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the record of this name replaced one of early cancels.
+    #[must_use]
+    pub fn has_replaced(&self, name: &str) -> bool {
+        self.replaced().iter().any(|replaced| replaced.name == name)
     }
 
     /// The claims of the entry with this sequence.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jackpot_core::jackpot::batch_record;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
+use jackpot_core::jackpot::reversal;
 
 use super::books::Books;
 use super::event::{Event, Kind};
@@ -62,7 +63,9 @@ impl Fold {
                 }
             }
             Kind::Enter(enter) => {
-                let seen = |id: &String| self.seen.contains_key(id) || self.seen_before.contains_key(id);
+                let is_record = |text: &String| !text.starts_with(reversal::EARLY);
+                let of = |id: &String| self.seen.get(id).or_else(|| self.seen_before.get(id));
+                let seen = |id: &String| of(id).is_some_and(is_record);
                 let again = enter.batch().is_some_and(|(id, _)| seen(&batch_record::field(id)));
                 if again || enter.call.entries.iter().any(|entry| seen(&entry.entry_id)) {
                     return Err(unexpected("an entry or batch id comes twice"));

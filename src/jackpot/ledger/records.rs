@@ -66,14 +66,16 @@ impl Records {
                         open.claim(claim, &event.history);
                     }
                     open.hit(enter.hits.iter().flatten(), &event.history);
-                    self.keep(entry.entry_id.clone(), open, true, write);
+                    let first = !enter.has_replaced(&entry.entry_id);
+                    self.keep(entry.entry_id.clone(), open, first, write);
                 }
                 if let Some((batch_id, record)) = enter.batch() {
+                    let name = batch_record::field(batch_id);
                     write(Written {
                         entered_n: event.n,
-                        entry_id: &batch_record::field(batch_id),
+                        entry_id: &name,
                         text: record.to_string(),
-                        first: true,
+                        first: !enter.has_replaced(&name),
                     });
                 }
                 Ok(())
@@ -104,12 +106,28 @@ impl Records {
                     at_ms: event.at_ms,
                     tiers: reverse.reversed.clone(),
                 };
-                write(Written {
-                    entered_n: event.n,
-                    entry_id: &reversal::field(reverse.sequence),
-                    text: record.to_string(),
-                    first: true,
-                });
+                let used = reverse.used.as_ref().map(ToString::to_string);
+                let used = used.map(|text| (reversal::use_field(&reverse.reversal_id), text));
+                let made = [(reversal::field(reverse.sequence), record.to_string())];
+                for (name, text) in made.into_iter().chain(used) {
+                    write(Written {
+                        entered_n: event.n,
+                        entry_id: &name,
+                        text,
+                        first: true,
+                    });
+                }
+                Ok(())
+            }
+            Kind::Cancel(cancel) => {
+                for row in &cancel.records {
+                    write(Written {
+                        entered_n: event.n,
+                        entry_id: &row.name,
+                        text: row.text.clone(),
+                        first: row.is_new,
+                    });
+                }
                 Ok(())
             }
             Kind::Skipped(skipped) => {
@@ -145,7 +163,8 @@ impl Records {
             text: carried.text.clone(),
             first: carried.first,
         });
-        if carried.id.ends_with(':') || carried.id.starts_with('!') {
+        if carried.id.ends_with(':') || carried.id.starts_with(['!', '~']) || carried.text.starts_with(reversal::EARLY)
+        {
             return Ok(());
         }
         let record = Record::parse(&carried.text);

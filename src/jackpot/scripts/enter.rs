@@ -64,6 +64,8 @@ pub enum EntryReply {
     Seen(Record),
     /// Seen before, but its record cannot be read. The others in the call are not affected.
     Damaged(Unreadable),
+    /// Reversals of its id came before it: their record.
+    Cancelled(String),
     /// Not taken; the script wrote nothing for it.
     NotTaken,
 }
@@ -110,6 +112,19 @@ pub async fn enter_here(
 ) -> Result<Entered, ScriptError> {
     let (call, taking) = entering(keys, fence, definition, entries, asks);
     taking.entered(&run_here(store, &ENTER, call, fence.known).await?)
+}
+
+/// Takes one entry whose id reversals name that are not for its source. `cancels`: their record.
+pub async fn enter_despite(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    definition: &Definition,
+    entry: &EnterEntry,
+    cancels: &str,
+) -> Result<Entered, ScriptError> {
+    let (call, taking) = entering(keys, fence, definition, std::slice::from_ref(entry), false);
+    taking.entered(&run(store, &ENTER, call.arg(cancels), fence.known).await?)
 }
 
 /// Usual bytes of a call for each entry, beside its line of the block.
@@ -250,7 +265,7 @@ reply! {
         /// Its place in the call, from 1.
         place: u64,
         /// `+` and its record: taken now with a prize. `=` and its record: seen before. `@` and a place: it repeats the
-        /// entry at that place. Empty: not taken.
+        /// entry at that place. `!`: the record of the early cancels of its id. Empty: not taken.
         text: String,
     }
 }
@@ -323,9 +338,11 @@ impl Taking {
                 }),
                 (Some(Some(("+", record))), _) => read(record, EntryReply::Taken),
                 (Some(Some(("=", record))), _) => read(record, EntryReply::Seen),
+                (Some(Some(("!", cancels))), _) => EntryReply::Cancelled(format!("!{cancels}")),
                 (Some(Some(("@", place))), _) => match replies.get(place.parse::<usize>().ok()?.checked_sub(1)?)? {
                     EntryReply::Taken(record) | EntryReply::Seen(record) => EntryReply::Seen(record.clone()),
                     EntryReply::Damaged(unreadable) => EntryReply::Damaged(unreadable.clone()),
+                    EntryReply::Cancelled(cancels) => EntryReply::Cancelled(cancels.clone()),
                     EntryReply::NotTaken => EntryReply::NotTaken,
                 },
                 (Some(None), _) => EntryReply::NotTaken,

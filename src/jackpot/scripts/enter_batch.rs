@@ -24,6 +24,9 @@ pub struct BatchCall<'a> {
     /// Its entries in one segment, or in two when a definition comes into force within it; each with the definition of
     /// its draw.
     pub segments: &'a [(&'a Drawn, &'a Definition)],
+    /// The early cancels of its entries, none of which is for the source of its entry: what [`BatchReply::Cancelled`]
+    /// said; empty for none.
+    pub cancels: &'a str,
 }
 
 /// The reply of one call.
@@ -34,6 +37,8 @@ pub enum BatchReply {
     /// The entry at this index (from 1), not the last, put the waiting definition in force: draw the entries after it
     /// under that one. Nothing was written.
     Split(usize),
+    /// Reversals of some of its entries came before it: a line `index record` for each. Nothing was written.
+    Cancelled(String),
     /// Its entries make more claims than one call may. Nothing was written.
     TooManyClaims,
     /// More cycles end in it than one batch may end. Nothing was written.
@@ -66,6 +71,14 @@ reply! {
     pub(super) struct SplitAt {
         /// Index of that entry, from 1.
         index: u64,
+    }
+}
+
+reply! {
+    /// `cancelled`: reversals of some of its entries came before it. Nothing was written.
+    pub(super) struct CancelledBefore {
+        /// A line of each such entry: its index, and the record of its early cancels.
+        cancels: String,
     }
 }
 
@@ -105,7 +118,8 @@ pub async fn enter_batch(
     }
     let call = fenced(&ENTER_BATCH, &settling_keys(keys, &pools), fence)
         .arg(list)
-        .arg(&fence.prepared);
+        .arg(&fence.prepared)
+        .arg(batch.cancels);
     let reply = Reply::parse(ENTER_BATCH.name(), store.call_long(&call).await?, fence.known)?;
     let refused = |refusal| Ok((reply.mark(), BatchReply::Refused(refusal)));
     match reply.code() {
@@ -116,6 +130,10 @@ pub async fn enter_batch(
             }
             _ => Err(reply.unexpected()),
         },
+        "cancelled" => Ok((
+            reply.mark(),
+            BatchReply::Cancelled(reply.read::<CancelledBefore>()?.values.cancels),
+        )),
         "too-many" => Ok((reply.mark(), BatchReply::TooManyClaims)),
         "too-many-takes" => Ok((reply.mark(), BatchReply::TooManyTakes)),
         "cycles" => refused(Refusal::Cycles),

@@ -36,7 +36,8 @@ pub use adjust::{Adjust, Adjusted, Approves, adjust, approve_adjustment};
 pub use approve_limit::{Approval, Approved, approve_limit};
 pub use coupon::{Granted, record_coupon};
 pub use enter::{
-    Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_here,
+    Block, EnterEntry, Entered, EntryReply, MAX_ENTRIES, MIN_RUN, Refusal, Told, call_name, enter, enter_despite,
+    enter_here,
 };
 pub use enter_batch::{BatchCall, BatchReply, FoundBatch, enter_batch, lookup_batch};
 pub use enter_expected::{ExpectedCall, enter_expected};
@@ -45,7 +46,7 @@ pub use lookup::{Found, lookup};
 pub use operate::{Define, DefineRefusal, Defined, NewJackpot, SetStatus, StatusSet, checkpoint, define, set_status};
 pub use read::{PendingEntry, PendingPage, Snapshot, cycles, epochs, pending, snapshot};
 pub use restore::{Begins, EPOCH_GAP, Part, RestoredState, Stamped, restore_end, restore_records, restored_keys};
-pub use reverse::{Reverse, Reversed, reverse};
+pub use reverse::{Cancel, Cancelled, MAX_EARLY, Reverse, Reversed, cancel, reverse};
 pub use rotate::{Rotate, Rotated, rotate, rotate_with};
 pub use settle::{Settle, Stepped, settle};
 pub use transfer::{
@@ -88,6 +89,7 @@ static ENTER: LazyLock<Script> = script!(
     "../subject/sent",
     "entering",
     "enter_reply",
+    "replaced",
     "amount_row",
     "stake_rows",
     "write_call",
@@ -118,6 +120,7 @@ static ENTER_BATCH: LazyLock<Script> = script!(
     "write_batch",
     "batch_reply",
     "batch",
+    "replaced",
     "event/enter",
     "refusal",
     "write_entry",
@@ -244,9 +247,22 @@ static REVERSE: LazyLock<Script> = script!(
     "tiers",
     "exactly",
     "reversal",
+    "early_cancel",
     "event/reverse",
     "reverse_reply",
     "reverse"
+);
+static CANCEL: LazyLock<Script> = script!(
+    "cancel",
+    "",
+    "in_run",
+    "record",
+    "find_record",
+    "exactly",
+    "read_batch",
+    "early_cancel",
+    "event/cancel",
+    "cancel"
 );
 static TRANSFER_EXPECT: LazyLock<Script> = script!(
     "transfer_expect",
@@ -493,6 +509,7 @@ fn of_entries() -> [Declared; 6] {
                 reply::<enter_batch::Taken>("`enter_batch`, `lookup_batch`", "taken", "ok"),
                 reply_part::<enter_batch::Winner>("`enter_batch`, `lookup_batch`", "winner"),
                 reply::<enter_batch::SplitAt>("`enter_batch`", "split", "split"),
+                reply::<enter_batch::CancelledBefore>("`enter_batch`", "cancelled", "cancelled"),
             ],
         ),
         Declared::new(

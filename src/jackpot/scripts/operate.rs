@@ -127,6 +127,7 @@ pub async fn set_status(
     let fixed = [keys.state.as_str(), &keys.pending, &keys.events];
     let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
     let call = call.arg(u8::from(wish.reconciled)).arg(&fence.prepared);
+    let call = call.arg(u8::from(wish.keep_waiting));
     operate::set_status(store, &STATUS, call, fence.known, Status::parse).await
 }
 

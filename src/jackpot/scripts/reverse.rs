@@ -1,19 +1,25 @@
-//! `lua/jackpot/reverse.lua`.
+//! `lua/jackpot/reverse.lua` and `cancel.lua`.
 
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::definition::Definition;
 use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::record::fingerprint;
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::jackpot::split::split;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
+use jackpot_core::wire::{Field, OrDash};
 
 use crate::operator::Operator;
 use crate::reply;
 use crate::store::Store;
 use crate::store::keys::JackpotKeys;
 
-use super::{Fence, REVERSE, ScriptError, fenced, pools, run};
+use super::{CANCEL, Fence, REVERSE, ScriptError, fenced, pools, run};
+
+/// Early cancels that the service remembers of one key in a generation of records: 1 in 100 entries of a million. So a
+/// stranger with a key that plays fills some 3 MB of Redis, and takes no room from other keys.
+pub const MAX_EARLY: u64 = 10_000;
 
 /// The reversal of an entry that has no prize and is not pending.
 #[derive(Debug)]
@@ -44,6 +50,8 @@ pub enum Reversed {
     },
     /// Another reversal has taken it back.
     Other(ReversalRecord),
+    /// The id is that of another entry's reversal, or came with another reason.
+    Reused,
     /// The time of the definition has passed.
     TooLate,
     /// `contributed` and `funded` together would pass 2^53 − 1.
@@ -82,7 +90,8 @@ pub async fn reverse(
         .arg(within_ms)
         .arg(wish.stake.get())
         .arg(wish.version)
-        .arg(source.unwrap_or_default());
+        .arg(source.unwrap_or_default())
+        .arg(fingerprint(wish.reason));
     let contribution = wish.definition.contribution_of(source);
     let amounts = split(wish.definition, contribution, wish.stake);
     for (tier, amount) in wish.definition.tiers().iter().zip(amounts) {
@@ -105,9 +114,65 @@ pub async fn reverse(
             record: record()?,
         },
         "other" => Reversed::Other(record()?),
+        "reused" => Reversed::Reused,
         "too-late" => Reversed::TooLate,
         "too-large" => Reversed::TooLarge,
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), reversed))
+}
+
+/// A reversal whose entry is not there.
+#[derive(Debug)]
+pub struct Cancel<'a> {
+    pub entry_id: &'a str,
+    pub reversal_id: &'a Id,
+    pub reason: &'a str,
+    pub by: &'a Operator,
+    /// The key whose sources it counts for; `None` for all.
+    pub key: Option<Id>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It is remembered, or no entry of its id can come.
+    Remembered {
+        /// Whether this call wrote it.
+        now: bool,
+    },
+    /// The entry is there by now.
+    Found,
+    /// The id is that of another entry's reversal, or came with another reason.
+    Reused,
+    /// The key has [`MAX_EARLY`] in this generation.
+    TooMany,
+}
+
+/// Remembers a reversal whose entry is not there. Returns the jackpot's mark with the result.
+pub async fn cancel(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    wish: Cancel<'_>,
+) -> Result<(Mark, Cancelled), ScriptError> {
+    let fixed = [&keys.state, &keys.seen_a, &keys.seen_b, &keys.events];
+    let call = fenced(&CANCEL, &fixed.map(String::as_str), fence)
+        .arg(wish.entry_id)
+        .arg(wish.reversal_id.as_str())
+        .arg(wish.reason)
+        .arg(&wish.by.who)
+        .arg(&wish.by.request_id)
+        .arg(fingerprint(wish.reason))
+        .arg(OrDash(wish.key).text())
+        .arg(MAX_EARLY);
+    let reply = run(store, &CANCEL, call, fence.known).await?.fenced()?;
+    let cancelled = match reply.code() {
+        "ok" => Cancelled::Remembered { now: true },
+        "same" => Cancelled::Remembered { now: false },
+        "found" => Cancelled::Found,
+        "reused" => Cancelled::Reused,
+        "too-many" => Cancelled::TooMany,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), cancelled))
 }

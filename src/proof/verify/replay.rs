@@ -21,12 +21,14 @@ use super::once::{Once, may_open_after_restore};
 use super::receipts::Paid;
 use super::report::{Place, Report};
 use super::tiers::Tiers;
+use early::EarlyCancels;
 use leaving::Waiting;
 use seen::SeenIds;
 use settlement::Settling;
 use skipped::CarriedPending;
 
 mod call;
+mod early;
 mod enter;
 mod leaving;
 mod reverse;
@@ -51,6 +53,7 @@ pub(super) struct Replay {
     pub(super) cycles: Cycles,
     once: Once,
     seen: SeenIds,
+    early: EarlyCancels,
     /// The last entry at the last take of all of a tier.
     took: BTreeMap<Id, u64>,
     settling: Settling,
@@ -81,6 +84,7 @@ impl Replay {
             cycles: Cycles::default(),
             once: Once::default(),
             seen: SeenIds::default(),
+            early: EarlyCancels::default(),
             took: BTreeMap::new(),
             settling: Settling::default(),
             waiting_money: Waiting::default(),
@@ -125,10 +129,12 @@ impl Replay {
             Kind::Withdraw(ends) => self.withdraw(event.n, ends, report),
             Kind::Reverse(reverse) => {
                 self.reverse(event.n, reverse, report)?;
+                self.reversed_by(event.n, reverse, field(fields, "who").unwrap_or_default(), report);
                 for tier in before.meters().keys() {
                     self.cycles.reversed(tier, before.pool(tier) - self.tiers.pool(tier));
                 }
             }
+            Kind::Cancel(cancel) => self.cancel(event, cancel, report),
             Kind::Expect(expect) => self.expect(event.n, expect, report),
             Kind::Give(give) => {
                 self.gave(event, give, report);
@@ -151,6 +157,7 @@ impl Replay {
                 self.open(event, *epoch, opening, report);
                 if *dropped {
                     self.seen.rotate();
+                    self.early.rotate();
                 }
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }

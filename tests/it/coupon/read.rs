@@ -114,6 +114,7 @@ async fn the_service_suspends_and_opens_again_and_says_why() {
         who: String::new(),
         request_id: String::new(),
         reconciled: false,
+        keep_waiting: false,
     };
     let before = fixture.dump().await;
     let ended = scripts::set_status(&fixture.store, &fixture.keys, Mark::ZERO, &wish).await;

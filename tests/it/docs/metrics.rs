@@ -14,8 +14,9 @@ use jackpot_core::ids::Id;
 use super::{cell, files_below, head, hold, top};
 
 /// Label names whose values are ids, routes, or the caller's: the page does not list them.
-const OPEN_LABELS: [&str; 12] = [
+const OPEN_LABELS: [&str; 13] = [
     "jackpot", "coupon", "room", "script", "route", "method", "status", "tier", "currency", "version", "lane", "topic",
+    "source",
 ];
 
 /// A metric as Prometheus sees it.
@@ -33,6 +34,7 @@ fn touched() -> Metrics {
     let jackpot = metrics.jackpot("spring");
     jackpot.entries(EntryResult::Accepted, 1);
     jackpot.claim(ClaimResult::Paid);
+    metrics.reversed("spring", Some("lobby"));
     metrics.coupons.coupon("gift").issues(IssueResult::Issued, 1);
     let room = metrics.rooms.room("lobby");
     room.join(JoinResult::Admitted);

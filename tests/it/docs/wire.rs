@@ -16,7 +16,9 @@ use jackpot_core::jackpot::call::Call;
 use jackpot_core::jackpot::epoch::EpochRecord;
 use jackpot_core::jackpot::leaving::{HeldRecord, Took};
 use jackpot_core::jackpot::record::{CallRecord, Contributed, InRun, Record};
-use jackpot_core::jackpot::reversal::{Moved, ReversalRecord, ReversedTier};
+use jackpot_core::jackpot::reversal::{
+    EarlyCancel, EarlyRow, Moved, Replaced, ReversalRecord, ReversalUse, ReversedTier,
+};
 use jackpot_core::jackpot::settlement::{Hold, Voided};
 use jackpot_core::jackpot::split::TierAmount;
 use jackpot_core::jackpot::transfer::{GivenRecord, Part};
@@ -91,6 +93,13 @@ fn lua_reads_and_writes_what_rust_declares() {
     let reversal = lua::record_without_kinds(&ReversalRecord::shape());
     let of_tier = lua::record_writers(&ReversedTier::shape());
     part("reversal", source, &[reversal, of_tier]);
+    let early = [
+        lua::record_without_kinds(&EarlyCancel::shape()),
+        lua::record_writers(&ReversalUse::shape()),
+        lua::record_writers(&EarlyRow::shape()),
+    ];
+    part("early_cancel", source, &early);
+    part("replaced", source, &[lua::record_writers(&Replaced::shape())]);
     part("moved", source, &[lua::record_without_kinds(&Moved::shape())]);
     let source = "crates/core/src/jackpot/settlement.rs";
     part("hold", source, &[lua::record_without_kinds(&Hold::shape())]);
@@ -185,6 +194,8 @@ fn the_page_of_values_is_that_of_the_declarations() {
         ("`MeterDelta` of a tier", MeterDelta::shape()),
         ("An epoch", EpochRecord::shape()),
         ("An adjustment", AdjustmentRecord::shape()),
+        ("`EarlyCancel` of an entry that is not there", EarlyCancel::shape()),
+        ("The use of a reversal id", ReversalUse::shape()),
         ("What a transfer moves out of a tier", Part::shape()),
         ("A transfer that was given", GivenRecord::shape()),
         ("An issue of a user of a coupon", UserIssue::shape()),

@@ -36,7 +36,7 @@ async fn each_definition_is_described_as_what_it_is_and_each_answer_is_named() {
             "/v1/jackpots/{id}",
             "JackpotDefinition",
             "approval_above contribution currency id max_redraws max_stake min_stake name odds origins public_meter \
-             reverse_within_s room settlement sources status tiers winners",
+             reverse_by reverse_within_s room settlement sources status tiers winners",
         ),
     ] {
         let body = &of(path, "put")["requestBody"]["content"]["application/json"];

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::ledger::event::leaves;
 use jackpot::jackpot::ledger::queries::adjustments::AdjustmentState;
+use jackpot::jackpot::reverse::{ReversalWish, Round as Found};
 use jackpot::jackpot::scripts::{
     Adjust, Adjusted, Approves, EnterEntry, EntryReply, Given, Refusal, Settle, Snapshot, Stepped, Withdrawn,
-    approve_adjustment, settle, withdraw,
+    approve_adjustment, enter_despite, settle, withdraw,
 };
 use jackpot::jackpot::transfer::Transfer;
 use jackpot::jackpot::view::Status;
@@ -45,6 +46,8 @@ pub enum Step {
     Claim(u8, u32),
     Finish(u8),
     Reverse(u8),
+    /// Cancels the round of an entry that is not there, with the key of this place in `KEYS`.
+    Cancel(u8, usize),
     Adjust(usize, i64),
     /// The other one of two definitions ([`changed`]).
     Define,
@@ -92,6 +95,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (any::<u8>(), 1..5_u32).prop_map(|(id, rank)| Step::Claim(id, rank)),
         1 => any::<u8>().prop_map(Step::Finish),
         4 => any::<u8>().prop_map(Step::Reverse),
+        3 => (any::<u8>(), 0..2_usize).prop_map(|(id, key)| Step::Cancel(id, key)),
         2 => (0..2_usize, -500..5_000_i64).prop_map(|(tier, amount)| Step::Adjust(tier, amount)),
         2 => Just(Step::Define),
         2 => (0..2_usize, 1..=1_000_000_u32).prop_map(|(tier, part)| Step::Void(tier, part)),
@@ -174,9 +178,24 @@ fn prize(rank: u32) -> (usize, Prize) {
     }
 }
 
+/// Keys of games. Only the first may send entries of the source `vip`.
+const KEYS: [&str; 2] = ["game-1", "game-2"];
+
 /// Whether the entries with this id come from the source with a contribution of its own.
 fn is_vip(id: u8) -> bool {
     id.is_multiple_of(3)
+}
+
+/// An entry of (id, rank, stake).
+fn sent_of((id, rank, stake): &(u8, u32, u64)) -> EnterEntry {
+    EnterEntry {
+        entry_id: format!("e{id}"),
+        sent: Sent {
+            source: is_vip(*id).then(|| Id::parse("vip").expect("an id")),
+            ..sent("p", *stake)
+        },
+        rank: *rank,
+    }
 }
 
 /// A transfer that was given: whether back, its id, its parts, and what they are with the tiers that they go to.
@@ -209,6 +228,9 @@ struct Case<'a> {
     /// What each reversal gave back, by generation.
     reversed: HashMap<u8, ReversalRecord>,
     reversed_before: HashMap<u8, ReversalRecord>,
+    /// The keys that cancelled an entry before it came, by generation.
+    cancelled: HashMap<u8, Vec<usize>>,
+    cancelled_before: HashMap<u8, Vec<usize>>,
     /// Contribution of the jackpot, and of entries of the source `vip`.
     rate: u128,
     vip_rate: u128,
@@ -245,6 +267,7 @@ impl Case<'_> {
                 }
             }
             Step::Reverse(id) => self.reverse(*id).await,
+            Step::Cancel(id, key) => self.cancel(*id, *key).await,
             Step::Adjust(tier, amount) => self.adjust(*tier, *amount).await,
             Step::Void(tier, part) => self.void(*tier, *part).await,
             Step::Pause => self.set(Status::Paused).await,
@@ -428,48 +451,104 @@ impl Case<'_> {
     }
 
     async fn enter(&mut self, entries: &[(u8, u32, u64)]) {
-        let sent_of = |(id, rank, stake): &(u8, u32, u64)| EnterEntry {
-            entry_id: format!("e{id}"),
-            sent: Sent {
-                source: is_vip(*id).then(|| Id::parse("vip").expect("an id")),
-                ..sent("p", *stake)
-            },
-            rank: *rank,
-        };
-        let entered = self
-            .fixture
-            .enter(&entries.iter().map(sent_of).collect::<Vec<_>>())
-            .await;
+        let all = entries.iter().map(sent_of).collect::<Vec<_>>();
+        let entered = self.fixture.enter(&all).await;
         let mut refusal = self.paused.then_some(Refusal::Paused);
+        let mut overruled = Vec::new();
         for (&(id, rank, stake), reply) in entries.iter().zip(entered.replies) {
             let seen = self.known(id).cloned();
-            let rate = if is_vip(id) { self.vip_rate } else { self.rate };
-            match (seen, refusal) {
-                (Some(record), _) => assert_eq!(reply, EntryReply::Seen(record)),
-                (None, Some(_)) => assert_eq!(reply, EntryReply::NotTaken),
-                (None, None) => match self.model.enter(stake.into(), rate) {
-                    None => {
-                        assert_eq!(reply, EntryReply::NotTaken);
-                        refusal = Some(Refusal::TooLarge);
+            match (seen, reply) {
+                (Some(record), reply) => assert_eq!(reply, EntryReply::Seen(record)),
+                (None, EntryReply::Cancelled(cancels)) => {
+                    let keys = self.cancelled_by(id).expect("it was cancelled");
+                    let binds = |key: &usize| *key == 0 || !is_vip(id);
+                    if !keys.iter().any(binds) && !self.paused {
+                        overruled.push(((id, rank, stake), cancels));
                     }
-                    Some(round) => {
-                        let EntryReply::Taken(record) = reply else {
-                            panic!("{reply:?}")
-                        };
-                        self.expect_pools(&record);
-                        let waits = self.model.waiting.is_some();
-                        expect_outcome(&mut self.model, &record, rank);
-                        if waits && self.model.waiting.is_none() {
-                            refusal = Some(Refusal::Stale); // the others were drawn before it came into force
-                        }
-                        self.newer.insert(id, record);
-                        self.rounds.insert(id, round);
-                    }
-                },
+                }
+                (None, reply) => {
+                    assert!(self.cancelled_by(id).is_none(), "{reply:?}");
+                    self.expect_taken((id, rank, stake), reply, &mut refusal);
+                }
             }
         }
-        let missed = refusal.filter(|_| entries.iter().any(|(id, ..)| self.known(*id).is_none()));
+        let is_missed = |id: u8| self.known(id).is_none() && self.cancelled_by(id).is_none();
+        let missed = refusal.filter(|_| entries.iter().any(|(id, ..)| is_missed(*id)));
         assert_eq!(entered.refusal, missed);
+        for (entry, cancels) in overruled {
+            self.enter_despite(entry, &cancels).await;
+        }
+    }
+
+    /// Expects what the model says of an entry that is new.
+    fn expect_taken(&mut self, (id, rank, stake): (u8, u32, u64), reply: EntryReply, refusal: &mut Option<Refusal>) {
+        if refusal.is_some() {
+            return assert_eq!(reply, EntryReply::NotTaken);
+        }
+        let rate = if is_vip(id) { self.vip_rate } else { self.rate };
+        let Some(round) = self.model.enter(stake.into(), rate) else {
+            assert_eq!(reply, EntryReply::NotTaken);
+            *refusal = Some(Refusal::TooLarge);
+            return;
+        };
+        let EntryReply::Taken(record) = reply else {
+            panic!("{reply:?}")
+        };
+        self.expect_pools(&record);
+        let waits = self.model.waiting.is_some();
+        expect_outcome(&mut self.model, &record, rank);
+        if waits && self.model.waiting.is_none() {
+            *refusal = Some(Refusal::Stale); // the others were drawn before it came into force
+        }
+        self.newer.insert(id, record);
+        self.rounds.insert(id, round);
+    }
+
+    /// Sends an entry again whose cancels are for other sources, as the service does.
+    async fn enter_despite(&mut self, entry: (u8, u32, u64), cancels: &str) {
+        let (known, view) = self.fixture.fresh().await;
+        let (fence, definition) = (known.fence(&view), &view.definition);
+        let (store, keys) = (&self.fixture.store, &self.fixture.keys);
+        let entered = enter_despite(store, keys, &fence, definition, &sent_of(&entry), cancels).await;
+        let reply = entered.expect("a reply").replies.remove(0);
+        if let (EntryReply::Seen(record), Some(known)) = (&reply, self.known(entry.0)) {
+            return assert_eq!(record, known);
+        }
+        self.expect_taken(entry, reply, &mut None);
+        if self.known(entry.0).is_some() {
+            self.cancelled.remove(&entry.0);
+            self.cancelled_before.remove(&entry.0);
+        }
+    }
+
+    /// The keys that cancelled an entry before it came.
+    fn cancelled_by(&self, id: u8) -> Option<&Vec<usize>> {
+        self.cancelled.get(&id).or_else(|| self.cancelled_before.get(&id))
+    }
+
+    async fn cancel(&mut self, id: u8, key: usize) {
+        if self.known(id).is_some() {
+            return;
+        }
+        let (entry_id, by) = (format!("e{id}"), operator());
+        let wish = ReversalWish {
+            entry_id: &entry_id,
+            reversal_id: &Id::parse(&format!("r{id}")).expect("an id"),
+            reason: "a test",
+            by: &Operator {
+                who: KEYS[key].to_owned(),
+                ..by
+            },
+            operates: false,
+        };
+        let nothing = async || Ok::<Option<Found>, PlayError>(None);
+        let refused = self.fixture.operate.reverse(&self.fixture.id, &wish, nothing).await;
+        assert!(matches!(refused, Err(PlayError::EntryNotFound(_))), "{refused:?}");
+        let mut keys = self.cancelled_by(id).cloned().unwrap_or_default();
+        if !keys.contains(&key) {
+            keys.push(key);
+            self.cancelled.insert(id, keys);
+        }
     }
 
     fn expect_pools(&self, record: &Record) {
@@ -505,6 +584,10 @@ impl Case<'_> {
         let known = self.known(id);
         if !known.is_some_and(|record| matches!(record.state, State::Lost | State::Ended { .. })) {
             return;
+        }
+        if let Some(other) = self.reversed.keys().find(|other| **other != id) {
+            let reused = self.fixture.reverse(&format!("e{id}"), &format!("r{other}")).await;
+            assert!(matches!(reused, Err(PlayError::ReversalIdReused(_))), "{reused:?}");
         }
         let done = self.fixture.reverse(&format!("e{id}"), &format!("r{id}")).await;
         if let Some(before) = self.reversed.get(&id).or_else(|| self.reversed_before.get(&id)) {
@@ -643,11 +726,14 @@ impl Case<'_> {
             .expect("done");
         let held = self.older.values().any(|r| matches!(r.state, State::Pending { .. }));
         let opened = matches!(rotated, Some(jackpot::jackpot::scripts::Rotated::Opened(_)));
-        let idle = self.newer.is_empty() && self.older.is_empty();
+        let entries = self.newer.is_empty() && self.older.is_empty();
+        let reversals = self.reversed.is_empty() && self.reversed_before.is_empty();
+        let idle = entries && reversals && self.cancelled.is_empty() && self.cancelled_before.is_empty();
         assert_eq!(opened, !held && !idle);
         if opened {
             self.older = std::mem::take(&mut self.newer);
             self.reversed_before = std::mem::take(&mut self.reversed);
+            self.cancelled_before = std::mem::take(&mut self.cancelled);
         }
     }
 
@@ -867,6 +953,8 @@ async fn play_both_between(
         rounds: HashMap::new(),
         reversed: HashMap::new(),
         reversed_before: HashMap::new(),
+        cancelled: HashMap::new(),
+        cancelled_before: HashMap::new(),
         rate,
         vip_rate,
         paused: false,
@@ -897,7 +985,7 @@ fn document_of(rules: &[Rules], rate: u128, turns_clock: bool) -> Value {
         rank(4, &json!({"fixed": {"tier": "mini", "amount": 70}}))]});
     let vip_rate = 1_000_000 - rate;
     let mut document = json!({"contribution": {"rate_ppm": rate}, "tiers": tiers.collect::<Vec<_>>(), "odds": odds,
-        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}}}});
+        "sources": {"vip": {"contribution": {"rate_ppm": vip_rate}, "keys": [KEYS[0], "tester"]}, "lobby": {}}});
     if !turns_clock {
         (document["settlement"], document["approval_above"]) = (json!("tracked"), json!(LIMIT));
     }

@@ -336,7 +336,7 @@ async fn anyone_reads_each_version_that_was_ever_in_force() {
         );
         assert_eq!(shown["odds"]["total"], 8 + version);
         assert_eq!((&shown["min_stake"], &shown["id"]), (&json!(0), &json!("glass")));
-        for hidden in ["room", "sources", "approval_above", "meters", "pending"] {
+        for hidden in ["room", "sources", "approval_above", "reverse_by", "meters", "pending"] {
             assert!(shown.get(hidden).is_none(), "{hidden}");
         }
         assert_eq!(service.get(&at).await.body, shown);

@@ -7,6 +7,7 @@ pub mod by_hand;
 pub mod combiner;
 pub mod conservation;
 pub mod definitions;
+mod early_cancel;
 pub mod epochs;
 pub mod expected;
 pub mod fixture;

@@ -252,6 +252,7 @@ async fn a_coupon_that_cannot_be_asked_holds_up_only_those_that_drew_it() {
             request_id: "r".to_owned(),
             // A suspension ends when the books agree.
             reconciled: status == CouponStatus::Open,
+            keep_waiting: false,
         };
         async move {
             coupon_scripts::set_status(&store, &keys, Mark::ZERO, &wish)

@@ -6,7 +6,7 @@ use jackpot::jackpot::scripts::{EnterEntry, lookup};
 use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
 use jackpot_core::money::Minor;
@@ -39,6 +39,7 @@ impl JackpotFixture {
             stake: sent.stake,
             source: sent.source,
             version: record.version,
+            state: record.state,
         };
         self.reverse_round(entry_id, reversal_id, round).await
     }
@@ -54,8 +55,11 @@ impl JackpotFixture {
             reversal_id: &Id::parse(reversal_id).expect("an id"),
             reason: "a test",
             by: &operator(),
+            operates: true,
         };
-        self.operate.reverse(&self.id, &wish, async || Ok(round.clone())).await
+        self.operate
+            .reverse(&self.id, &wish, async || Ok(Some(round.clone())))
+            .await
     }
 
     /// Reverses an entry with what the caller states of it. The script believes its caller.
@@ -67,6 +71,7 @@ impl JackpotFixture {
             stake,
             source: source.cloned(),
             version: 1,
+            state: State::Lost,
         };
         let done = self.reverse_round(entry_id, &format!("r-{entry_id}"), round).await;
         assert!(done.expect("reversed").0);
@@ -420,13 +425,14 @@ async fn over_http_each_refusal_of_a_reversal_has_its_code_and_moves_nothing() {
         assert_eq!(entered.status, 201, "{}", entered.text);
     }
     let before = [meters(&service, "wins").await, meters(&service, "short").await];
-    for (jackpot, entry, refused) in [
-        ("wins", "e1", (409, "entry-has-prize")),
-        ("short", "e1", (409, "too-late")),
-        ("short", "e2", (404, "entry-not-found")),
-        ("none", "e1", (404, "jackpot-not-found")),
+    for (jackpot, entry, reversal, refused) in [
+        ("wins", "e1", "r1", (409, "entry-has-prize")),
+        ("short", "e1", "r1", (409, "too-late")),
+        ("short", "e2", "r2", (404, "entry-not-found")),
+        ("short", "e1", "r2", (422, "reversal-id-reused")),
+        ("none", "e1", "r1", (404, "jackpot-not-found")),
     ] {
-        let answer = cancel(&service, jackpot, entry, "r1").await;
+        let answer = cancel(&service, jackpot, entry, reversal).await;
         assert_eq!(code(&answer), refused, "{}", answer.text);
     }
     let path = "/v1/jackpots/short/entries/e1/reverse";

@@ -110,6 +110,7 @@ async fn who_is_behind_or_has_another_secret_writes_nothing() {
         batch: &all,
         fingerprint: &fingerprint,
         segments: &[(&segment, &old.definition)],
+        cancels: "",
     };
     fixture.define(&json!({"contribution": {"fixed": 5}})).await;
     let before = fixture.dump().await;

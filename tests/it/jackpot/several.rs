@@ -127,7 +127,6 @@ async fn a_wrong_play_takes_nothing() {
         (change("jackpots", json!(["mini", "a:b"])), "jackpots[1]"),
         (change("jackpots", json!("mini")), "jackpots"),
         (change("currency", json!("krw")), "currency"),
-        (change("currency", Value::Null), "currency"),
         (change("stake", json!(-1)), "stake"),
         (change("entry_id", json!("b:1")), "entry_id"),
         (change("ranks", json!([1])), "ranks"),

@@ -7,6 +7,7 @@ use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::jackpot::play::{By, Played};
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply};
+use jackpot::jackpot::view::Status;
 use jackpot::ledger::queries::{Between, Queries};
 use jackpot::proof::verify::Place;
 use jackpot_core::ids::{ClientSeed, Id};
@@ -96,9 +97,14 @@ async fn what_an_external_source_drew_is_tried_in_order_and_not_drawn_again() {
 }
 
 #[tokio::test]
-async fn a_refused_entry_leaves_no_trace_and_a_repeat_asks_for_no_key() {
+async fn a_refused_entry_leaves_no_trace_and_a_repeat_asks_for_a_key_of_its_source() {
     let fixture = JackpotFixture::with(&shared()).await;
-    let first = enter(&fixture, "a", drawn(&[0], "p")).await.expect("played");
+    enter(&fixture, "a", drawn(&[0], "p")).await.expect("played");
+    let whole = batch("b", &[drawn(&[0], "p")]);
+    let taken = play(&fixture, u64::MAX)
+        .enter_batch(&fixture.id, &whole, GAME.key)
+        .await;
+    taken.expect("taken");
     let state = fixture.state().await;
     let refused = [
         (sent("p", 10), "source_id"),
@@ -142,12 +148,21 @@ async fn a_refused_entry_leaves_no_trace_and_a_repeat_asks_for_no_key() {
     let stolen = batch("x", &[from("lobby", "p", 10), drawn(&[1], "p")]);
     let stolen = play.enter_batch(&fixture.id, &stolen, stranger.key).await;
     assert!(matches!(stolen, Err(PlayError::WrongSource { .. })), "{stolen:?}");
+    let again = play.enter(&fixture.id, &id("a"), drawn(&[0], "p"), stranger).await;
+    assert!(matches!(again, Err(PlayError::WrongSource { .. })), "{again:?}");
+    let again = play.enter_batch(&fixture.id, &whole, stranger.key).await;
+    assert!(matches!(again, Err(PlayError::WrongSource { .. })), "{again:?}");
     assert_eq!(fixture.state().await, state);
-    let again = play
-        .enter(&fixture.id, &id("a"), drawn(&[0], "p"), stranger)
-        .await
-        .expect("remembered");
-    assert_eq!(again.record, first.record);
+    // The definition in force names the source no more: its keys are those of the definition of the entry.
+    fixture.status(Status::Paused).await;
+    let mut without = shared();
+    without["sources"].as_object_mut().expect("an object").remove("slot");
+    fixture.define(&without).await;
+    fixture.status(Status::Open).await;
+    let again = play.enter(&fixture.id, &id("a"), drawn(&[0], "p"), stranger).await;
+    assert!(matches!(again, Err(PlayError::WrongSource { .. })), "{again:?}");
+    let own = enter(&fixture, "a", drawn(&[0], "p")).await.expect("remembered");
+    assert!(own.replayed);
     let lobby = play
         .enter(&fixture.id, &id("l"), from("lobby", "p", 10), stranger)
         .await;

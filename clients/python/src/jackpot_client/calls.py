@@ -80,6 +80,7 @@ from .generated.models import (
     JwkSet,
     MeterName,
     MeterNow,
+    PauseBody,
     PlayAnswer,
     PlayBody,
     ReasonBody,
@@ -267,9 +268,10 @@ def get_definition(session: Session, jackpot_id: str, version: int) -> Steps[Def
     return (yield from ask(session, request, DefinitionOfVersion.from_dict))
 
 
-def pause_jackpot(session: Session, jackpot_id: str, reason: str) -> Steps[Jackpot]:
-    """Stops entries."""
-    request = _pause_jackpot._get_kwargs(jackpot_id, body=ReasonBody(reason=reason))
+def pause_jackpot(session: Session, jackpot_id: str, reason: str, *, keep_waiting: bool = False) -> Steps[Jackpot]:
+    """Stops entries. Puts a waiting definition in force, unless it is to go on waiting."""
+    body = PauseBody(reason=reason, keep_waiting=keep_waiting)
+    request = _pause_jackpot._get_kwargs(jackpot_id, body=body)
     return (yield from ask(session, request, Jackpot.from_dict))
 
 

@@ -179,6 +179,7 @@ FAMILIES: dict[type[ProblemError], tuple[str, ...]] = {
         "adjustment-id-reused",
         "request-id-reused",
         "transfer-id-reused",
+        "reversal-id-reused",
         "settlement-id-reused",
         "redemption-id-reused",
     ),

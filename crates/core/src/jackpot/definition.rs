@@ -177,6 +177,13 @@ impl Definition {
         keys.is_some_and(|keys| !keys.iter().any(|allowed| allowed == key))
     }
 
+    /// Whether the key with this name may not send entries of any source.
+    #[must_use]
+    pub fn forbids_all(&self, key: &str) -> bool {
+        let sources = &self.document.sources;
+        !sources.is_empty() && sources.keys().all(|source| self.forbids(Some(source.as_str()), key))
+    }
+
     /// What is wrong with an entry of this stake and source that brings these ranks, if anything.
     #[must_use]
     pub fn refuses(&self, stake: Minor, source: Option<&str>, ranks: Option<&Ranks>) -> Option<Violation> {

@@ -81,6 +81,11 @@ pub struct Document {
     #[serde(default = "default_reverse_within_s", skip_serializing_if = "is_default_reverse")]
     #[schema(default = 300, minimum = 0, example = 300)]
     pub reverse_within_s: u64,
+    /// Which keys may cancel rounds: those that play (with sources, those that may send the entry's source), or only
+    /// those that operate.
+    #[serde(default, skip_serializing_if = "ReverseBy::is_default")]
+    #[schema(default = "play")]
+    pub reverse_by: ReverseBy,
     /// The waiting room of this jackpot: entries need its pass, and batches are refused. The room must exist. null:
     /// none.
     #[serde(default)]
@@ -173,6 +178,33 @@ impl Winners {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
     fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// Which keys may cancel rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReverseBy {
+    /// Those that may send the entry.
+    #[default]
+    Play,
+    /// Those that operate, whatever the entry's source.
+    Operate,
+}
+
+impl ReverseBy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Its name in the definition.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Play => "play",
+            Self::Operate => "operate",
+        }
     }
 }
 

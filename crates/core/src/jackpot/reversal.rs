@@ -1,6 +1,9 @@
 //! Reversals of cancelled rounds: Redis' record of one, and what a tier has outside the packed meters. Pure.
 
+use super::definition::Definition;
 use crate::ids::Id;
+use crate::unreadable::Unreadable;
+use crate::wire::{Field, OrDash};
 use crate::words;
 
 words! {
@@ -64,6 +67,74 @@ words! {
         /// Room for transfers that are to come, whole units. The meter `funded` counts it too.
         pub expected: u64,
     }
+}
+
+words! {
+    /// A reversal that came before its entry. It refuses an entry of that id. Redis keeps a list of them under the id of the
+    /// entry, after a `!`, where the look-up of the id finds it. For an entry of a batch a `!` stands under the name of the
+    /// batch's record too.
+    pub struct EarlyCancel as "early_cancel" by ',' list '+' {
+        /// Id of the reversal.
+        pub reversal_id: Id,
+        /// Name of the key: it refuses entries of the sources that this key may send. `-`: of any source.
+        pub by: OrDash<Id>,
+        /// When it came, ms of Redis' clock.
+        pub at_ms: i64,
+    }
+}
+
+words! {
+    /// What a reversal id was used for, beside the records of entries under the name `~<reversal id>`.
+    pub struct ReversalUse as "reversal_use" by ',' {
+        /// The entry.
+        pub entry_id: String,
+        /// Digest of the reason.
+        pub reason: String,
+    }
+}
+
+words! {
+    /// A record that an early cancel wrote.
+    pub struct EarlyRow as "early_row" by ' ' each ';' {
+        /// Its name beside the records of entries.
+        pub name: String,
+        /// 1 when the generation had no record of that name.
+        pub is_new: bool,
+        /// The record.
+        pub text: String,
+    }
+}
+
+words! {
+    /// A record of early cancels that the record of an entry or a batch replaced.
+    pub struct Replaced as "replaced" by ' ' each ';' {
+        /// Its name.
+        pub name: String,
+    }
+}
+
+impl EarlyCancel {
+    /// Reads a record of early cancels.
+    pub fn all(record: &str) -> Result<Vec<Self>, Unreadable> {
+        let list = record.strip_prefix(EARLY).and_then(Vec::read);
+        list.ok_or_else(|| Unreadable::of(record))
+    }
+
+    /// Whether it refuses an entry of this source.
+    #[must_use]
+    pub fn binds(&self, definition: &Definition, source: Option<&str>) -> bool {
+        let OrDash(key) = &self.by;
+        key.as_ref().is_none_or(|key| !definition.forbids(source, key.as_str()))
+    }
+}
+
+/// What a record of early cancels begins with.
+pub const EARLY: char = '!';
+
+/// The name of the record of a reversal id.
+#[must_use]
+pub fn use_field(reversal_id: &Id) -> String {
+    format!("~{reversal_id}")
 }
 
 /// The name of the record of an entry's reversal.

@@ -142,6 +142,7 @@ impl Batch {
             | Kind::Status(_)
             | Kind::Emergency(_)
             | Kind::Reverse(_)
+            | Kind::Cancel(_)
             | Kind::Approval(_)
             | Kind::Retention { .. } => {}
         }

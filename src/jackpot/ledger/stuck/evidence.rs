@@ -67,6 +67,13 @@ pub(super) struct Counts {
     pub(super) records: Option<i64>,
 }
 
+impl Counts {
+    fn add(&mut self, records: u64) {
+        let records = i64::try_from(records).unwrap_or_default();
+        self.records = self.records.map(|before| before + records);
+    }
+}
+
 impl Evidence {
     /// Collects the evidence of these events, in order.
     pub(super) fn of(later: &[Raw]) -> Self {
@@ -155,6 +162,7 @@ impl Evidence {
             | Kind::Release(_)
             | Kind::Emergency(_)
             | Kind::Reverse(_)
+            | Kind::Cancel(_)
             | Kind::Payout(_)
             | Kind::Restore { .. }
             | Kind::Skipped(_) => {}
@@ -178,15 +186,14 @@ impl Evidence {
         counted.adjustments += i64::try_from(kind.records().len()).unwrap_or_default();
         match kind {
             Kind::Define(define) => counted.definitions += i64::from(define.superseded.is_none()),
-            Kind::Reverse(_) => counted.records = counted.records.map(|before| before + 1),
+            Kind::Reverse(reverse) => counted.add(reverse.records()),
+            Kind::Cancel(cancel) => counted.add(cancel.added()),
             Kind::Rotate { dropped, pruned, .. } => {
                 counted.definitions -= i64::try_from(pruned.len()).unwrap_or_default();
                 counted.records = counted.records.filter(|_| !dropped);
             }
             Kind::Enter(enter) => {
-                let records = enter.records() + u64::from(enter.of_call);
-                let records = i64::try_from(records).unwrap_or_default();
-                counted.records = counted.records.map(|before| before + records);
+                counted.add(enter.records() + u64::from(enter.of_call));
             }
             _ => {}
         }

@@ -60,6 +60,7 @@ impl Replay {
             self.sequence += 1;
             let own = enter.claims_of(self.sequence);
             open.before_entry(&self.tiers, &definition);
+            self.not_cancelled(event.n, entry, &definition, report);
             self.contribute(event.n, entry, &definition, report);
             let hit = self.hit(event.n, enter, (&entry.entry_id, own), &definition, report);
             if !hit {
@@ -69,6 +70,7 @@ impl Replay {
             paid.extend(self.claims(event, (entry, own), &definition, report)?);
             open.after_entry(own);
         }
+        self.replaced(event.n, enter, report);
         let definitions = definitions.iter().map(AsRef::as_ref).collect::<Vec<_>>();
         open.end((event.n, enter), (&self.tiers, &definitions), fields, report);
         Ok(paid)

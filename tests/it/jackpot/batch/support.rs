@@ -78,6 +78,7 @@ pub async fn call(
         batch,
         fingerprint: &batch.fingerprint(),
         segments,
+        cancels: "",
     };
     let reply = scripts::enter_batch(&fixture.store, &known.keys, &known.fence(&view), &call).await?;
     Ok(reply.1)

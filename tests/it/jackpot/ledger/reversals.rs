@@ -41,6 +41,7 @@ async fn look(fixture: &JackpotLedger, entry_id: &str) -> Result<Round, PlayErro
         stake: sent.stake,
         source: sent.source,
         version: record.version,
+        state: record.state,
     })
 }
 
@@ -105,6 +106,7 @@ async fn a_restore_between_look_and_script_takes_nothing_back(db: LedgerDb) {
         reversal_id: &Id::parse("r1").expect("an id"),
         reason: "a test",
         by: &operator(),
+        operates: true,
     };
     let reversed = fixture.operate.reverse(&fixture.id, &wish, async || {
         looks.set(looks.get() + 1);
@@ -114,7 +116,7 @@ async fn a_restore_between_look_and_script_takes_nothing_back(db: LedgerDb) {
             assert_eq!(fixture.take("other", 0).await.sequence, 1);
             assert!(reverse(&fixture, "other", "r1").await.expect("reversed"));
         }
-        found
+        found.map(Some)
     });
     let reversed = reversed.await;
     assert!(matches!(reversed, Err(PlayError::EntryNotFound(_))), "{reversed:?}");

@@ -103,6 +103,7 @@ from .page_body_issue_row import PageBodyIssueRow
 from .page_body_listed_payout import PageBodyListedPayout
 from .page_body_posting_row import PageBodyPostingRow
 from .page_body_transfer_row import PageBodyTransferRow
+from .pause_body import PauseBody
 from .payout import Payout
 from .payout_row import PayoutRow
 from .payout_state import PayoutState
@@ -143,6 +144,7 @@ from .refused_subject_refused_subject_reason_value import (
 from .replay_body import ReplayBody
 from .reversal import Reversal
 from .reversal_body import ReversalBody
+from .reverse_by import ReverseBy
 from .reversed_body import ReversedBody
 from .reversed_part import ReversedPart
 from .room import Room
@@ -298,6 +300,7 @@ __all__ = (
     "PageBodyListedPayout",
     "PageBodyPostingRow",
     "PageBodyTransferRow",
+    "PauseBody",
     "Payout",
     "PayoutRow",
     "PayoutState",
@@ -334,6 +337,7 @@ __all__ = (
     "ReplayBody",
     "Reversal",
     "ReversalBody",
+    "ReverseBy",
     "ReversedBody",
     "ReversedPart",
     "Room",

@@ -10,6 +10,7 @@ from ..models.jackpot_jackpot_status_value import (
     JackpotJackpotStatusValue,
     check_jackpot_jackpot_status_value,
 )
+from ..models.reverse_by import ReverseBy, check_reverse_by
 from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
@@ -45,6 +46,7 @@ class Jackpot:
             odds (OddsTable): The odds table.
             origins (list[str]):
             public_meter (bool):
+            reverse_by (ReverseBy): Which keys may cancel rounds.
             reverse_within_s (int):  Example: 300.
             settlement (Settlement): Whether the service follows payouts until the winner has the money.
             sources (JackpotSources): The games, sites or channels that feed it.
@@ -71,6 +73,7 @@ class Jackpot:
     odds: OddsTable
     origins: list[str]
     public_meter: bool
+    reverse_by: ReverseBy
     reverse_within_s: int
     settlement: Settlement
     sources: JackpotSources
@@ -117,6 +120,8 @@ class Jackpot:
         origins = self.origins
 
         public_meter = self.public_meter
+
+        reverse_by: str = self.reverse_by
 
         reverse_within_s = self.reverse_within_s
 
@@ -187,6 +192,7 @@ class Jackpot:
                 "odds": odds,
                 "origins": origins,
                 "public_meter": public_meter,
+                "reverse_by": reverse_by,
                 "reverse_within_s": reverse_within_s,
                 "settlement": settlement,
                 "sources": sources,
@@ -270,6 +276,8 @@ class Jackpot:
         origins = cast(list[str], d.pop("origins"))
 
         public_meter = d.pop("public_meter")
+
+        reverse_by = check_reverse_by(d.pop("reverse_by"))
 
         reverse_within_s = d.pop("reverse_within_s")
 
@@ -369,6 +377,7 @@ class Jackpot:
             odds=odds,
             origins=origins,
             public_meter=public_meter,
+            reverse_by=reverse_by,
             reverse_within_s=reverse_within_s,
             settlement=settlement,
             sources=sources,

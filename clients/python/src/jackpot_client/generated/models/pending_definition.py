@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from attrs import define as _attrs_define
 
 from ..models.put_status import PutStatus, check_put_status
+from ..models.reverse_by import ReverseBy, check_reverse_by
 from ..models.settlement import Settlement, check_settlement
 from ..models.winners import Winners, check_winners
 from ..types import UNSET, Unset
@@ -48,6 +49,7 @@ class PendingDefinition:
             sends it, with `http` or `https`, small letters, and no port that is the scheme's own. Example:
             ['https://games.example'].
         public_meter (bool | Unset): Whether anyone may read the meter without a key. Default: False.
+        reverse_by (ReverseBy | Unset): Which keys may cancel rounds.
         reverse_within_s (int | Unset): For how long after an entry its round can be cancelled (`reverse`), in seconds;
             at most the retention of ids. Default: 300. Example: 300.
         room (None | str | Unset): The waiting room of this jackpot: entries need its pass, and batches are refused. The
@@ -75,6 +77,7 @@ class PendingDefinition:
     min_stake: int | Unset = UNSET
     origins: list[str] | Unset = UNSET
     public_meter: bool | Unset = False
+    reverse_by: ReverseBy | Unset = UNSET
     reverse_within_s: int | Unset = 300
     room: None | str | Unset = UNSET
     settlement: Settlement | Unset = UNSET
@@ -128,6 +131,10 @@ class PendingDefinition:
 
         public_meter = self.public_meter
 
+        reverse_by: str | Unset = UNSET
+        if not isinstance(self.reverse_by, Unset):
+            reverse_by = self.reverse_by
+
         reverse_within_s = self.reverse_within_s
 
         room: None | str | Unset
@@ -177,6 +184,8 @@ class PendingDefinition:
             field_dict["origins"] = origins
         if public_meter is not UNSET:
             field_dict["public_meter"] = public_meter
+        if reverse_by is not UNSET:
+            field_dict["reverse_by"] = reverse_by
         if reverse_within_s is not UNSET:
             field_dict["reverse_within_s"] = reverse_within_s
         if room is not UNSET:
@@ -268,6 +277,13 @@ class PendingDefinition:
 
         public_meter = d.pop("public_meter", UNSET)
 
+        _reverse_by = d.pop("reverse_by", UNSET)
+        reverse_by: ReverseBy | Unset
+        if isinstance(_reverse_by, Unset):
+            reverse_by = UNSET
+        else:
+            reverse_by = check_reverse_by(_reverse_by)
+
         reverse_within_s = d.pop("reverse_within_s", UNSET)
 
         def _parse_room(data: object) -> None | str | Unset:
@@ -321,6 +337,7 @@ class PendingDefinition:
             min_stake=min_stake,
             origins=origins,
             public_meter=public_meter,
+            reverse_by=reverse_by,
             reverse_within_s=reverse_within_s,
             room=room,
             settlement=settlement,

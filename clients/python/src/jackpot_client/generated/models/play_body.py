@@ -15,27 +15,26 @@ class PlayBody:
     """One play of one player, an entry of each of these jackpots.
 
     Attributes:
-        currency (str): Currency of the stake. A jackpot of another currency refuses its entry. Example: KRW.
         entry_id (str): Chosen by the game: the id of the entry in each jackpot. The same id is the same entry, for at
             least the retention. Example: round-8812-p7.
         jackpots (list[str]): The jackpots, 1 to 16, each once. Example: ['mini-7', 'network'].
         player_id (str):  Example: p7.
         stake (int): Minor units, 0 to 2^53-1, between `min_stake` and `max_stake` of each jackpot. Example: 100.
         client_seed (None | str | Unset): The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`.
+        currency (None | str | Unset): Currency of the stake. A jackpot of another currency refuses its entry. null:
+            that of each jackpot. Example: KRW.
         source_id (None | str | Unset): The game, site or channel, as in an entry of each jackpot.
     """
 
-    currency: str
     entry_id: str
     jackpots: list[str]
     player_id: str
     stake: int
     client_seed: None | str | Unset = UNSET
+    currency: None | str | Unset = UNSET
     source_id: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
-        currency = self.currency
-
         entry_id = self.entry_id
 
         jackpots = self.jackpots
@@ -50,6 +49,12 @@ class PlayBody:
         else:
             client_seed = self.client_seed
 
+        currency: None | str | Unset
+        if isinstance(self.currency, Unset):
+            currency = UNSET
+        else:
+            currency = self.currency
+
         source_id: None | str | Unset
         if isinstance(self.source_id, Unset):
             source_id = UNSET
@@ -60,7 +65,6 @@ class PlayBody:
 
         field_dict.update(
             {
-                "currency": currency,
                 "entry_id": entry_id,
                 "jackpots": jackpots,
                 "player_id": player_id,
@@ -69,6 +73,8 @@ class PlayBody:
         )
         if client_seed is not UNSET:
             field_dict["client_seed"] = client_seed
+        if currency is not UNSET:
+            field_dict["currency"] = currency
         if source_id is not UNSET:
             field_dict["source_id"] = source_id
 
@@ -77,8 +83,6 @@ class PlayBody:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        currency = d.pop("currency")
-
         entry_id = d.pop("entry_id")
 
         jackpots = cast(list[str], d.pop("jackpots"))
@@ -96,6 +100,15 @@ class PlayBody:
 
         client_seed = _parse_client_seed(d.pop("client_seed", UNSET))
 
+        def _parse_currency(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        currency = _parse_currency(d.pop("currency", UNSET))
+
         def _parse_source_id(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -106,12 +119,12 @@ class PlayBody:
         source_id = _parse_source_id(d.pop("source_id", UNSET))
 
         play_body = cls(
-            currency=currency,
             entry_id=entry_id,
             jackpots=jackpots,
             player_id=player_id,
             stake=stake,
             client_seed=client_seed,
+            currency=currency,
             source_id=source_id,
         )
 

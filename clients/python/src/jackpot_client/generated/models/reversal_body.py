@@ -14,7 +14,8 @@ class ReversalBody:
 
     Attributes:
         reason (str): 1 to 500 characters, no control characters. Example: round cancelled.
-        reversal_id (str): Chosen by the game. The same id works once for an entry. Example: cancel-8812.
+        reversal_id (str): Chosen by the game: one for each cancelled round. The same id answers as at first. Example:
+            cancel-8812.
     """
 
     reason: str

@@ -145,7 +145,12 @@ def sync_detailed(
     share out of the reserve. What it does not hold any more, or what a take of all has won since, is
     `uncovered` and
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
-    id.
+    id. Needs a key that
+    may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+
+    A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of
+    that id that comes
+    later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
 
     Role of the key: `play` or `operate`.
 
@@ -189,7 +194,12 @@ def sync(
     share out of the reserve. What it does not hold any more, or what a take of all has won since, is
     `uncovered` and
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
-    id.
+    id. Needs a key that
+    may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+
+    A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of
+    that id that comes
+    later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
 
     Role of the key: `play` or `operate`.
 
@@ -228,7 +238,12 @@ async def asyncio_detailed(
     share out of the reserve. What it does not hold any more, or what a take of all has won since, is
     `uncovered` and
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
-    id.
+    id. Needs a key that
+    may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+
+    A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of
+    that id that comes
+    later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
 
     Role of the key: `play` or `operate`.
 
@@ -270,7 +285,12 @@ async def asyncio(
     share out of the reserve. What it does not hold any more, or what a take of all has won since, is
     `uncovered` and
     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived
-    id.
+    id. Needs a key that
+    may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+
+    A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of
+    that id that comes
+    later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
 
     Role of the key: `play` or `operate`.
 

@@ -7,15 +7,15 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.jackpot import Jackpot
+from ...models.pause_body import PauseBody
 from ...models.problem import Problem
-from ...models.reason_body import ReasonBody
 from ...types import Response
 
 
 def _get_kwargs(
     id: str,
     *,
-    body: ReasonBody,
+    body: PauseBody,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -128,19 +128,23 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: PauseBody,
 ) -> Response[Jackpot | Problem]:
-    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
-     Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+     Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
     Role of the key: `operate`.
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (PauseBody): A pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -166,19 +170,23 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: PauseBody,
 ) -> Jackpot | Problem | None:
-    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
-     Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+     Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
     Role of the key: `operate`.
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (PauseBody): A pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,19 +207,23 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: PauseBody,
 ) -> Response[Jackpot | Problem]:
-    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
-     Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+     Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
     Role of the key: `operate`.
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (PauseBody): A pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -235,19 +247,23 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
-    body: ReasonBody,
+    body: PauseBody,
 ) -> Jackpot | Problem | None:
-    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+    """Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
-     Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at
-    once.
+     Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into
+    force at once, unless
+    `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the
+    version in force.
 
     Role of the key: `operate`.
 
     Args:
         id (str):
-        body (ReasonBody): A body with only a reason.
+        body (PauseBody): A pause.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
