@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 20] = [
+const ACTIONS: [&str; 21] = [
     "define",
     "pause",
     "resume",
@@ -37,6 +37,7 @@ const ACTIONS: [&str; 20] = [
     "void",
     "approve-limit",
     "redrive",
+    "bulk-issue",
     "skip",
     "delete",
     "replay",
