@@ -292,8 +292,12 @@ local function end_cycle(state, name, by)
   end
 end
 
--- Begins the next cycle of a tier under the rule in force. `are_ready` was true.
+-- Begins the next cycle of a tier under the rule in force. `are_ready` was true. A closed jackpot begins none, because no
+-- entry can end it.
 local function begin_cycle(state, tier, at, renews)
+  if state.status == 'closed' then
+    return
+  end
   local cycles, rule = state.cycles, state.cycles.rules[tier.name] or {}
   local group, item, cycle = following(state, tier.name, rule, renews)
   must(group, 'JP_ARGUMENT cycles')
@@ -339,6 +343,24 @@ local function follow_take(state, tier, by)
     if cycles.rules[tier.name] then
       begin_cycle(state, tier, state.at)
     end
+  end
+end
+
+local function has_open_cycles(state)
+  local cycles = cycles_of(state)
+  for _, row in ipairs(cycles and cycles.rows or {}) do
+    if row.commitment then
+      return true
+    end
+  end
+  return false
+end
+
+-- The jackpot closes: its open cycles end.
+local function close_cycles(state)
+  local cycles = cycles_of(state)
+  for _, row in ipairs(cycles and cycles.rows or {}) do
+    end_cycle(state, row.tier, 'close')
   end
 end
 
@@ -393,13 +415,12 @@ local function guarded_to(state, name)
 end
 
 -- All money of a tier has left the jackpot: its open cycle ends without a take, and the next begins with an empty pool.
--- A closed jackpot begins none, because no entry can end it.
 local function leave_cycle(state, tier)
   local cycles = cycles_of(state)
   local row = cycles and cycles.by[tier.name]
   if row and row.commitment then
     end_cycle(state, tier.name, 'restart')
-    if state.status ~= 'closed' and cycles.rules[tier.name] then
+    if cycles.rules[tier.name] then
       begin_cycle(state, tier, state.at)
     end
   end

@@ -26,7 +26,7 @@ pub fn action(
             (before.last_version, last_definition),
             (after.last_version, &define.json),
         ),
-        Kind::Status(change) => Done::status(change.before.as_str(), change.after.as_str()),
+        Kind::Status { change, .. } => Done::status(change.before.as_str(), change.after.as_str()),
         Kind::Emergency(obeyed) => Done::obeyed(*obeyed),
         Kind::Adjust { adjustment_id, .. } => {
             let tier = text("tier");

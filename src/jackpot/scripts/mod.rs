@@ -186,6 +186,7 @@ static STATUS: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
+    "epoch",
     "../subject/status",
     "event/status",
     "status"

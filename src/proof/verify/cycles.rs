@@ -161,6 +161,7 @@ impl Cycles {
         if has_rule {
             match self.left.front() {
                 Some(CycleChange::Began(row)) if row.tier == *tier => self.next(&pool, report),
+                _ if self.is_closed => {} // what was pending when the jackpot closed
                 _ => report.wrong(
                     Place::Event(n),
                     format!("no cycle begins after its take of all of '{tier}'"),
@@ -201,19 +202,24 @@ impl Cycles {
         if matches!(event.kind, Kind::Enter(_) | Kind::Claim { .. }) && !self.left.is_empty() {
             report.wrong(place(), "a cycle ends or begins that no take explains");
         }
+        let closes = matches!(&event.kind, Kind::Status { change, .. } if change.after == Status::Closed);
+        let by_event = if closes { EndedBy::Close } else { EndedBy::Restart };
         while let Some(change) = self.left.front() {
             if let CycleChange::Ended { by, .. } = change
-                && *by != EndedBy::Restart
+                && *by != by_event
             {
                 report.wrong(place(), "a cycle ends by a take that there is not");
             }
             self.next(&pool, report);
         }
-        if let Kind::Status(change) = &event.kind {
+        if let Kind::Status { change, .. } = &event.kind {
             self.is_closed = change.after == Status::Closed;
         }
+        if event.ended_epoch().is_some() && self.newest.values().any(|(_, open)| *open) {
+            report.wrong(place(), "it closes the jackpot, and a cycle goes on");
+        }
         let resumes = match &event.kind {
-            Kind::Status(change) => change.after == Status::Open && change.before != change.after,
+            Kind::Status { change, .. } => change.after == Status::Open && change.before != change.after,
             Kind::Restore { .. } => true,
             _ => false,
         };

@@ -258,7 +258,8 @@ export interface paths {
          * @description The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
          *     others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
          *     When something ends the work early, the last line of the answer says `stopped`. It is safe to send the same list
-         *     again: decided requests get the same answers, and the rest goes on.
+         *     again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit trail has a row
+         *     `bulk-issue` for each list.
          *
          *     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some 40,000 lines. It
          *     stops a client that neither sends nor reads for 15 s, that sends less than 1,024 bytes and 10 lines in 30 s of
@@ -1847,7 +1848,7 @@ export interface components {
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "reverse" | "transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "approve-limit" | "rotate" | "restore" | "redrive" | "bulk-issue" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -1980,6 +1981,8 @@ export interface components {
              */
             queued_at?: string | null;
             redeemed?: components["schemas"]["Redeemed"] | null;
+            /** @description Whether the request had its answer before this line; left out otherwise. */
+            replayed?: boolean;
             /** @example r-1 */
             request_id?: string;
             /**
@@ -2301,7 +2304,7 @@ export interface components {
              */
             ended_at?: string | null;
             /**
-             * @description `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
+             * @description `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a resume, a rotation, a restore, another secret, or the end of the
              *     rule); null while open.
              */
             ended_by?: string | null;
@@ -5761,7 +5764,7 @@ export interface operations {
                 who?: string;
                 /**
                  * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-                 *     void, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
+                 *     void, approve-limit, rotate, restore, redrive, bulk-issue, skip, delete, replay, emergency-stop or emergency-start.
                  * @example pause
                  */
                 action?: string;
@@ -11080,7 +11083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-suspended` */
+            /** @description `jackpot-closed`, `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -148,10 +148,12 @@ pub enum EndedBy {
     Take,
     /// A resume, a rotation, a restore, another secret, or the end of the rule.
     Restart,
+    /// The end of its jackpot.
+    Close,
 }
 
 impl EndedBy {
-    const ALL: [Self; 3] = [Self::MustHit, Self::Take, Self::Restart];
+    const ALL: [Self; 4] = [Self::MustHit, Self::Take, Self::Restart, Self::Close];
 
     /// Its name in answers.
     #[must_use]
@@ -160,6 +162,7 @@ impl EndedBy {
             Self::MustHit => "must-hit",
             Self::Take => "take",
             Self::Restart => "restart",
+            Self::Close => "close",
         }
     }
 }

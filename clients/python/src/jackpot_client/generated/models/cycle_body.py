@@ -26,8 +26,8 @@ class CycleBody:
         tier (str):  Example: grand.
         deadline_at (datetime.datetime | None | Unset): RFC 3339; null without a time.
         ended_at (datetime.datetime | None | Unset): RFC 3339; null while open.
-        ended_by (None | str | Unset): `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore,
-            another secret, or the end of the
+        ended_by (None | str | Unset): `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a
+            resume, a rotation, a restore, another secret, or the end of the
             rule); null while open.
         high (int | None | Unset): The largest trigger, minor units; null without an amount.
         low (int | None | Unset): Every trigger is above it, minor units; null without an amount.
