@@ -337,8 +337,12 @@ local function window_of(group, rule, was, begin)
 end
 
 -- Begins the next cycle of a tier under the rule in force. `are_ready` was true. `was`: the cycle that ended without a
--- take, nil after one. Where its rule was taken away meanwhile, the new one goes on under what it had pinned.
+-- take, nil after one. Where its rule was taken away meanwhile, the new one goes on under what it had pinned. A closed
+-- jackpot begins none, because no entry can end it.
 local function begin_cycle(state, tier, renews, was)
+  if state.status == 'closed' then
+    return
+  end
   local cycles, rule = state.cycles, state.cycles.rules[tier.name]
   local group, item, cycle = following(state, tier.name, rule, renews)
   must(group, 'JP_ARGUMENT cycles')
@@ -389,6 +393,24 @@ local function restart_cycle(state, tier, renews)
   begin_cycle(state, tier, renews, was)
 end
 
+local function has_open_cycles(state)
+  local cycles = cycles_of(state)
+  for _, row in ipairs(cycles and cycles.rows or {}) do
+    if row.commitment then
+      return true
+    end
+  end
+  return false
+end
+
+-- The jackpot closes: its open cycles end.
+local function close_cycles(state)
+  local cycles = cycles_of(state)
+  for _, row in ipairs(cycles and cycles.rows or {}) do
+    end_cycle(state, { name = row.tier }, 'close')
+  end
+end
+
 -- Ends open cycles without a take and begins new ones: those with a time, or all with a new nonce (`renews`).
 local function restart_cycles(state, tiers, renews)
   for t = 1, cycles_of(state) and #tiers or 0 do
@@ -436,11 +458,8 @@ local function guarded_to(state, name)
 end
 
 -- All money of a tier has left the jackpot: its open cycle ends without a take, and the next begins with an empty pool.
--- A closed jackpot begins none, because no entry can end it.
 local function leave_cycle(state, tier)
-  if state.status == 'closed' then
-    end_cycle(state, tier, 'restart')
-  elseif open_cycle(state, tier.name) then
+  if open_cycle(state, tier.name) then
     restart_cycle(state, tier)
   end
 end

@@ -18,8 +18,8 @@
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
 -- began. That second has passed when play goes on, so a second restore of the same ledger gets another number.
 -- The others are those of lua/subject/restored.lua. The age of the newer generation begins at 0, its smallest possible
--- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. Runs when memory is full,
--- because the large keys are already there.
+-- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. In a closed jackpot the new
+-- epoch ends at once, and no cycle begins. Runs when memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event
@@ -92,6 +92,7 @@ local own = {
   commitment = state.commitment,
   epoch_nonce = state.nonce,
   secret_id = state.secret,
+  ended_epoch = state.status == 'closed' and state.epoch or nil,
   meters = '',
   applied = '',
   cycles = cycles,
@@ -119,7 +120,8 @@ for i = FIRST_ROW, first_field - 1, METERS_WIDTH do
   redis.call('SET', KEYS[FIRST_POOL + (i - FIRST_ROW) / METERS_WIDTH], ARGV[i + 1])
 end
 closing[#closing + 1] = state.epoch
-closing[#closing + 1] = epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
+local ended_at = own.ended_epoch and num(at) or '-'
+closing[#closing + 1] = epoch_text(state.commitment, num(at), ended_at, state.nonce, state.secret)
 redis.call('HSET', KEYS[4], unpack(closing))
 local head = { n = state.n, restores = state.restores, status = state.status, puts = state.puts, moved = state.moved }
 head.hold, head.voided, head.took = state.hold, state.voided, state.took

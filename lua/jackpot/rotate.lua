@@ -9,10 +9,11 @@
 --       11 nonce  12 secret id: of the next epoch  13 prepared cycles with a new nonce, '' to keep the open cycles
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       {'ok' | 'raised' | 'early', mark, ...} (rotate_reply.lua)
+--       {'closed', mark} a closed jackpot opens no epoch for an operator
 --       {'pending', mark} the older generation holds entries without an outcome
 --       {'idle', mark} both generations are empty: nothing to drop
 -- Invariants: a record stays for at least one retention. The jackpot's retention is the longest setting of any caller.
--- An epoch never opens twice. Runs when memory is full.
+-- An epoch never opens twice; in a closed jackpot it ends at once. Runs when memory is full.
 -- The age of a generation is a sum of steps: each call of kind generation, of any instance, adds the time since the
 -- last such call, from 0 to 60 s. So a clock that jumps ahead drops nothing early. A clock that is set back delays the
 -- rotation. These calls have no event, so a restore begins the age at 0.
@@ -26,6 +27,10 @@ local MAX_PRUNED = 1000 -- definitions dropped by one call, within the limit of 
 local MAX_STEP = 60000 -- most ms counted between two calls
 local kind, at = ARGV[5], now_ms()
 local older = state.gen == 'a' and KEYS[5] or KEYS[4]
+
+if kind == 'epoch' and state.status == 'closed' then
+  return { 'closed', mark(state) }
+end
 
 if kind == 'generation' then
   local wanted, kept = must(exact(ARGV[7]), 'JP_ARGUMENT retention'), state.retention
@@ -74,7 +79,8 @@ end
 local closed, commitment = state.epoch, state.commitment
 local was_open = must(read_epoch(redis.call('HGET', KEYS[3], closed) or ''), 'JP_DAMAGED epoch')
 opening(ARGV[11], ARGV[12])
-local closed_text = epoch_text(commitment, was_open.opened, num(at), state.nonce, state.secret)
+local closed_at = was_open.closed == '-' and num(at) or was_open.closed
+local closed_text = epoch_text(commitment, was_open.opened, closed_at, state.nonce, state.secret)
 local kept_from = tonumber(state.gen_version) -- the remaining generation began under this definition
 state.epoch = num(tonumber(closed) + 1)
 state.commitment, state.nonce, state.secret = ARGV[6], ARGV[11], ARGV[12]
@@ -83,6 +89,7 @@ if kind == 'generation' then
   state.gen_start, state.gen_opened, state.gen_version = state.seq, at, state.version
   state.gen_age, state.gen_looked = 0, at
 end
+local ends = state.status == 'closed'
 local unused = {}
 if kind == 'generation' then
   for _, version in ipairs(redis.call('HKEYS', KEYS[2])) do
@@ -101,6 +108,7 @@ append_rotate(KEYS[7], state, at, {
   epoch_nonce = state.nonce,
   secret_id = state.secret,
   dropped = kind == 'generation' and state.gen or '',
+  ended_epoch = ends and state.epoch or nil,
   pruned = table.concat(unused, ','),
   reason = ARGV[8],
   who = ARGV[9],
@@ -115,7 +123,7 @@ redis.call(
   closed,
   closed_text,
   state.epoch,
-  epoch_text(state.commitment, num(at), '-', state.nonce, state.secret)
+  epoch_text(state.commitment, num(at), ends and num(at) or '-', state.nonce, state.secret)
 )
 if kind == 'generation' then
   redis.call('UNLINK', older)

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 12;
 const MAX_CHARS: usize = 120;
 
 /// What the API calls actions.
-const ACTIONS: [&str; 27] = [
+const ACTIONS: [&str; 28] = [
     "define",
     "pause",
     "resume",
@@ -44,6 +44,7 @@ const ACTIONS: [&str; 27] = [
     "withdraw",
     "approve-limit",
     "redrive",
+    "bulk-issue",
     "skip",
     "delete",
     "replay",

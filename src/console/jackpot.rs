@@ -347,6 +347,7 @@ fn cycles(desk: &Desk, jackpot: &Jackpot, cycles: &[Cycle]) -> Markup {
     let ended = |by: &str| match by {
         "must-hit" => words.t("public-cycle-must-hit"),
         "take" => words.t("public-cycle-take"),
+        "close" => words.t("public-cycle-close"),
         _ => words.t("public-cycle-restart"),
     };
     let table = html! { table {

@@ -183,7 +183,9 @@ impl Operate {
         let ended: BTreeSet<_> = view.cycles.open().map(nonce_of).collect();
         let mut closed = view.epoch;
         for _ in 0..MAX_STALE {
-            self.rotate_from(id, closed, &why, cycles).await?;
+            if self.rotate_from(id, closed, &why, cycles).await? == Some(Rotated::Closed) {
+                return Err(PlayError::Stopped(Status::Closed));
+            }
             let (_, view) = self.views.view(id).await?;
             // Another call may have closed the epoch and kept the cycles.
             if !cycles || !view.cycles.open().any(|row| ended.contains(&nonce_of(row))) {
@@ -195,17 +197,22 @@ impl Operate {
         Err(PlayError::Unsettled)
     }
 
-    /// Ends the open cycles of a jackpot if one of them is not under the current secret.
+    /// Ends the open cycles of a jackpot if one of them is not under the current secret. A jackpot that an earlier version
+    /// closed with an open epoch or cycle loses it.
     pub async fn leave_other_secrets(&self, id: &Id) -> Result<(), PlayError> {
         let (_, view) = self.views.view(id).await?;
-        if !view.cycles.is_under_another_secret() {
-            return Ok(());
-        }
         let by = Operator {
             who: "service".to_owned(),
             owner: "service".to_owned(),
             request_id: String::new(),
         };
+        if view.is_closed {
+            let reason = "it is closed, so its epoch and its cycles end".to_owned();
+            return self.set_status(id, Status::Closed, reason, &by).await;
+        }
+        if !view.cycles.is_under_another_secret() {
+            return Ok(());
+        }
         let reason = "the draw secret is another one".to_owned();
         self.end_epoch_with(id, reason, &by, true).await
     }

@@ -273,7 +273,7 @@ impl Recovery {
             Some(Rotated::Early { left_ms, .. }) => {
                 Duration::from_millis(left_ms).clamp(ROTATION_PAUSE, ROTATION_WITHIN)
             }
-            Some(Rotated::Idle) => ROTATION_WITHIN,
+            Some(Rotated::Idle | Rotated::Closed) => ROTATION_WITHIN,
             Some(Rotated::Raised(_)) | None => ROTATION_PAUSE,
         })
     }

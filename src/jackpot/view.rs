@@ -121,7 +121,8 @@ pub struct View {
     pub stamp: String,
     /// Highest version until now.
     pub last_version: u64,
-    /// The open epoch.
+    pub is_closed: bool,
+    /// The open epoch; the last one of a closed jackpot.
     pub epoch: u64,
     /// Its seed.
     pub seed: EpochSeed,
@@ -187,7 +188,7 @@ impl Views {
     pub async fn refresh(&self, id: &Id) -> Result<(Arc<Known>, Arc<View>), PlayError> {
         let snapshot = self.snapshot(id).await?;
         let known = self.registry.known(id);
-        let seed = self.seed(id, snapshot.epoch, &snapshot.opening)?;
+        let seed = self.seed_or_published(id, snapshot.epoch, &snapshot.opening).await?;
         let definition = Arc::new(parse_definition(id, &snapshot.definition)?);
         let view = Arc::new(View {
             id: id.clone(),
@@ -196,6 +197,7 @@ impl Views {
             version: snapshot.version,
             restores: snapshot.mark.restores(),
             last_version: snapshot.last_version,
+            is_closed: snapshot.status == Status::Closed,
             epoch: snapshot.epoch,
             seed,
             commitment: snapshot.opening.commitment,
@@ -247,15 +249,17 @@ impl Views {
             .map_err(ScriptError::from)?;
         let text: Option<String> = redis::from_redis_value(text).map_err(|_| lost())?;
         let opened = text.and_then(|text| Epoch::parse(epoch, &text)).ok_or_else(lost)?;
-        let seed = match self.seed(id, epoch, &opened.opening) {
-            Err(error @ PlayError::NoSecret { .. }) => {
-                let published = self.published(id, epoch, &opened.opening).await;
-                published.ok_or(error)?
-            }
-            other => other?,
-        };
+        let seed = self.seed_or_published(id, epoch, &opened.opening).await?;
         known.keep_seed(epoch, seed.clone(), restores);
         Ok(seed)
+    }
+
+    /// The same, or the seed that the ledger has published: the secret of a closed epoch may be gone for good.
+    async fn seed_or_published(&self, id: &Id, epoch: u64, opening: &Opening) -> Result<EpochSeed, PlayError> {
+        match self.seed(id, epoch, opening) {
+            Err(error @ PlayError::NoSecret { .. }) => self.published(id, epoch, opening).await.ok_or(error),
+            other => other,
+        }
     }
 
     async fn published(&self, id: &Id, epoch: u64, opening: &Opening) -> Option<EpochSeed> {

@@ -240,6 +240,7 @@ fn one_cycle(words: Words, cycle: &Cycle, currency: &str) -> Markup {
         None => "public-cycle-open",
         Some("must-hit") => "public-cycle-must-hit",
         Some("take") => "public-cycle-take",
+        Some("close") => "public-cycle-close",
         Some(_) => "public-cycle-restart",
     };
     let named = [("tier", (&cycle.tier).into()), ("cycle", cycle.cycle.into())];

@@ -325,9 +325,10 @@ bulk-progress = Progress
 bulk-sent = Sent
 bulk-broken = The connection broke. Send the same file again: what was decided gets the same answer.
 bulk-decided = { $lines ->
-    [one] { $lines } line decided, { $issued } issued.
-   *[other] { $lines } lines decided, { $issued } issued.
+    [one] { $lines } line decided, { $issued } issued now.
+   *[other] { $lines } lines decided, { $issued } issued now.
 }
+bulk-before = issued before
 bulk-result = Result
 bulk-stopped = Line { $line } and those after it were not read. Send the same file again.
 bulk-without = Lines without a unit
@@ -1006,6 +1007,7 @@ audit-void = Void
 audit-withdraw = Withdraw a request to void
 audit-approve-limit = Approve a limit
 audit-redrive = Redrive
+audit-bulk-issue = Issue to a list
 audit-skip = Skip an event
 audit-delete = Delete a subscription
 audit-replay = Deliver events again
@@ -1212,6 +1214,7 @@ public-cycle = { $tier }, cycle { $cycle }
 public-cycle-open = open
 public-cycle-must-hit = hit by its rule
 public-cycle-take = won by a draw
+public-cycle-close = ended with the jackpot, without a winner
 public-cycle-restart = started again without a winner
 cycle-began = Began
 cycle-ended = Ended
@@ -1332,9 +1335,9 @@ check-in-none = Ticket { $ticket } is in no range: no prize.
 check-redraws = If that prize was refused, redraws: { $count }
 check-draws = The seed draws this. { $prize }
 check-draws-nothing = The seed draws no prize.
-check-right = The outcome is right: the first draw gives it.
-check-redrawn = The outcome is right if these ranks were refused before it: { $refused }. The answer to the entry lists every refusal.
-check-spent = The outcome is right if every draw was refused. The ranks that were drawn: { $refused }. The answer to the entry lists every refusal.
+check-right = An entry with this id has this outcome: the first draw gives it. This page was not told whether the entry was taken. The answer that the game got shows that.
+check-redrawn = An entry with this id has this outcome if these ranks were refused before it: { $refused }. This page was not told whether the entry was taken, or what was refused. The answer that the game got lists every refusal.
+check-spent = An entry with this id has this outcome if every draw was refused. The ranks that were drawn: { $refused }. This page was not told whether the entry was taken, or what was refused. The answer that the game got lists every refusal.
 check-wrong = This outcome can't come from this seed, entry, definition and client seed. Compare the numbers with what the game showed. If they are right, keep them and ask the operator.
 check-forged = The seed is not the one of the commitment, so it proves nothing.
 check-no-epoch = This page does not hold that epoch, and the service does not know it. Check the number, or write seed and commitment below.

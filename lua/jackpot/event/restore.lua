@@ -15,6 +15,7 @@
 --   commitment: SHA-256 of the seed of the epoch that opened.
 --   epoch_nonce: Public input of that seed: 32 hexadecimal digits.
 --   secret_id: Id of the master secret, the other input: 16 hexadecimal digits.
+--   ended_epoch: The same epoch, which closed at once. Only of a closed jackpot.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
 --   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
@@ -74,6 +75,9 @@ local function append_restore(key, state, at, values)
     .. '7:applied'
     .. (sizes[#values.applied] or size(#values.applied))
     .. values.applied
+  if values.ended_epoch then
+    text = text .. '11:ended_epoch' .. (sizes[#values.ended_epoch] or size(#values.ended_epoch)) .. values.ended_epoch
+  end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end

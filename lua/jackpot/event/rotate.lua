@@ -9,6 +9,7 @@
 --   secret_id: Id of the master secret, the other input: 16 hexadecimal digits.
 --   kind: `generation` when the older generation of records was dropped too.
 --   pruned: Versions of definitions that no record needs any more.
+--   ended_epoch: The epoch that opened, which closed at once. Only of a closed jackpot.
 --   closed: The epoch that closed.
 --   closed_commitment: SHA-256 of the seed of the epoch that closed.
 --   dropped: The generation of records that is written from now on, `a` or `b`; empty when none was dropped.
@@ -74,6 +75,9 @@ local function append_rotate(key, state, at, values)
     .. '7:applied'
     .. (sizes[#values.applied] or size(#values.applied))
     .. values.applied
+  if values.ended_epoch then
+    text = text .. '11:ended_epoch' .. (sizes[#values.ended_epoch] or size(#values.ended_epoch)) .. values.ended_epoch
+  end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end

@@ -9,6 +9,7 @@
 --   reason: Why, in the operator's words.
 --   who: Name of the operator's key, or of the part of the service.
 --   request_id: `X-Request-Id` of the call; empty for none.
+--   ended_epoch: The epoch that closed with the jackpot. Only where it was open.
 --   meters: The change of each meter.
 --   applied: Version of the definition that came into force with the event.
 --   cycles: The cycles that ended and began with it. Only where a cycle may have changed.
@@ -47,6 +48,9 @@ local function append_status(key, state, at, values)
     .. '7:applied'
     .. (sizes[#values.applied] or size(#values.applied))
     .. values.applied
+  if values.ended_epoch then
+    text = text .. '11:ended_epoch' .. (sizes[#values.ended_epoch] or size(#values.ended_epoch)) .. values.ended_epoch
+  end
   if values.cycles then
     text = text .. '6:cycles' .. (sizes[#values.cycles] or size(#values.cycles)) .. values.cycles
   end

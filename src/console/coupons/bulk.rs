@@ -207,6 +207,8 @@ fn content(parts: Multipart, mut list: Part) -> impl Stream<Item = Result<Bytes,
 #[derive(Debug, Deserialize)]
 struct Line {
     line: u64,
+    #[serde(default)]
+    replayed: bool,
     result: String,
     request_id: Option<String>,
     code: Option<String>,
@@ -256,6 +258,8 @@ fn told(words: Words, id: String, lines: impl Stream<Item = Line>) -> impl Strea
 #[derive(Debug, Default)]
 struct Tally {
     by_result: BTreeMap<String, u64>,
+    /// Lines whose units were issued before this list.
+    before: u64,
     /// The first lines that got no unit.
     named: Vec<Line>,
     without: u64,
@@ -268,6 +272,10 @@ impl Tally {
             self.stopped = Some(line);
             return;
         }
+        if line.replayed && line.result == "issued" {
+            self.before += 1;
+            return;
+        }
         *self.by_result.entry(line.result.clone()).or_default() += 1;
         if !matches!(line.result.as_str(), "issued" | "queued") {
             self.without += 1;
@@ -278,7 +286,7 @@ impl Tally {
     }
 
     fn lines(&self) -> u64 {
-        self.by_result.values().sum()
+        self.by_result.values().sum::<u64>() + self.before
     }
 
     fn text(&self, words: Words) -> String {
@@ -300,6 +308,9 @@ impl Tally {
                 }
                 div.cards { @for (result, count) in &self.by_result {
                     div.card { b { (grouped((*count).into())) } span { (words.t(&format!("result-{result}"))) } }
+                }
+                @if self.before > 0 {
+                    div.card { b { (grouped(self.before.into())) } span { (words.t("bulk-before")) } }
                 } }
                 @if !self.named.is_empty() { (self.without_unit(words, id)) }
             }
@@ -337,6 +348,7 @@ mod tests {
     fn line(line: u64, result: &str) -> Line {
         Line {
             line,
+            replayed: false,
             result: result.to_owned(),
             request_id: Some("<r>".to_owned()),
             code: None,

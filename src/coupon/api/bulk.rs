@@ -8,6 +8,8 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, rt};
 use jackpot_core::ids::Id;
 use serde::Serialize;
+use serde_json::json;
+use sqlx::AssertSqlSafe;
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 
@@ -21,12 +23,18 @@ use crate::coupon::bulk::MAX_BULK;
 use crate::coupon::coupons::{Coupons, Request};
 use crate::coupon::error::CouponError;
 use crate::coupon::status::Status;
+use crate::http::auth::operator;
 use crate::http::budget::{Budget, Full, Share};
 use crate::http::listener::state::ConnectionState;
 use crate::http::problem::{FieldError, Problem};
 use crate::http::query::PathOf;
+use crate::http::request_id::RequestId;
 use crate::http::{Web, auth, body};
+use crate::operator::Operator;
+use crate::random;
+use crate::sql::Sql;
 use crate::stopping::Stopping;
+use crate::subject::kinds::COUPON;
 
 const NDJSON: &str = "application/x-ndjson";
 /// Largest number of uploads at once. Each holds up to 8 MiB of unread answers: 128 MiB in all.
@@ -43,6 +51,10 @@ pub(crate) struct BulkLine {
     /// Number of the line in the upload, from 1. Blank lines count, but have no answer.
     #[schema(example = 1)]
     line: u64,
+    /// Whether the request had its answer before this line; left out otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    replayed: bool,
     #[serde(flatten)]
     answer: LineAnswer,
 }
@@ -84,7 +96,8 @@ impl LineAnswer {
 /// The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
 /// others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
 /// When something ends the work early, the last line of the answer says `stopped`. It is safe to send the same list
-/// again: decided requests get the same answers, and the rest goes on.
+/// again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit trail has a row
+/// `bulk-issue` for each list.
 ///
 /// Read the answer while sending, as curl does. Otherwise the service stops reading a list after some 40,000 lines. It
 /// stops a client that neither sends nor reads for 15 s, that sends less than 1,024 bytes and 10 lines in 30 s of
@@ -102,17 +115,21 @@ pub(crate) async fn post(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,
     request: HttpRequest,
+    request_id: RequestId,
     (api, web): (Data<Api>, Data<Web>),
     payload: Payload,
 ) -> Result<HttpResponse, Problem> {
     check_head(&request, api.max_bulk_bytes)?;
-    match api.coupons.snapshot(&id).await?.status {
+    let snapshot = api.coupons.snapshot(&id).await?;
+    match snapshot.status {
         // A coupon that was closed or has ended still gives answers for what it issued.
         Status::Open | Status::Closed | Status::Ended => {}
         Status::Paused => return Err(CouponError::Paused.into()),
         Status::Suspended => return Err(CouponError::Suspended.into()),
     }
     let place = UPLOADS.take(&caller.shared_name(), 1).map_err(busy)?;
+    let by = operator(&caller, &request_id);
+    audit(&api.sql, &id, snapshot.issued, &by).await?;
     let (answers, body) = answers::channel();
     let upload = Upload {
         id,
@@ -125,6 +142,26 @@ pub(crate) async fn post(
     let connection = ConnectionState::of(&request);
     rt::spawn(upload.work(Lines::new(payload, connection, api.max_bulk_bytes)));
     Ok(HttpResponse::Ok().content_type(NDJSON).streaming(Box::pin(body)))
+}
+
+/// Adds the row of the audit trail, so that no list is issued without one. Its units have events, and the row has none: its
+/// number is random, below those of events.
+async fn audit(sql: &Sql, id: &Id, issued: u64, by: &Operator) -> Result<(), CouponError> {
+    let text = format!(
+        "INSERT INTO audit (subject, n, at_ms, who, action, target, before, after, reason, request_id) \
+         VALUES ($1, $2, {}, $3, 'bulk-issue', $4, $5, 'null', '', $6)",
+        sql.now_ms()
+    );
+    let n = i64::from_le_bytes(random::bytes()?) | i64::MIN;
+    let insert = sqlx::query(AssertSqlSafe(text))
+        .bind(COUPON.subject(id))
+        .bind(n)
+        .bind(by.who.clone())
+        .bind(COUPON.subject(id))
+        .bind(json!({ "issued": issued }).to_string())
+        .bind(by.request_id.clone());
+    sql.execute(insert).await?;
+    Ok(())
 }
 
 fn busy(full: Full) -> Problem {
@@ -290,10 +327,14 @@ impl Upload {
         let mut told = Vec::with_capacity(wishes.len());
         let mut requests = decided.drain(..);
         for (line, wish) in wishes {
+            let mut replayed = false;
             let answer = match wish {
                 Err(problem) => LineAnswer::refused(problem, "refused"),
                 Ok(_) => match requests.next() {
-                    Some(Ok(request)) => issue(request),
+                    Some(Ok(request)) => {
+                        replayed = request.replayed;
+                        issue(request)
+                    }
                     Some(Err(error @ (CouponError::Suspended | CouponError::Emergency(_)))) => {
                         stopped = Some(error.into());
                         break_with(&mut stopped)
@@ -303,7 +344,7 @@ impl Upload {
                 },
             };
             let ends = matches!(answer, LineAnswer::Refused { result: "stopped", .. });
-            told.push(BulkLine { line, answer });
+            told.push(BulkLine { line, replayed, answer });
             if ends {
                 self.tell(&told).await?;
                 return Err(Over::Answered);
@@ -330,7 +371,8 @@ fn write(text: &mut Vec<u8>, line: &BulkLine) {
 pub(super) fn stopped(line: u64, problem: Problem) -> Vec<u8> {
     let answer = LineAnswer::refused(problem, "stopped");
     let mut text = Vec::new();
-    write(&mut text, &BulkLine { line, answer });
+    let replayed = false;
+    write(&mut text, &BulkLine { line, replayed, answer });
     text
 }
 

@@ -174,6 +174,7 @@ pub(super) fn values(within: Within<'_>, name: &str) -> Option<&'static [&'stati
             "rotate",
             "restore",
             "redrive",
+            "bulk-issue",
             "skip",
             "delete",
             "replay",

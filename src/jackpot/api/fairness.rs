@@ -160,8 +160,8 @@ pub(crate) struct CycleBody {
     deadline_at: Option<String>,
     /// RFC 3339; null while open.
     ended_at: Option<String>,
-    /// `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret or a transfer); null
-    /// while open.
+    /// `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a resume, a rotation, a restore, another
+    /// secret or a transfer); null while open.
     ended_by: Option<String>,
     /// The seed in hexadecimal, once the end of the cycle is in the ledger; null before.
     seed: Option<String>,
@@ -274,7 +274,8 @@ impl Described for RotateBody {}
 /// Closes the open epoch at once and opens the next, under the current draw secret. Remembered entries keep their
 /// answers.
 #[utoipa::path(post, path = "/v1/jackpots/{id}/fairness/rotate", operation_id = "rotate_epoch", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path)),
-    request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness)))]
+    request_body = RotateBody, responses((status = 200, description = "The epochs now", body = Fairness),
+        (status = 409, description = "`jackpot-closed`", body = crate::http::problem::ProblemBody, content_type = "application/problem+json")))]
 pub(crate) async fn rotate(
     auth::Operate(caller): auth::Operate,
     PathOf(id): PathOf<Id>,

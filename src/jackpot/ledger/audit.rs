@@ -27,7 +27,7 @@ pub fn action(
             (before.last_version, last_definition),
             (after.last_version, &define.json),
         ),
-        Kind::Status(change) => {
+        Kind::Status { change, .. } => {
             let done = Done::status(change.before.as_str(), change.after.as_str());
             match event.applied {
                 Some(version) => done.with_version(before.version, version),

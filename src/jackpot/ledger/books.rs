@@ -344,7 +344,7 @@ impl Books {
                 self.pending_is(*sequence, entry_id)?;
                 self.pending.remove(sequence);
             }
-            Kind::Status(change) => {
+            Kind::Status { change, .. } => {
                 expect(
                     self.n,
                     self.status == Some(change.before),
@@ -409,6 +409,7 @@ impl Books {
                 opening,
                 dropped,
                 pruned,
+                ..
             } => {
                 self.rotate(event.at_ms, *epoch, opening, *dropped)?;
                 let left = self.definitions.checked_sub(pruned.len() as u64);

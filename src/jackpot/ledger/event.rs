@@ -176,7 +176,12 @@ event_types! {
             attempt: u32,
         },
         /// An operator paused, resumed or closed the jackpot, or the service suspended it.
-        "status" Status(StatusChange<Status>),
+        "status" Status {
+            /// As of every change.
+            change: StatusChange<Status>,
+            /// The epoch that closed with the jackpot.
+            ended_epoch if "where it was open": Given<u64>,
+        },
         /// The jackpot obeys the emergency stop, or its end.
         "emergency" Emergency(Obeyed),
         /// An operator put money in, took it out or moved it.
@@ -216,6 +221,8 @@ event_types! {
             epoch: u64,
             /// What opened it.
             opening: Opening,
+            /// The same epoch, which closed at once.
+            ended_epoch if "of a closed jackpot": Given<u64>,
         },
         /// An instance with a longer setting raised how long ids are remembered.
         "retention" Retention {
@@ -234,6 +241,8 @@ event_types! {
             dropped as "kind": bool = "`epoch` or `generation`" parse::is_generation,
             /// Versions of definitions that no record needs any more.
             pruned: Vec<u64>,
+            /// The epoch that opened, which closed at once.
+            ended_epoch if "of a closed jackpot": Given<u64>,
         }
         unread {
             /// The epoch that closed.
@@ -853,6 +862,17 @@ impl ClaimResult {
 }
 
 impl Event {
+    /// The epoch that ended with it and that none follows, because the jackpot is closed.
+    #[must_use]
+    pub fn ended_epoch(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Status { ended_epoch, .. } | Kind::Restore { ended_epoch, .. } | Kind::Rotate { ended_epoch, .. } => {
+                **ended_epoch
+            }
+            _ => None,
+        }
+    }
+
     /// Reads the fields of a stream entry.
     pub fn parse(fields: &EventFields) -> Result<Self, Unreadable> {
         let fields = Fields(fields);

@@ -55,6 +55,7 @@ impl Fold {
                 opening,
                 dropped,
                 pruned,
+                ..
             } => {
                 self.open_epoch(*epoch, opening, event.at_ms);
                 self.definitions.retain(|version, _| !pruned.contains(version));
@@ -94,6 +95,11 @@ impl Fold {
             }
             _ => {}
         }
+        if let Some(ended) = event.ended_epoch() {
+            for epoch in self.epochs.iter_mut().filter(|epoch| epoch.epoch == ended) {
+                epoch.closed_ms = Some(event.at_ms);
+            }
+        }
         let newer_from = self.books.generation.n;
         self.records.apply(event, &mut |written| {
             let generation = if written.entered_n > newer_from {
@@ -108,7 +114,7 @@ impl Fold {
     /// Opens an epoch, which closes the one before.
     fn open_epoch(&mut self, epoch: u64, opening: &Opening, opened_ms: i64) {
         if let Some(last) = self.epochs.last_mut() {
-            last.closed_ms = Some(opened_ms);
+            last.closed_ms.get_or_insert(opened_ms);
         }
         self.epochs.push(Epoch {
             epoch,

@@ -306,7 +306,7 @@ impl Known {
                     teller.add(EPOCH_OPENED, || opened(1, &created.opening, event.at_ms));
                 }
             }
-            Kind::Status(change) => {
+            Kind::Status { change, .. } => {
                 teller.add(STATUS, || {
                     json!({"status": change.after.as_str(), "before": change.before.as_str(),
                         "reason": fields.text("reason"), "who": fields.text("who")})
@@ -343,6 +343,9 @@ impl Known {
                 skipped_rest(teller, id, &skipped.carried);
                 teller.step(fields);
             }
+        }
+        if let Some(epoch) = event.ended_epoch() {
+            teller.add(EPOCH_CLOSED, || closed_epoch(epoch, event.at_ms));
         }
         for change in &event.cycles {
             cycle(teller, change, event.at_ms);

@@ -409,8 +409,8 @@ impl Skip<'_> {
         carried.epochs = opened
             .map(|(epoch, held)| (*epoch, held.opening.clone(), held.opened_ms))
             .collect();
-        // Each rotation closes the epoch before it.
-        let next_opens = |epoch: u64| later.opened.iter().any(|opened| *opened > epoch);
+        // Each rotation closes the epoch before it, and the end of the jackpot its last one.
+        let next_opens = |epoch| later.closed == Some(epoch) || later.opened.iter().any(|opened| *opened > epoch);
         let closed = held.epochs.iter().filter(|(_, held)| held.closed_ms.is_some());
         let closed = closed.filter(|(epoch, _)| tables.epochs.get(epoch) == Some(&false));
         let closed = closed.filter(|(epoch, _)| !carried.epochs.is_empty() || !next_opens(**epoch));

@@ -194,6 +194,7 @@ static STATUS: LazyLock<Script> = script!(
     "moved",
     "cycles",
     "tiers",
+    "epoch",
     "../subject/status",
     "event/status",
     "status"

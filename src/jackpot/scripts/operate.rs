@@ -124,7 +124,7 @@ pub async fn set_status(
     tiers: &[Tier],
     wish: &SetStatus,
 ) -> Result<StatusSet, ScriptError> {
-    let fixed = [keys.state.as_str(), &keys.pending, &keys.events];
+    let fixed = [keys.state.as_str(), &keys.pending, &keys.events, &keys.epochs];
     let call = wish.args(call(&STATUS, keys, fixed, tiers, fence), wish.wanted.as_str());
     let call = call.arg(u8::from(wish.reconciled)).arg(&fence.prepared);
     let call = call.arg(u8::from(wish.keep_waiting));

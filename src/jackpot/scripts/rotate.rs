@@ -43,6 +43,8 @@ pub enum Rotated {
         /// The jackpot's retention, seconds.
         retention_s: u64,
     },
+    /// A closed jackpot opens no epoch for an operator.
+    Closed,
     /// The older generation holds entries without an outcome.
     Pending,
     /// There is nothing to drop.
@@ -138,6 +140,7 @@ pub async fn rotate_with(
             let Early { left_ms, retention_s } = reply.read()?.values;
             Rotated::Early { left_ms, retention_s }
         }
+        "closed" => Rotated::Closed,
         "pending" => Rotated::Pending,
         "idle" => Rotated::Idle,
         _ => return Err(reply.unexpected()),

@@ -25,7 +25,7 @@ pub(crate) struct AuditQuery {
     #[param(value_type = Option<String>)]
     who: Option<Id>,
     /// Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-    /// void, withdraw, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
+    /// void, withdraw, approve-limit, rotate, restore, redrive, bulk-issue, skip, delete, replay, emergency-stop or emergency-start.
     #[param(value_type = Option<String>)]
     action: Option<Id>,
     /// Done then or later, RFC 3339.

@@ -116,7 +116,7 @@ impl Cycles {
     /// Whether entries are taken again from this event on.
     fn resumes(&self, event: &Event) -> bool {
         match &event.kind {
-            Kind::Status(change) => change.after == Status::Open && change.before != change.after,
+            Kind::Status { change, .. } => change.after == Status::Open && change.before != change.after,
             Kind::Emergency(obeyed) => !obeyed.stopped && self.status == Some(Status::Open),
             Kind::Restore { .. } => true,
             _ => false,
@@ -233,6 +233,7 @@ impl Cycles {
         if has_rule {
             match self.left.front() {
                 Some(CycleChange::Began(row)) if row.tier == *tier => self.next(&pool, report),
+                _ if self.status == Some(Status::Closed) => {} // what was pending when the jackpot closed
                 _ => report.wrong(
                     Place::Event(n),
                     format!("no cycle begins after its take of all of '{tier}'"),
@@ -276,9 +277,11 @@ impl Cycles {
         if matches!(event.kind, Kind::Enter(_) | Kind::Claim { .. }) && !self.left.is_empty() {
             report.wrong(place(), "a cycle ends or begins that no take explains");
         }
+        let closes = matches!(&event.kind, Kind::Status { change, .. } if change.after == Status::Closed);
+        let by_event = if closes { EndedBy::Close } else { EndedBy::Restart };
         while let Some(change) = self.left.front() {
             if let CycleChange::Ended { by, .. } = change
-                && *by != EndedBy::Restart
+                && *by != by_event
             {
                 report.wrong(place(), "a cycle ends by a take that there is not");
             }
@@ -287,7 +290,7 @@ impl Cycles {
         let resumes = self.resumes(event);
         match &event.kind {
             Kind::Define(define) => self.status = define.created.as_ref().map(|created| created.status).or(self.status),
-            Kind::Status(change) => self.status = Some(change.after),
+            Kind::Status { change, .. } => self.status = Some(change.after),
             Kind::Restore { rebuilt, .. } => self.status = Some(rebuilt.status),
             _ => {}
         }
@@ -296,6 +299,9 @@ impl Cycles {
             for tier in self.restarted.iter().filter(has_pins) {
                 report.wrong(place(), format!("it ends the cycle of tier '{tier}', and none follows"));
             }
+        }
+        if event.ended_epoch().is_some() && self.newest.values().any(|(_, open)| *open) {
+            report.wrong(place(), "it closes the jackpot, and a cycle goes on");
         }
         let is_emergency = matches!(event.kind, Kind::Emergency(_));
         for (row, open) in self.newest.values() {

@@ -208,7 +208,7 @@ impl Verifier {
             compare_epochs(&self.epochs, replay, report);
             lacking_epochs(&self.epochs, replay, self.books.as_ref(), report);
             replay.cycles.finish(report);
-            replay.draws.end(replay.epoch(), report);
+            replay.draws.end(replay.open_epoch(), report);
             for (tier, meters) in replay.tiers().meters() {
                 let meters = tiers::NAMES.iter().copied().zip(meters.iter().copied()).collect();
                 report.balances.insert(tier.to_string(), meters);

@@ -98,9 +98,14 @@ impl Replay {
         &self.tiers
     }
 
-    /// The open epoch.
+    /// The open epoch; the last one of a closed jackpot.
     pub(super) fn epoch(&self) -> Option<u64> {
         self.epochs.keys().next_back().copied()
+    }
+
+    pub(super) fn open_epoch(&self) -> Option<u64> {
+        let last = self.epochs.last_key_value()?;
+        last.1.2.is_none().then_some(*last.0)
     }
 
     /// Applies the next event. Returns the money that it paid.
@@ -149,6 +154,7 @@ impl Replay {
                 opening,
                 dropped,
                 pruned,
+                ..
             } => {
                 let next = self.epoch().is_some_and(|open| open.checked_add(1) == Some(*epoch));
                 if !next {
@@ -162,7 +168,7 @@ impl Replay {
                 self.definitions.retain(|version, _| !pruned.contains(version));
             }
             // These move no money and settle nothing. The books check what a checkpoint states.
-            Kind::Status(_) | Kind::Emergency(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Status { .. } | Kind::Emergency(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
             Kind::Restore {
                 closed, epoch, opening, ..
             } => {
@@ -176,6 +182,19 @@ impl Replay {
                     report.wrong(Place::Event(event.n), what);
                 }
                 self.open(event, *epoch, opening, report);
+            }
+        }
+        if let Some(ended) = event.ended_epoch() {
+            match self
+                .epochs
+                .last_entry()
+                .filter(|last| *last.key() == ended && last.get().2.is_none())
+            {
+                Some(mut last) => last.get_mut().2 = Some(event.at_ms),
+                None => report.wrong(
+                    Place::Event(event.n),
+                    format!("it ends epoch {ended}, which is not open"),
+                ),
             }
         }
         self.put_in_force(version, event.applied)?;
@@ -391,7 +410,7 @@ impl Replay {
         let at_ms = event.at_ms;
         self.once.nonce(event.n, epoch, opening, report);
         if let Some(mut open) = self.epochs.last_entry() {
-            open.get_mut().2 = Some(at_ms);
+            open.get_mut().2.get_or_insert(at_ms);
         }
         self.epochs.insert(epoch, (opening.clone(), at_ms, None));
     }

@@ -213,7 +213,7 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
         is_wrong(&refused, &[field]);
     }
     assert_eq!(coupon(&service, "many").await["issued"], 0);
-    for _ in 0..2 {
+    for issued in [3, 0] {
         let page = operator
             .upload(
                 &form,
@@ -226,8 +226,8 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
         assert_eq!(page.status, StatusCode::OK, "{}", page.text());
         let text = page.text();
         for part in [
-            "6 lines decided, 3 issued.",
-            "3 issued",
+            format!("6 lines decided, {issued} issued now.").as_str(),
+            if issued > 0 { "3 issued" } else { "3 issued before" },
             "1 out of stock",
             "1 the user has one",
             "1 refused",
@@ -238,6 +238,26 @@ async fn a_list_of_users_gets_units_and_each_line_without_one_is_named() {
         assert!(page.html.contains("/console/coupons/many/issues/r4"));
         assert_eq!(coupon(&service, "many").await["issued"], 3, "a repeat issues nothing");
     }
+    let audit = service.get("/v1/audit?coupon_id=many&action=bulk-issue").await.body;
+    let rows = audit["items"].as_array().expect("rows");
+    let said: Vec<_> = rows
+        .iter()
+        .map(|row| (&row["who"], &row["target"], &row["reason"], &row["before"]))
+        .collect();
+    let row = |issued| {
+        (
+            json!("operator"),
+            json!("coupon:many"),
+            json!("launch"),
+            json!({"issued": issued}),
+        )
+    };
+    let expected = [row(3), row(0)];
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(who, target, reason, before)| (who, target, reason, before))
+        .collect();
+    assert_eq!(said, expected, "{audit}");
 }
 
 #[tokio::test]
@@ -266,7 +286,7 @@ async fn a_script_is_told_how_far_an_upload_is() {
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
     let end = lines.last().expect("a line");
-    assert_eq!(end["text"], "20,000 lines decided, 20,000 issued.");
+    assert_eq!(end["text"], "20,000 lines decided, 20,000 issued now.");
     assert!(end["html"].as_str().unwrap().contains("20,000 lines decided"));
     assert!(
         lines[..lines.len() - 1]

@@ -600,6 +600,31 @@ async fn a_new_secret_ends_the_cycles_of_the_old_one() {
     fixture.assert_rebuilds().await;
 }
 
+/// An earlier version of the service closed a jackpot and left its epoch and its cycles open. A start ends them.
+#[tokio::test]
+async fn a_start_ends_what_an_earlier_version_left_open_in_a_closed_jackpot() {
+    let fixture = JackpotFixture::with(&four_ruled()).await;
+    let status: String = fixture
+        .raw(redis::cmd("HGET").arg(&fixture.keys.state).arg("status"))
+        .await;
+    let status = status.replacen("open", "closed", 1);
+    fixture
+        .raw::<u64>(redis::cmd("HSET").arg(&fixture.keys.state).arg("status").arg(status))
+        .await;
+    fixture.fresh().await;
+    fixture.operate.leave_other_secrets(&fixture.id).await.expect("done");
+    assert!(cycles(&fixture).await.rows.iter().all(|row| !row.is_open()));
+    let epochs = fixture.operate.epochs(&fixture.id).await.expect("epochs");
+    assert!(epochs.len() == 1 && epochs[0].closed_ms.is_some(), "{epochs:?}");
+    let dump = fixture.dump().await;
+    fixture
+        .operate
+        .leave_other_secrets(&fixture.id)
+        .await
+        .expect("nothing is left");
+    assert_eq!(fixture.dump().await, dump);
+}
+
 /// A second change of the secret within the same second gets a number above the last one.
 #[test]
 fn cycles_of_another_secret_have_numbers_that_nobody_has_seen() {

@@ -9,6 +9,7 @@ use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
+use jackpot::ledger::declared::Given;
 use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
@@ -203,6 +204,7 @@ fn restore_of(was: &Raw, begun: &Begins) -> Kind {
         closed: 2,
         epoch: begun.epoch,
         opening: begun.opening.clone(),
+        ended_epoch: Given(None),
     }
 }
 

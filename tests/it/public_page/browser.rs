@@ -193,7 +193,10 @@ async fn a_player_checks_an_entry() {
         let id = entry["entry_id"].as_str().expect("an id");
         let rank = entry["outcome"]["rank"].to_string();
         let (said, steps) = check(&browser, id, "1", &rank).await;
-        assert!(said.starts_with("The outcome is right"), "{entry}: {said}");
+        assert!(
+            said.starts_with("An entry with this id has this outcome"),
+            "{entry}: {said}"
+        );
         assert!(
             steps.contains(seed) && steps.contains(&format!("draw\\nspring\\n{id}\\n0\\n0")),
             "{steps}"
@@ -249,7 +252,10 @@ async fn a_player_checks_an_entry() {
         )
         .await;
     let (said, _) = check(&browser, id, "1", &first["outcome"]["rank"].to_string()).await;
-    assert!(said.starts_with("The outcome is right: the first draw"), "{said}");
+    assert!(
+        said.starts_with("An entry with this id has this outcome: the first draw"),
+        "{said}"
+    );
     keep(&browser, "public-check", 1280, "light").await;
 }
 
@@ -371,7 +377,10 @@ async fn an_epoch_and_a_definition_that_the_page_does_not_hold_are_asked_for() {
     for entry in &entries[..3] {
         let id = entry["entry_id"].as_str().expect("an id");
         let (said, _) = check(&browser, id, "1", &entry["outcome"]["rank"].to_string()).await;
-        assert!(said.starts_with("The outcome is right"), "{entry}: {said}");
+        assert!(
+            said.starts_with("An entry with this id has this outcome"),
+            "{entry}: {said}"
+        );
     }
 }
 
@@ -419,7 +428,11 @@ async fn a_saved_page_and_the_file_check_without_the_service() {
         for entry in &entries[..4] {
             let id = entry["entry_id"].as_str().expect("an id");
             let (said, _) = check(&browser, id, "1", &entry["outcome"]["rank"].to_string()).await;
-            assert!(said.starts_with("The outcome is right"), "{}: {said}", path.display());
+            assert!(
+                said.starts_with("An entry with this id has this outcome"),
+                "{}: {said}",
+                path.display()
+            );
         }
         let (said, _) = check(&browser, "e0", "2", "").await;
         assert!(said.contains("still secret"), "{said}");

@@ -187,10 +187,12 @@ pub enum EndedBy {
     Take,
     /// A resume, a rotation, a restore, another secret or a transfer.
     Restart,
+    /// The end of its jackpot.
+    Close,
 }
 
 impl EndedBy {
-    const ALL: [Self; 3] = [Self::MustHit, Self::Take, Self::Restart];
+    const ALL: [Self; 4] = [Self::MustHit, Self::Take, Self::Restart, Self::Close];
 
     /// Its name in answers.
     #[must_use]
@@ -199,6 +201,7 @@ impl EndedBy {
             Self::MustHit => "must-hit",
             Self::Take => "take",
             Self::Restart => "restart",
+            Self::Close => "close",
         }
     }
 }

@@ -70,7 +70,7 @@ impl Batch {
     }
 
     fn details(&mut self, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
-        let (n, at_ms) = (event.n, event.at_ms);
+        let (n, at_ms, ended_epoch) = (event.n, event.at_ms, event.ended_epoch());
         let pending = before.pending;
         self.rows.first_payout = parts::first_payout(&event.kind);
         let records = event.kind.records().into_iter();
@@ -139,13 +139,15 @@ impl Batch {
             | Kind::Withdraw(_)
             | Kind::Expect(_)
             | Kind::Release(_)
-            | Kind::Status(_)
+            | Kind::Status { .. }
             | Kind::Emergency(_)
             | Kind::Reverse(_)
             | Kind::Cancel(_)
             | Kind::Approval(_)
             | Kind::Retention { .. } => {}
         }
+        let ended = ended_epoch.map(|epoch| (epoch, n, at_ms));
+        self.rows.closed_epochs.extend(ended);
         Ok(())
     }
 

@@ -131,13 +131,15 @@ async fn changes(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sq
                 .await?;
         }
         for (epoch, n, at_ms) in &batch.rows.closed_epochs {
-            sqlx::query("UPDATE epochs SET closed_ms = $1, closed_n = $2 WHERE jackpot_id = $3 AND epoch = $4")
-                .bind(*at_ms)
-                .bind(int(*n))
-                .bind(batch.id.as_str())
-                .bind(int(*epoch))
-                .execute(&mut **tx)
-                .await?;
+            sqlx::query(
+                "UPDATE epochs SET closed_ms = $1, closed_n = $2 WHERE jackpot_id = $3 AND epoch = $4 AND closed_n = 0",
+            )
+            .bind(*at_ms)
+            .bind(int(*n))
+            .bind(batch.id.as_str())
+            .bind(int(*epoch))
+            .execute(&mut **tx)
+            .await?;
         }
     }
     Ok(())

@@ -35,6 +35,8 @@ pub(super) struct Evidence {
     pub(super) dropped: BTreeSet<u64>,
     /// Epochs that later events open.
     pub(super) opened: BTreeSet<u64>,
+    /// The last epoch of the jackpot, if a later event closes it.
+    pub(super) closed: Option<u64>,
     pub(super) adjusted: BTreeSet<String>,
     /// Whether a later event drops a generation of records.
     pub(super) rotated: bool,
@@ -105,7 +107,10 @@ impl Evidence {
             *sum = sum.saturating_add(change.delta);
         }
         match event.kind {
-            Kind::Status(change) => _ = self.status.get_or_insert(change.before),
+            Kind::Status { change, ended_epoch } => {
+                self.status.get_or_insert(change.before);
+                self.closed = self.closed.or(ended_epoch.0);
+            }
             Kind::Define(define) => {
                 self.last_version.get_or_insert(define.version.saturating_sub(1));
                 if self.applied.is_none() {

@@ -32,6 +32,10 @@ impl Replay {
                 "epoch {epoch} or definition {version} is not in force there"
             )));
         }
+        if self.epochs.get(&epoch).is_some_and(|(.., closed)| closed.is_some()) {
+            let what = format!("it takes entries in epoch {epoch}, which ended before: its seed may be public");
+            report.wrong(Place::Event(event.n), what);
+        }
         if first != self.sequence + 1 {
             return Err(Broken(format!(
                 "its first entry is {first}, the last before it is {}",

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::kept;
 use jackpot::jackpot::ledger::event::Kind;
 use jackpot::jackpot::operate::Operate;
+use jackpot::jackpot::scripts::Rotated;
 use jackpot::jackpot::view::{Status, Views};
 use jackpot::proof::export::Export;
 use jackpot::proof::verify::Place;
@@ -14,7 +16,7 @@ use jackpot_core::secret::{MasterSecret, Secrets};
 use serde_json::{Value, json};
 
 use crate::jackpot::batch::support::{batch, play};
-use crate::jackpot::fixture::{SECRET, operator, sent};
+use crate::jackpot::fixture::{SECRET, operator, rank, sent};
 use crate::jackpot::ledger::fixture::JackpotLedger;
 use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, four_ruled, hit, open, play_apart, ruled, seed};
 use crate::proof::story::Story;
@@ -28,6 +30,7 @@ on_both_databases!(
     verify_recomputes_each_trigger_of_an_export,
     an_export_of_four_ruled_tiers_over_restores_is_right,
     each_seed_that_an_export_lacks_is_named,
+    closing_ends_the_epoch_and_all_cycles_and_their_seeds_come_out,
 );
 
 async fn rebuild(fixture: &JackpotLedger) {
@@ -332,4 +335,80 @@ async fn each_seed_that_an_export_lacks_is_named(db: LedgerDb) {
             assert_eq!(told.contains(lacking), code == 3, "{told}");
         }
     }
+}
+
+/// What is pending is finished first. Nothing opens again, whatever happens to a closed jackpot.
+async fn closing_ends_the_epoch_and_all_cycles_and_their_seeds_come_out(db: LedgerDb) {
+    let mut change = four_ruled();
+    // A millionth of the pool is nothing, so the draw is refused and the entry pending.
+    let refused = json!({"pool": {"tier": "grand", "take": {"share_ppm": 1}}});
+    change["odds"] = json!({"total": 1, "ranks": [rank(1, &refused)]});
+    let fixture = JackpotLedger::with(db, &change).await;
+    fixture.take("owed", 1).await;
+    fixture.status(Status::Closed).await;
+    let rotated = fixture
+        .operate
+        .end_epoch_with(&fixture.id, "a test".to_owned(), &operator(), true)
+        .await;
+    assert!(
+        matches!(rotated, Err(PlayError::Stopped(Status::Closed))),
+        "{rotated:?}"
+    );
+    fixture.project().await;
+    let seed = async || {
+        kept::published_seed(&fixture.ledger.sql, &fixture.id, 1)
+            .await
+            .expect("a look")
+    };
+    assert_eq!(seed().await, None, "an entry of it is pending");
+    enter(&play_apart(&fixture), &fixture, "owed").await;
+    fixture.project().await;
+    assert!(seed().await.is_some());
+    let held = cycles(&fixture).await;
+    assert!(held.rows.len() == 4 && held.rows.iter().all(|row| !row.is_open()));
+    let all = kept::cycles(&fixture.ledger.sql, &fixture.id, None, u64::MAX, 10)
+        .await
+        .expect("rows");
+    let ends = all
+        .iter()
+        .map(|cycle| (cycle.ended.as_ref().map(|(_, by)| by.as_str()), cycle.seed.is_some()));
+    assert_eq!(ends.collect::<Vec<_>>(), [(Some("close"), true); 4]);
+    let closed = fixture.dump().await;
+    fixture
+        .operate
+        .leave_other_secrets(&fixture.id)
+        .await
+        .expect("nothing is left");
+    assert_eq!(fixture.dump().await, closed);
+
+    let rotated = fixture.operate.rotate_by_retention(&fixture.id, 0).await.expect("done");
+    assert_eq!(rotated, Some(Rotated::Opened(2)), "the older records go");
+    rebuild(&fixture).await;
+    fixture.project().await;
+    fixture.assert_complete().await;
+    let epochs = fixture.operate.epochs(&fixture.id).await.expect("epochs");
+    assert!(
+        epochs.len() == 3 && epochs.iter().all(|epoch| epoch.closed_ms.is_some()),
+        "{epochs:?}"
+    );
+    assert!(cycles(&fixture).await.rows.iter().all(|row| !row.is_open()));
+    let story = exported(&fixture).await;
+    let report = story.verify();
+    assert!(report.is_right() && report.lacking.is_empty(), "{report}");
+    assert!(!report.to_string().contains("it is open"), "{report}");
+
+    // An entry in the closed epoch, or an epoch that is said to be another one.
+    let n = story.find(|body| body.contains("\"ended_epoch\""));
+    let mut forged = story.clone();
+    forged.edit(n, |fields| {
+        drop(fields.insert("ended_epoch".to_owned(), "7".to_owned()))
+    });
+    forged.close();
+    let found = forged.verify().problems;
+    assert!(
+        found
+            .iter()
+            .any(|p| p.place == Place::Event(n) && p.what.contains("which is not open")),
+        "{found:?}"
+    );
 }

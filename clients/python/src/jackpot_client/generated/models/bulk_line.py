@@ -42,6 +42,7 @@ class BulkLine:
         position (int | None | Unset): Place in the queue, from 1: the next request to be served. Example: 3.
         queued_at (datetime.datetime | None | Unset): Time of joining the queue.
         redeemed (None | Redeemed | Unset):
+        replayed (bool | Unset): Whether the request had its answer before this line; left out otherwise.
         request_id (str | Unset):  Example: r-1.
         result (BulkLineBulkLineResultValue | Unset): issued, voided, already-issued, out-of-stock, not-open, coupon-
             closed, queued or dead Example: issued.
@@ -62,6 +63,7 @@ class BulkLine:
     position: int | None | Unset = UNSET
     queued_at: datetime.datetime | None | Unset = UNSET
     redeemed: None | Redeemed | Unset = UNSET
+    replayed: bool | Unset = UNSET
     request_id: str | Unset = UNSET
     result: BulkLineBulkLineResultValue | Unset = UNSET
     sequence: int | None | Unset = UNSET
@@ -151,6 +153,8 @@ class BulkLine:
         else:
             redeemed = self.redeemed
 
+        replayed = self.replayed
+
         request_id = self.request_id
 
         result: str | Unset = UNSET
@@ -202,6 +206,8 @@ class BulkLine:
             field_dict["queued_at"] = queued_at
         if redeemed is not UNSET:
             field_dict["redeemed"] = redeemed
+        if replayed is not UNSET:
+            field_dict["replayed"] = replayed
         if request_id is not UNSET:
             field_dict["request_id"] = request_id
         if result is not UNSET:
@@ -365,6 +371,8 @@ class BulkLine:
 
         redeemed = _parse_redeemed(d.pop("redeemed", UNSET))
 
+        replayed = d.pop("replayed", UNSET)
+
         request_id = d.pop("request_id", UNSET)
 
         _result = d.pop("result", UNSET)
@@ -415,6 +423,7 @@ class BulkLine:
             position=position,
             queued_at=queued_at,
             redeemed=redeemed,
+            replayed=replayed,
             request_id=request_id,
             result=result,
             sequence=sequence,

@@ -136,7 +136,9 @@ def sync_detailed(
     lines go on.
     When something ends the work early, the last line of the answer says `stopped`. It is safe to send
     the same list
-    again: decided requests get the same answers, and the rest goes on.
+    again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit
+    trail has a row
+    `bulk-issue` for each list.
 
     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some
     40,000 lines. It
@@ -186,7 +188,9 @@ def sync(
     lines go on.
     When something ends the work early, the last line of the answer says `stopped`. It is safe to send
     the same list
-    again: decided requests get the same answers, and the rest goes on.
+    again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit
+    trail has a row
+    `bulk-issue` for each list.
 
     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some
     40,000 lines. It
@@ -231,7 +235,9 @@ async def asyncio_detailed(
     lines go on.
     When something ends the work early, the last line of the answer says `stopped`. It is safe to send
     the same list
-    again: decided requests get the same answers, and the rest goes on.
+    again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit
+    trail has a row
+    `bulk-issue` for each list.
 
     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some
     40,000 lines. It
@@ -279,7 +285,9 @@ async def asyncio(
     lines go on.
     When something ends the work early, the last line of the answer says `stopped`. It is safe to send
     the same list
-    again: decided requests get the same answers, and the rest goes on.
+    again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit
+    trail has a row
+    `bulk-issue` for each list.
 
     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some
     40,000 lines. It
