@@ -153,6 +153,7 @@ case "${1:-}" in
     postgres_programs >/dev/null || packages+=(postgresql)
     # setpriv starts PostgreSQL as a user other than root, and ends it with the test.
     want setpriv util-linux
+    PATH="$PATH:/usr/sbin" want pgbouncer pgbouncer
     browser
     node_packages
     engine_packages

@@ -111,6 +111,10 @@ async fn open(settings: Settings) -> Result<Opened, AppError> {
     );
     let unready = server::start_unready(&sockets, &settings, &early)?;
     let ledger = Ledger::open(&settings.ledger, &settings.data_dir).await?;
+    if let Err(error) = ledger.sql.fill().await {
+        ledger.sql.close().await;
+        return Err(LedgerOpenError::from(error).into());
+    }
     let store = match Store::open(&settings.redis, &settings.data_dir).await {
         Ok(store) => store,
         Err(error) => {

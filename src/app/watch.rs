@@ -21,12 +21,14 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Most changes logged one by one: a Redis that lost everything would write a hundred thousand lines.
 const MAX_LINES: usize = 100;
 
-/// Shuts the store for good when the ledger belongs to another store; and for as long as Redis is another one.
+/// Shuts the store for good when the ledger belongs to another store; and for as long as Redis is another one. Looks
+/// whether the ledger's database takes writes.
 pub(super) async fn ownership(ledger: Ledger, store: Store) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
+        ledger.sql.look().await;
         match ledger.still_ours(&store).await {
             Ok(Standing::Ours) => {
                 if store.shut(None) {

@@ -87,14 +87,20 @@ pub enum FromError {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// A restore of a backup was started in the data directory and not finished.
+/// Why no command but the restore may use the data directory.
 #[derive(Debug, Error)]
-#[error(
-    "a restore was begun here and not ended ({}): repeat `jackpot restore --from {}`", mark.display(), from.display()
-)]
-pub struct Unfinished {
-    mark: PathBuf,
-    from: PathBuf,
+pub enum Unfinished {
+    /// A restore of a backup was started in the data directory and not finished.
+    #[error(
+        "a restore was begun here and not ended ({}): repeat `jackpot restore --from {}`", mark.display(), from.display()
+    )]
+    Begun { mark: PathBuf, from: PathBuf },
+    /// The system does not say whether one was.
+    #[error(
+        "the data directory can't be read ({}: {source}): check the setting data_dir, the owner and mode of the directory, and \
+         the disk", mark.display()
+    )]
+    Unreadable { mark: PathBuf, source: io::Error },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,23 +114,26 @@ struct Mark {
 /// Fails on a data directory with an unfinished restore.
 ///
 /// # Errors
-/// The error names the command that finishes the restore.
+/// The error names the command that finishes the restore, or the reason why the directory can't be read.
 pub fn refuse_unfinished(data_dir: &Path) -> Result<(), Unfinished> {
     let mark = data_dir.join(MARK);
     match read_mark(&mark) {
         Ok(None) => Ok(()),
-        Ok(Some(Mark { from, .. })) => Err(Unfinished { mark, from }),
+        Ok(Some(Mark { from, .. })) => Err(Unfinished::Begun { mark, from }),
         // The content only names the backup. The existence of the file decides.
-        Err(_) => Err(Unfinished {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Unfinished::Begun {
             mark,
             from: PathBuf::from("DIR"),
         }),
+        Err(source) => Err(Unfinished::Unreadable { mark, source }),
     }
 }
 
 fn read_mark(path: &Path) -> io::Result<Option<Mark>> {
     match fs::read(path) {
-        Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+        Ok(text) => serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -282,4 +291,37 @@ fn empty(settings: &Settings) -> Result<(), FromError> {
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> FromError {
     let path = path.to_owned();
     move |source| FromError::Io { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_read_is_not_called_an_unfinished_restore() {
+        let data = tempfile::tempdir().expect("a directory");
+        let said = |path: &Path| refuse_unfinished(path).map_err(|error| error.to_string());
+        assert_eq!(said(data.path()), Ok(()));
+        assert_eq!(said(&data.path().join("none")), Ok(()), "before the first start");
+
+        let file = data.path().join("file");
+        fs::write(&file, "").expect("written");
+        let broken = data.path().join("broken");
+        fs::create_dir(&broken).expect("made");
+        // The first page of a process is not mapped: EIO.
+        symlink("/proc/self/mem", broken.join(MARK)).expect("linked");
+        for (path, cause) in [(&file, "Not a directory"), (&broken, "Input/output error")] {
+            let refused = said(path).expect_err(cause);
+            assert!(refused.contains(cause) && refused.contains("data_dir"), "{refused}");
+            assert!(!refused.contains("begun"), "{refused}");
+        }
+
+        for content in ["", "half a ma", "{}"] {
+            fs::write(data.path().join(MARK), content).expect("written");
+            let refused = said(data.path()).expect_err("a mark");
+            assert!(refused.contains("begun here and not ended"), "{refused}");
+        }
+    }
 }

@@ -106,10 +106,12 @@ impl Secrets {
     pub fn take(settings: &Settings) -> Result<Self, SecretsError> {
         let mut files = Vec::new();
         let data = &settings.data_dir;
-        let there = |what, path: PathBuf| match path.try_exists() {
-            Ok(true) => Ok(path),
-            Ok(false) => Err(SecretsError::Missing { what, path }),
-            Err(source) => Err(SecretsError::Io { path, source }),
+        let there = |what, path: PathBuf| {
+            if exists(&path)? {
+                Ok(path)
+            } else {
+                Err(SecretsError::Missing { what, path })
+            }
         };
         if settings.fairness.master_secret.is_empty() {
             there("draw secret", data.join(MASTER))?;
@@ -127,7 +129,7 @@ impl Secrets {
         let keys = there("file of API keys", KeyFile::of(settings).path().to_owned())?;
         files.push((KEYS, read(&keys, Readers::Group)?));
         let operator = data.join(OPERATOR);
-        if operator.exists() {
+        if exists(&operator)? {
             files.push((OPERATOR, read(&operator, Readers::Owner)?));
         }
         Ok(Self { files })
@@ -149,6 +151,13 @@ impl Secrets {
     }
 }
 
+fn exists(path: &Path) -> Result<bool, SecretsError> {
+    path.try_exists().map_err(|source| SecretsError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// Reads the secrets of a backup as a service would. Returns their ids and names.
 ///
 /// # Errors
@@ -161,7 +170,7 @@ pub fn names(settings: &Settings, backup: &Path) -> Result<Names, SecretsError> 
         ("file of API keys", KEYS),
     ] {
         let path = backup.join(name);
-        if !path.exists() {
+        if !exists(&path)? {
             return Err(SecretsError::Missing { what, path });
         }
     }
@@ -226,11 +235,11 @@ impl Laying {
             read(&backup.join(KEYS), Readers::Owner)?,
         ));
         let operator = backup.join(OPERATOR);
-        if operator.exists() {
+        if exists(&operator)? {
             files.push((data.join(OPERATOR), read(&operator, Readers::Owner)?));
         }
         for (path, content) in &files {
-            if path.exists() && read(path, Readers::Group)? != *content {
+            if exists(path)? && read(path, Readers::Group)? != *content {
                 return Err(SecretsError::Taken(path.clone()));
             }
         }

@@ -50,7 +50,7 @@ async fn ask(url: &str) -> Result<String, super::Failure> {
 }
 
 /// The address of the API, from this machine.
-fn base(http: &Http) -> String {
+pub(super) fn base(http: &Http) -> String {
     let scheme = if http.tls_cert_file.is_empty() { "http" } else { "https" };
     let ip = match http.listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

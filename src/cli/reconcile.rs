@@ -5,9 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Arg;
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::health;
 use super::only::{Asks, Only, Options, flag};
 use super::session::{Session, is_held};
 use super::{SettingsArgs, until_signalled};
@@ -18,7 +22,7 @@ use crate::ledger::reconcile::now::Reconciled;
 use crate::ledger::reconcile::report::Report;
 use crate::ledger::reconcile::table;
 use crate::secret_file::SecretFileError;
-use crate::settings::Settings;
+use crate::settings::{Http, Settings};
 use crate::subject::kinds::{self, KindName};
 use crate::tls;
 
@@ -74,10 +78,9 @@ pub(super) fn run(args: &Args) -> ExitCode {
 async fn reconcile(args: &Args, settings: Settings) -> Found {
     let wanted = Only::of(&args.only)?;
     if let Some(url) = &args.url {
-        return ask(url, &key(args, &settings)?, &wanted).await;
+        return ask(url, tls::client_config()?, &key(args, &settings)?, &wanted).await;
     }
-    let url = format!("http://{}", settings.http.listen);
-    let key = key(args, &settings);
+    let (http, key) = (settings.http.clone(), key(args, &settings));
     match Session::open(settings).await {
         Ok(session) => {
             let found = compare(&session, &wanted).await;
@@ -85,14 +88,28 @@ async fn reconcile(args: &Args, settings: Settings) -> Found {
             found
         }
         // A running service holds them. It compares on its own, and reports.
-        Err(error) if is_held(&*error) => match ask(&url, &key?, &wanted).await {
-            Err(answer) => {
-                Err(format!("{error}; {url} does not know either: {answer} (--url names another address)").into())
+        Err(error) if is_held(&*error) => {
+            let url = health::base(&http);
+            eprintln!("jackpot: {error}. This shows the last comparison of {url}");
+            match ask(&url, of_this_machine(&http)?, &key?, &wanted).await {
+                Err(answer) => {
+                    Err(format!("{url} does not know either: {answer} (--url names another address)").into())
+                }
+                found => found,
             }
-            found => found,
-        },
+        }
         Err(error) => Err(error),
     }
+}
+
+/// For the service with these settings. Its certificate mostly names another host than the address of this machine.
+fn of_this_machine(http: &Http) -> Result<ClientConfig, Box<dyn std::error::Error>> {
+    if http.tls_cert_file.is_empty() {
+        return Ok(tls::client_config()?);
+    }
+    let certificate = CertificateDer::from_pem_file(&http.tls_cert_file)
+        .map_err(|error| format!("setting http.tls_cert_file: {}: {error}", http.tls_cert_file))?;
+    Ok(tls::client_config_for(certificate)?)
 }
 
 async fn compare(session: &Session, wanted: &Only) -> Found {
@@ -123,10 +140,10 @@ async fn compare(session: &Session, wanted: &Only) -> Found {
 }
 
 /// The last comparison of a running service.
-async fn ask(url: &str, key: &str, wanted: &Only) -> Found {
+async fn ask(url: &str, trust: ClientConfig, key: &str, wanted: &Only) -> Found {
     tls::install_provider();
     let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::client_config()?)
+        .tls_backend_preconfigured(trust)
         .timeout(ANSWER_LIMIT)
         .no_proxy()
         .build()?;

@@ -145,7 +145,7 @@ fn put_file(path: &Path, staging: &Path) -> Result<(), SqlError> {
 fn free_of_leftovers(path: &Path) -> Result<(), SqlError> {
     for suffix in ["-wal", "-journal"] {
         let left = file::beside(path, suffix);
-        if left.exists() {
+        if left.try_exists().map_err(|source| failed(&left, source))? {
             let text = "it was left by a ledger that is gone; remove it";
             return Err(failed(
                 &left,

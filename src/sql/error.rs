@@ -46,6 +46,39 @@ pub enum SqlError {
     /// There is no ledger to read yet.
     #[error("there is no ledger in {0}: it is made by `jackpot migrate`, or when the service starts")]
     Missing(String),
+    /// The database can't hold every text.
+    #[error(
+        "{place} has the encoding {found}, and the ledger needs UTF8: a Korean reason would stop it. Make a database with \
+         CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0, move a ledger that is there by pg_dump and psql, and set \
+         ledger.url to it"
+    )]
+    Encoding {
+        /// Which database.
+        place: String,
+        /// Its encoding.
+        found: String,
+    },
+    /// A pooler gives each transaction another connection.
+    #[error(
+        "{place}: a pooler such as PgBouncer gives the connections of this client to others between transactions, and settings, \
+         prepared statements and locks with them: set pool_mode = session for this database or user, or name the server itself \
+         in ledger.url (docs/how-to/upgrade-and-migrate.md#behind-pgbouncer)"
+    )]
+    Pooled {
+        /// Which database.
+        place: String,
+    },
+    /// It does not give as many connections as the pools may open.
+    #[error(
+        "only {opened} of {needed} connections of the ledger could be opened ({cause}): let PostgreSQL, or the pooler before it \
+         (PgBouncer: default_pool_size), give {needed} to each instance, or lower ledger.max_connections"
+    )]
+    Connections {
+        opened: usize,
+        needed: usize,
+        /// Why the next one could not.
+        cause: String,
+    },
     /// The schema is of a later version of this program.
     #[error(
         "{place} has schema version {found}, and this program knows up to {known}: run the newer version of the program"
@@ -114,8 +147,8 @@ const SQLITE_UNAVAILABLE: [u32; 7] = [5, 6, 7, 8, 10, 13, 14];
 /// (it may be retried), insufficient resources, operator intervention (also a statement's timeout), system.
 const POSTGRES_UNAVAILABLE: [&str; 5] = ["08", "40", "53", "57", "58"];
 
-/// A lock was not available in time.
-const POSTGRES_LOCK_NOT_AVAILABLE: &str = "55P03";
+/// A lock was not available in time; and a standby, or a server that was set to `default_transaction_read_only`.
+const POSTGRES_UNAVAILABLE_CODES: [&str; 2] = ["55P03", "25006"];
 
 /// Whether the database can't be used now (gone, frozen, full, overloaded), so that a retry may succeed later.
 /// Otherwise the statement or its values are wrong.
@@ -136,7 +169,8 @@ pub fn is_unavailable(error: &sqlx::Error) -> bool {
 /// SQLSTATE has five characters; a result code of SQLite, extended or not, has fewer.
 fn is_unavailable_code(code: &str) -> bool {
     if code.len() == 5 {
-        return code == POSTGRES_LOCK_NOT_AVAILABLE || POSTGRES_UNAVAILABLE.iter().any(|class| code.starts_with(class));
+        return POSTGRES_UNAVAILABLE_CODES.contains(&code)
+            || POSTGRES_UNAVAILABLE.iter().any(|class| code.starts_with(class));
     }
     code.parse::<u32>()
         .is_ok_and(|extended| SQLITE_UNAVAILABLE.contains(&(extended & 0xff)))
@@ -148,7 +182,9 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_told_from_what_is_wrong() {
-        for passing in ["5", "13", "2570", "08006", "57P01", "57014", "53100", "40P01", "55P03"] {
+        for passing in [
+            "5", "13", "2570", "08006", "57P01", "57014", "53100", "40P01", "55P03", "25006",
+        ] {
             assert!(is_unavailable_code(passing), "{passing}");
         }
         for wrong in ["1", "19", "2067", "23505", "42P01", "22003", ""] {

@@ -18,8 +18,9 @@ const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 /// The path with links resolved, so that one file has one lock. Its directory must exist.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, SqlError> {
     let failed = |source| failed(path, source);
-    if let Ok(resolved) = fs::canonicalize(path) {
-        return Ok(resolved);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        resolved => return resolved.map_err(failed),
     }
     let name = path
         .file_name()
@@ -75,7 +76,7 @@ impl FileLock {
 /// gives new companion files the same mode.
 pub(super) fn make_private(path: &Path) -> Result<(), SqlError> {
     let failed = |source| failed(path, source);
-    if !path.exists() {
+    if !path.try_exists().map_err(failed)? {
         open_private(path).map_err(failed)?;
     }
     for suffix in COMPANIONS {

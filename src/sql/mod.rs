@@ -14,11 +14,13 @@ mod insert;
 mod owner;
 mod pool;
 mod schema;
+mod server;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use sqlx::any::AnyArguments;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
@@ -64,11 +66,20 @@ pub struct Sql {
     down: Arc<Down>,
 }
 
+/// Connections that write to PostgreSQL, and those that do not wait for the disk.
+const WRITERS: u32 = 2;
+const HASTY: u32 = 1;
+
+/// Longest wait of [`Sql::look`].
+const LOOK_LIMIT: Duration = Duration::from_secs(1);
+
 /// Why the last read or write failed, separately: on a full disk reads work and writes fail.
 #[derive(Debug, Default)]
 struct Down {
     reading: Mutex<Option<String>>,
     writing: Mutex<Option<String>>,
+    /// The server says that it takes no writes.
+    read_only: Mutex<Option<String>>,
 }
 
 impl Sql {
@@ -82,11 +93,11 @@ impl Sql {
         let (kind, options) = (address.kind(), address.options(Mode::Write)?);
         let (_, ledger_id) = schema::migrate(kind, &options, &address.place()).await?;
         // SQLite has one writer at a time: a second connection would only wait for the first.
-        let writers = if kind == Kind::Sqlite { 1 } else { 2 };
+        let writers = if kind == Kind::Sqlite { 1 } else { WRITERS };
         Ok(Self {
             kind,
             reader: pool::options(kind, Mode::Read, settings.max_connections).connect_lazy_with(options.clone()),
-            hasty: pool::options(kind, Mode::Hasty, 1).connect_lazy_with(options.clone()),
+            hasty: pool::options(kind, Mode::Hasty, HASTY).connect_lazy_with(options.clone()),
             writer: pool::options(kind, Mode::Write, writers).connect_lazy_with(options),
             ledger_id: ledger_id.into(),
             owner: Arc::default(),
@@ -126,8 +137,12 @@ impl Sql {
     /// [`SqlError::Missing`], or an invalid URL.
     pub fn expect(settings: &settings::Ledger, data_dir: &Path) -> Result<(), SqlError> {
         match Address::of(settings, data_dir)? {
-            Address::Sqlite(path) if !path.exists() => Err(SqlError::Missing(path.display().to_string())),
-            _ => Ok(()),
+            Address::Sqlite(path) => match path.try_exists() {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(SqlError::Missing(path.display().to_string())),
+                Err(source) => Err(SqlError::File { path, source }),
+            },
+            Address::Postgres(_) => Ok(()),
         }
     }
 
@@ -252,11 +267,67 @@ impl Sql {
         self.within(WRITE_LIMIT, &self.down.writing, work).await
     }
 
-    /// Why the last write, or else the last page, failed because of the database; `None` when both reached it. Cheap:
-    /// it sends nothing.
+    /// Why the last write, or else the last page, failed because of the database, or that it takes no writes; `None` when
+    /// all is well. Cheap: it sends nothing.
     pub fn down(&self) -> Option<String> {
         let last = |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        last(&self.down.writing).or_else(|| last(&self.down.reading))
+        let Down {
+            reading,
+            writing,
+            read_only,
+        } = &*self.down;
+        last(writing).or_else(|| last(read_only)).or_else(|| last(reading))
+    }
+
+    /// Looks whether a PostgreSQL takes writes, which may be seldom: a standby, or one with `default_transaction_read_only`,
+    /// still answers reads. For [`down`](Self::down).
+    pub async fn look(&self) {
+        if self.kind == Kind::Sqlite {
+            return;
+        }
+        let asked = sqlx::query_scalar("SHOW transaction_read_only").fetch_one(&self.writer);
+        // Where there is no answer, reads and writes find out themselves.
+        if let Ok(Ok(shown)) = timeout(LOOK_LIMIT, asked).await {
+            let shown: String = shown;
+            let why = "PostgreSQL takes no writes: it is a standby, or default_transaction_read_only is on";
+            let now = (shown == "on").then(|| why.to_owned());
+            *self.down.read_only.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        }
+    }
+
+    /// How many connections an instance with these settings opens to a PostgreSQL.
+    #[must_use]
+    pub fn connections(settings: &settings::Ledger) -> u32 {
+        settings.max_connections.saturating_add(WRITERS + HASTY)
+    }
+
+    /// Opens every connection that the pools may open, so that a server or a pooler that gives fewer is found at the start,
+    /// not when the one that is missing keeps a write waiting.
+    ///
+    /// # Errors
+    /// [`SqlError::Connections`].
+    pub async fn fill(&self) -> Result<(), SqlError> {
+        if self.kind == Kind::Sqlite {
+            return Ok(());
+        }
+        let pools = [&self.reader, &self.writer, &self.hasty];
+        let places = pools
+            .into_iter()
+            .flat_map(|pool| (0..pool.options().get_max_connections()).map(move |_| pool));
+        let opened = join_all(places.map(AnyPool::acquire)).await;
+        let (needed, mut failed) = (opened.len(), None);
+        let held: Vec<_> = opened
+            .into_iter()
+            .filter_map(|one| one.map_err(|error| failed = Some(error)).ok())
+            .collect();
+        match failed {
+            None => Ok(()),
+            Some(error) => Err(SqlError::Connections {
+                opened: held.len(),
+                needed,
+                cause: error.to_string(),
+            }),
+        }
     }
 
     /// Waits for work in flight, closes all connections and unlocks the SQLite file.

@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Connection, Executor, SqlStr};
 use tokio::time::timeout;
 
 use super::address::Mode;
-use super::{Kind, SqlError, added, pool};
+use super::{Kind, SqlError, added, pool, server};
 use crate::random;
 
 /// Every file of `migrations/`: its version, its description, its text.
@@ -133,10 +133,16 @@ pub(super) async fn check(kind: Kind, options: &AnyConnectOptions, place: &str) 
 }
 
 async fn connect(kind: Kind, options: &AnyConnectOptions, mode: Mode, place: &str) -> Result<AnyConnection, SqlError> {
-    timeout(CHECK_LIMIT, pool::connect(kind, options, mode))
+    let work = async {
+        if kind == Kind::Postgres {
+            // Before any setting is sent, which would stay on a pooler's connection.
+            server::check(options, place).await?;
+        }
+        pool::connect(kind, options, mode).await.map_err(sql(place))
+    };
+    timeout(CHECK_LIMIT, work)
         .await
         .map_err(|_| silent(place, CHECK_LIMIT))?
-        .map_err(sql(place))
 }
 
 /// Returns the version before the migration.
@@ -187,7 +193,7 @@ fn explain(error: MigrateError, place: &str) -> SqlError {
     }
 }
 
-fn sql(place: &str) -> impl FnOnce(sqlx::Error) -> SqlError {
+pub(super) fn sql(place: &str) -> impl FnOnce(sqlx::Error) -> SqlError {
     let place = place.to_owned();
     move |source| SqlError::Sql { place, source }
 }

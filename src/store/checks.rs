@@ -10,9 +10,8 @@ use crate::settings::{CheckConfig, Durability, RedisMode};
 
 use super::cluster::SLOTS;
 use super::connection::Link;
-use super::error::{Failure, NO_FUNCTION};
+use super::error::Failure;
 use super::health::info;
-use super::script::{By, Call, Script};
 use super::topology::Topology;
 
 /// Oldest servers with script flags and with CONFIG GET of several names.
@@ -49,9 +48,6 @@ const NEEDED: [Needed; 4] = [
         otherwise: "while the append-only file is rewritten, a power loss would lose acknowledged entries and payouts",
     },
 ];
-
-/// The command, in messages.
-const CONFIG_GET: &str = "CONFIG GET";
 
 /// Why a server is refused.
 #[derive(Debug, Clone, Error)]
@@ -93,20 +89,13 @@ pub enum CheckError {
         "{node}: {replicas} replica(s) are connected and redis.durability is \"local\": a failover would lose acknowledged entries and payouts that no replica has yet. Set redis.durability = \"replicated\", required when replicas exist"
     )]
     Durability { node: Arc<str>, replicas: u32 },
-    /// The user may not read the server's settings, or may not run scripts.
-    #[error("{node}: {command} is refused ({answer}): grant it by ACL SETUSER <user> {grant}")]
-    Forbidden {
+    /// The user lacks rights, or the server lacks commands.
+    #[error("{node}: {lacking}")]
+    Rights {
         node: Arc<str>,
-        command: &'static str,
-        answer: String,
-        /// The ACL rules to add.
-        grant: &'static str,
+        /// All of them, and what to do.
+        lacking: String,
     },
-    /// The server has no CONFIG command, like some managed ones.
-    #[error(
-        "{node}: CONFIG GET does not exist here ({answer}), so that appendfsync can't be checked: use a server that answers it, or set redis.check_config = \"if-allowed\" if its provider answers for what it keeps"
-    )]
-    NoConfig { node: Arc<str>, answer: String },
     /// Some slots have no owner.
     #[error("the cluster serves {covered} of {SLOTS} slots: assign the others (redis-cli --cluster fix)")]
     Slots { covered: usize },
@@ -154,14 +143,23 @@ impl Rules {
     /// Checks one server, also before a cluster's nodes are known.
     pub(super) async fn check_node(self, link: &Link) -> Result<(), CheckError> {
         let node = || Arc::clone(link.node());
-        let server = info(link, "server")
-            .await
-            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
-        check_version(node(), &server)?;
-        self.check_mode(node(), &server)?;
-        let replication = info(link, "replication")
-            .await
-            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
+        match info(link, "server").await {
+            Ok(server) => {
+                check_version(node(), &server)?;
+                self.check_mode(node(), &server)?;
+                self.check_role(link).await?;
+            }
+            // The check of the rights names it, with all others.
+            Err(failure) if failure.is_no_permission() || failure.is_unknown_command() => {}
+            Err(failure) => return Err(no_answer(&failure)),
+        }
+        self.check_rights(link).await?;
+        self.check_settings(link).await
+    }
+
+    async fn check_role(self, link: &Link) -> Result<(), CheckError> {
+        let node = || Arc::clone(link.node());
+        let replication = info(link, "replication").await.map_err(|failure| no_answer(&failure))?;
         if replication.get("role").is_some_and(|role| role == "slave") {
             return Err(CheckError::Replica { node: node() });
         }
@@ -175,8 +173,7 @@ impl Rules {
         if replicas == 0 && self.durability == Durability::Replicated {
             tracing::warn!(node = %link.node(), "no replica is connected: entries get 503 until one is");
         }
-        self.check_settings(link).await?;
-        self.check_commands(link).await
+        Ok(())
     }
 
     fn check_mode(self, node: Arc<str>, server: &HashMap<String, String>) -> Result<(), CheckError> {
@@ -208,48 +205,30 @@ impl Rules {
     /// Checks the server's settings. Managed servers refuse CONFIG. If the operator allows that, only what INFO tells is
     /// checked.
     async fn check_settings(self, link: &Link) -> Result<(), CheckError> {
-        match check_settings(link).await {
-            Err(
-                CheckError::NoConfig { .. }
-                | CheckError::Forbidden {
-                    command: CONFIG_GET, ..
-                },
-            ) if self.check_config == CheckConfig::IfAllowed => {}
-            checked => return checked,
+        let mut question = redis::cmd("CONFIG");
+        question.arg("GET");
+        for needed in &NEEDED {
+            question.arg(needed.name);
         }
-        let memory = info(link, "memory")
-            .await
-            .map_err(|failure| refused(link, &failure, "INFO", "+info"))?;
+        match link.send(&question).await {
+            Ok(answer) => {
+                let found = pairs(&answer);
+                let found = |name| found.get(name).map_or("", String::as_str);
+                return NEEDED
+                    .iter()
+                    .try_for_each(|needed| check(link, needed, found(needed.name)));
+            }
+            Err(failure)
+                if self.check_config == CheckConfig::IfAllowed
+                    && (failure.is_no_permission() || failure.is_unknown_command()) => {}
+            Err(failure) => return Err(no_answer(&failure)),
+        }
+        let memory = info(link, "memory").await.map_err(|failure| no_answer(&failure))?;
         check(
             link,
             &NEEDED[0],
             memory.get("maxmemory_policy").map_or("", String::as_str),
         )
-    }
-
-    async fn check_commands(self, link: &Link) -> Result<(), CheckError> {
-        let check = Script::new("check", "no-writes", &["return 1"]);
-        let call = Call::new(&check).arg("");
-        for (sent, command, right) in [
-            (&check.load(), "FUNCTION LOAD", "+function|load"),
-            (&*call.command(By::Name), "FCALL", "+fcall"),
-            (&*call.command(By::Source), "EVAL", "+eval"),
-        ] {
-            match link.send(sent).await {
-                // Loaded before; or memory is full, and the server keeps no function.
-                Err(failure) if failure.says("already exists") || failure.says(NO_FUNCTION) || failure.is_oom() => {}
-                Err(failure) => return Err(refused(link, &failure, command, right)),
-                Ok(_) => {}
-            }
-        }
-        if self.durability == Durability::Replicated {
-            let mut wait = redis::cmd("WAIT");
-            wait.arg(0).arg(1);
-            link.send(&wait)
-                .await
-                .map_err(|failure| refused(link, &failure, "WAIT", "+wait"))?;
-        }
-        Ok(())
     }
 }
 
@@ -271,23 +250,6 @@ fn check_version(node: Arc<str>, server: &HashMap<String, String>) -> Result<(),
     }
 }
 
-async fn check_settings(link: &Link) -> Result<(), CheckError> {
-    let mut question = redis::cmd("CONFIG");
-    question.arg("GET");
-    for needed in &NEEDED {
-        question.arg(needed.name);
-    }
-    let answer = link
-        .send(&question)
-        .await
-        .map_err(|failure| refused(link, &failure, CONFIG_GET, "+config|get"))?;
-    let found = pairs(&answer);
-    for needed in &NEEDED {
-        check(link, needed, found.get(needed.name).map_or("", String::as_str))?;
-    }
-    Ok(())
-}
-
 fn check(link: &Link, needed: &Needed, found: &str) -> Result<(), CheckError> {
     if found == needed.value {
         return Ok(());
@@ -306,28 +268,8 @@ pub(super) fn pairs(answer: &Value) -> HashMap<String, String> {
     redis::from_redis_value_ref(answer).unwrap_or_default()
 }
 
-fn refused(link: &Link, failure: &Failure, command: &'static str, grant: &'static str) -> CheckError {
-    let node = Arc::clone(link.node());
-    match failure {
-        Failure::Redis { source, .. } if source.code() == Some("NOPERM") => CheckError::Forbidden {
-            node,
-            command,
-            answer: source.to_string(),
-            grant,
-        },
-        Failure::Redis { source, .. }
-            if source.code() == Some("ERR")
-                && source
-                    .detail()
-                    .is_some_and(|detail| detail.to_lowercase().contains("unknown command")) =>
-        {
-            CheckError::NoConfig {
-                node,
-                answer: source.to_string(),
-            }
-        }
-        _ => CheckError::NoAnswer(failure.to_string()),
-    }
+fn no_answer(failure: &Failure) -> CheckError {
+    CheckError::NoAnswer(failure.to_string())
 }
 
 #[cfg(test)]

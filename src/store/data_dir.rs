@@ -35,7 +35,7 @@ pub enum DataDirError {
     )]
     Format { path: PathBuf, found: String },
     /// The directory can't be made, opened or locked.
-    #[error("can't use the data directory {}", path.display())]
+    #[error("can't use the data directory {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 
@@ -47,10 +47,17 @@ pub struct DataDirLock {
 impl DataDirLock {
     /// The process that holds the directory, as far as its file and the system say. It takes no lock: a service that starts
     /// meanwhile must find it free.
-    pub fn holder(data_dir: &Path) -> Option<String> {
-        let pid = holder(File::open(data_dir.join(LOCK_FILE)).ok()?);
-        let program = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        (program.trim_end() == env!("CARGO_PKG_NAME")).then_some(pid)
+    ///
+    /// # Errors
+    /// The directory can't be read.
+    pub fn holder(data_dir: &Path) -> io::Result<Option<String>> {
+        let lock = match File::open(data_dir.join(LOCK_FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let pid = holder(lock);
+        let program = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        Ok((program.trim_end() == env!("CARGO_PKG_NAME")).then_some(pid))
     }
 
     /// Makes the directory if it does not exist (mode 0700), locks it and writes this process' id into the lock.

@@ -147,6 +147,17 @@ impl Failure {
         matches!(self, Self::Redis { source, .. } if source.detail().is_some_and(|detail| detail.contains(text)))
     }
 
+    /// Whether the user may not send this command.
+    pub(super) fn is_no_permission(&self) -> bool {
+        matches!(self, Self::Redis { source, .. } if source.code() == Some("NOPERM"))
+    }
+
+    /// Whether the server has no command of this name.
+    pub(super) fn is_unknown_command(&self) -> bool {
+        let unknown = |detail: &str| detail.to_lowercase().contains("unknown command");
+        matches!(self, Self::Redis { source, .. } if source.code() == Some("ERR") && source.detail().is_some_and(unknown))
+    }
+
     /// Whether the server refused for lack of memory.
     pub(super) fn is_oom(&self) -> bool {
         self.next() == Next::GiveUp(Verdict::OutOfMemory)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use redis::Value;
 use tokio::time::MissedTickBehavior;
 
@@ -31,8 +31,8 @@ pub struct Health {
     pub used_bytes: u64,
     /// The limit of that node in bytes: its `maxmemory`, or the machine's memory when that is 0.
     pub limit_bytes: u64,
-    /// Whether new entries must get 503: memory is above `redis.refuse_entries_above_memory_pct`, no server answers, or
-    /// a server breaks a rule of the start-up checks.
+    /// Whether new entries must get 503: memory is above `redis.refuse_entries_above_memory_pct`, no server takes writes,
+    /// or a server breaks a rule of the start-up checks.
     pub refuse_entries: bool,
 }
 
@@ -53,7 +53,13 @@ struct Look {
     limit: u64,
     /// The node answers, but its cluster does not work for it.
     trouble: Option<Failure>,
+    /// Why it takes no writes.
+    read_only: Option<Failure>,
 }
+
+/// Redis refuses to begin it, as every script that writes: on a replica (READONLY), with too few replicas (NOREPLICAS),
+/// when its disk fails (MISCONF) or memory is full (OOM). It writes nothing itself, so nothing grows.
+const WRITER: &str = "#!lua\nreturn 1";
 
 /// Looks at every primary at once and sums up. `broken_rule` stays true until the rules are checked again.
 async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<str>>) -> Health {
@@ -68,12 +74,21 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
         limit_bytes: 0,
         refuse_entries: false,
     };
+    let (mut takes_writes, mut is_full) = (false, false);
     for look in looks {
         match look {
-            Ok(Look { used, limit, trouble }) => {
+            Ok(Look {
+                used,
+                limit,
+                trouble,
+                read_only,
+            }) => {
                 health.up = true;
-                if let Some(trouble) = trouble {
-                    health.cause = Some(trouble.to_string().into());
+                is_full |= read_only.as_ref().is_some_and(Failure::is_oom);
+                let read_only = read_only.filter(|failure| !failure.is_oom());
+                takes_writes |= read_only.is_none();
+                if let Some(cause) = trouble.or(read_only) {
+                    health.cause = Some(cause.to_string().into());
                 }
                 // Compares fractions without division: used/limit > the fullest so far.
                 if u128::from(used) * u128::from(health.limit_bytes.max(1))
@@ -91,14 +106,17 @@ async fn look(dispatcher: &Dispatcher, above_pct: u8, broken_rule: Option<&Arc<s
     if let Some(broken) = broken_rule {
         health.cause = Some(Arc::clone(broken));
     }
-    let full = u128::from(health.used_bytes) * 100 > u128::from(health.limit_bytes) * u128::from(above_pct);
-    health.refuse_entries = !health.up || full || broken_rule.is_some();
+    is_full |= u128::from(health.used_bytes) * 100 > u128::from(health.limit_bytes) * u128::from(above_pct);
+    health.refuse_entries = !takes_writes || is_full || broken_rule.is_some();
     health
 }
 
 async fn look_at(node: &Link, in_cluster: bool) -> Result<Look, Failure> {
     let trouble = if in_cluster { cluster_trouble(node).await? } else { None };
-    let info = info(node, "memory").await?;
+    let mut writer = redis::cmd("EVAL");
+    writer.arg(WRITER).arg(0);
+    let (info, written) = join(info(node, "memory"), node.send(&writer)).await;
+    let info = info?;
     let number = |key: &str| info.get(key).and_then(|value| value.parse::<u64>().ok()).unwrap_or(0);
     let limit = match number("maxmemory") {
         0 => number("total_system_memory"),
@@ -108,6 +126,7 @@ async fn look_at(node: &Link, in_cluster: bool) -> Result<Look, Failure> {
         used: number("used_memory").saturating_sub(number("mem_not_counted_for_evict")),
         limit,
         trouble,
+        read_only: written.err(),
     })
 }
 

@@ -21,6 +21,7 @@ mod health;
 pub mod keys;
 mod lane;
 mod open;
+pub mod rights;
 mod script;
 mod sentinel;
 mod together;

@@ -67,7 +67,7 @@ pub enum OpenError {
     #[error(transparent)]
     Check(#[from] CheckError),
     /// A file can't be read.
-    #[error("{what}")]
+    #[error("{what}: {source}")]
     Io {
         /// What was tried.
         what: String,

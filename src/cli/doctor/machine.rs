@@ -1,6 +1,7 @@
 //! Checks of this machine: directory, files, keys, certificate, addresses, limits.
 
 use std::fs::{self, Metadata};
+use std::io;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -31,13 +32,14 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
     let running = DataDirLock::holder(&settings.data_dir);
     findings.push(match &running {
-        Some(pid) => Finding::ok("service", format!("runs here as process {pid}")),
-        None => Finding::ok("service", "does not run with this data directory"),
+        Ok(Some(pid)) => Finding::ok("service", format!("runs here as process {pid}")),
+        Ok(None) => Finding::ok("service", "does not run with this data directory"),
+        Err(error) => Finding::fail("service", format!("{}: {error}", settings.data_dir.display())),
     });
     findings.extend(directory(&settings.data_dir));
     findings.extend(keys(settings));
     findings.extend(certificate(settings));
-    if running.is_none() {
+    if matches!(running, Ok(None)) {
         findings.extend(addresses(settings));
     }
     findings.extend(limits(settings));
@@ -48,7 +50,7 @@ fn directory(path: &Path) -> Vec<Finding> {
     const CHECK: &str = "directory";
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return vec![Finding::ok(
                 CHECK,
                 format!("{} is made at the first start", path.display()),
@@ -97,11 +99,13 @@ fn files(path: &Path, directory: &Metadata) -> Vec<Finding> {
         Ok(entries) => entries,
         Err(error) => return vec![Finding::fail(CHECK, format!("{}: {error}", path.display()))],
     };
-    for entry in entries.flatten() {
-        if let Ok(metadata) = entry.metadata()
-            && !metadata.is_symlink()
-        {
-            look(&entry.path(), &metadata);
+    for entry in entries {
+        match entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))) {
+            Ok((path, metadata)) if !metadata.is_symlink() => look(&path, &metadata),
+            Ok(_) => {}
+            // A running service replaces files.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return vec![Finding::fail(CHECK, format!("{}: {error}", path.display()))],
         }
     }
     if findings.is_empty() {

@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::finding::Finding;
 use crate::ledger::pair;
 use crate::settings::{RedisMode, Settings};
-use crate::sql::{Sql, SqlError};
+use crate::sql::{Kind, Sql, SqlError};
 use crate::store::{Store, embedded_program};
 
 /// Difference of two clocks that is worth a warning, ms. Each answer takes some ms itself.
@@ -43,12 +43,20 @@ async fn redis(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Store
             )),
             Err(error) => findings.push(Finding::fail(CHECK, error.to_string())),
         }
-        if !settings.data_dir.join("redis/redis.sock").exists() {
-            findings.push(Finding::ok(
-                CHECK,
-                "the private server does not run: the service starts it",
-            ));
-            return None;
+        let socket = settings.data_dir.join("redis/redis.sock");
+        match socket.try_exists() {
+            Ok(true) => {}
+            Ok(false) => {
+                findings.push(Finding::ok(
+                    CHECK,
+                    "the private server does not run: the service starts it",
+                ));
+                return None;
+            }
+            Err(error) => {
+                findings.push(Finding::fail(CHECK, format!("{}: {error}", socket.display())));
+                return None;
+            }
         }
     }
     match Store::beside(&settings.redis, &settings.data_dir).await {
@@ -78,7 +86,7 @@ fn memory(settings: &Settings, store: &Store) -> Finding {
     let health = store.health();
     let (used, limit) = (health.memory_pct(), settings.redis.refuse_entries_above_memory_pct);
     match &health.cause {
-        Some(cause) if !health.up => Finding::fail(CHECK, cause.as_ref()),
+        Some(cause) if !health.up || health.refuse_entries => Finding::fail(CHECK, cause.as_ref()),
         Some(cause) => Finding::warn(
             CHECK,
             cause.as_ref(),
@@ -99,10 +107,15 @@ async fn ledger(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Sql>
     const CHECK: &str = "ledger";
     match Sql::open_to_read(&settings.ledger, &settings.data_dir).await {
         Ok(sql) => {
-            findings.push(Finding::ok(
-                CHECK,
-                format!("answers ({}); its schema is up to date", sql.ledger_id()),
-            ));
+            let pools = match sql.kind() {
+                Kind::Sqlite => String::new(),
+                Kind::Postgres => format!(
+                    "; each instance opens up to {} connections",
+                    Sql::connections(&settings.ledger)
+                ),
+            };
+            let text = format!("answers ({}); its schema is up to date{pools}", sql.ledger_id());
+            findings.push(Finding::ok(CHECK, text));
             Some(sql)
         }
         Err(SqlError::Missing(place)) => {

@@ -1,9 +1,12 @@
 //! A reconciliation as text, for `jackpot reconcile`.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use super::report::{Report, TierReport};
+
+/// Columns of a terminal that the table fits. Longer values go on in the next line of their cell.
+const WIDTH: u16 = 100;
 
 /// The columns of numbers.
 const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
@@ -13,6 +16,9 @@ const NUMBERS: std::ops::RangeInclusive<usize> = 2..=3;
 pub fn render(name: &str, event: u64, report: &Report) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     table.set_header(["tier", "term", "Redis", "ledger", ""]);
     for tier in &report.tiers {
         add_tier(&mut table, tier);
@@ -69,5 +75,28 @@ mod tests {
         assert!(lines.contains(&"  tier 'grand': pool is 41 in Redis and 42 in the ledger"));
         let clean = render("jackpot spring", 7, &compare(&side(41), &side(41)));
         assert!(clean.starts_with("jackpot spring at event 7: clean") && !clean.contains("DIFFERS"));
+    }
+
+    #[test]
+    fn a_long_value_makes_the_table_no_wider_than_a_terminal() {
+        let side = |cycles: usize| MetersAndState {
+            meters: [("grand:pool".to_owned(), i64::MAX)].into(),
+            state: [(
+                "cycles".to_owned(),
+                format!("{cycles} ") + &"9f86d081884c7d65".repeat(40),
+            )]
+            .into(),
+        };
+        let text = render("jackpot spring", 7, &compare(&side(1), &side(2)));
+        let table: Vec<_> = text
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.starts_with("  "))
+            .collect();
+        for line in &table {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).count();
+        assert!(digits(&table.concat()) > 2 * 16 * 40, "values are whole");
     }
 }

@@ -69,10 +69,10 @@ pub enum EmbeddedError {
     #[error("the private server does not answer: {cause}; its log is {}", log.display())]
     NoAnswer { cause: String, log: PathBuf },
     /// The socket's address is invalid.
-    #[error("can't use the socket")]
+    #[error("can't use the socket: {0}")]
     Socket(#[from] RedisError),
     /// A file or process operation failed.
-    #[error("{what}")]
+    #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
 }
 

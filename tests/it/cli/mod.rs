@@ -6,5 +6,6 @@ mod help;
 pub mod key;
 pub mod log_lines;
 pub mod migrate;
+mod reconcile;
 pub mod service_manager;
 pub mod signals;

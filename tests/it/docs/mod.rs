@@ -9,6 +9,7 @@ mod events;
 mod links;
 mod metrics;
 mod questions;
+mod rights;
 mod settings;
 mod snippets;
 mod wire;

@@ -24,6 +24,7 @@ pub mod other_secret;
 pub mod redis_down;
 pub mod refused;
 pub mod reversals;
+pub mod rights;
 pub mod rolling;
 pub mod script_flush;
 pub mod sentinel;

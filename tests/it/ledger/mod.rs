@@ -6,6 +6,7 @@ pub mod projector_once;
 pub mod projector_stop;
 pub mod projector_trim;
 pub mod queries;
+mod server;
 pub mod sql;
 pub mod stuck_others;
 pub mod texts;

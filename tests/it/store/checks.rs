@@ -4,8 +4,12 @@ use std::time::{Duration, Instant};
 
 use jackpot::settings::{CheckConfig, Durability, RedisMode};
 use jackpot::store::Store;
+use jackpot::store::rights::{IN_SCRIPTS, KEYS, OUTSIDE, When, grant};
 
-use crate::store::support::{MARGIN_MS, SAFE, Server, call, eventually, free_port, open, put, refusal, settings};
+use crate::store::support::{
+    MARGIN_MS, SAFE, Server, call, eventually, exact_rights, free_port, open, put, refusal, settings,
+};
+use crate::support::wait;
 
 async fn refused_with(args: &[&str]) -> String {
     let server = Server::start(args).ready();
@@ -60,7 +64,7 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     let server = Server::start(&SAFE).ready();
     let mut beside = server.connection();
     let user = |beside: &mut redis::Connection, rules: &[&str]| {
-        let fixed = ["reset", "on", ">s3cret-word", "~jp:*"];
+        let fixed = ["reset", "on", ">s3cret-word", "~jp:*", "~cp:*", "~room:*"];
         redis::cmd("ACL")
             .arg("SETUSER")
             .arg("jackpot")
@@ -87,7 +91,16 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
     assert!(refusal(&settings).await.contains("+eval"));
     user(
         &mut beside,
-        &["+@read", "+@write", "+@scripting", "+info", "+config|get", "+ping"],
+        &[
+            "+@read",
+            "+@write",
+            "+@scripting",
+            "+info",
+            "+config|get",
+            "+ping",
+            "+dbsize",
+            "+time",
+        ],
     );
     let (store, _dir) = open(&settings).await;
     call(&store, &put(), "jp:{a}:k", "v").await.unwrap();
@@ -100,6 +113,125 @@ async fn an_acl_user_works_and_a_missing_right_is_named() {
         !message.contains("wr0ng-word") && !message.contains("s3cret-word"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn each_missing_right_is_named_and_all_of_them_at_once() {
+    let server = Server::start(&SAFE).ready();
+    let mut beside = server.connection();
+    let mut lacking = |rules: &[String]| {
+        let mut user = redis::cmd("ACL");
+        user.arg("SETUSER").arg("jackpot").arg(&["reset", "on", ">s3cret-word"]);
+        user.arg(exact_rights()).arg(rules).exec(&mut beside).unwrap();
+    };
+    let url = format!("redis://jackpot:s3cret-word@127.0.0.1:{}", server.port);
+    let settings = settings(RedisMode::Standalone, &[url]);
+    lacking(&[]);
+    open(&settings).await.0.close().await;
+
+    let used = OUTSIDE
+        .iter()
+        .filter(|(_, when)| matches!(when, When::Always | When::ChecksConfig));
+    for command in used.map(|(command, _)| *command).chain(IN_SCRIPTS) {
+        let grant = grant(command);
+        lacking(&[grant.replacen('+', "-", 1)]);
+        let message = refusal(&settings).await;
+        assert!(
+            message.contains(command) && message.contains(&grant),
+            "{command}: {message}"
+        );
+    }
+    for pattern in KEYS {
+        let others = KEYS
+            .iter()
+            .filter(|other| **other != pattern)
+            .map(|other| format!("~{other}"));
+        lacking(
+            &std::iter::once("resetkeys".to_owned())
+                .chain(others)
+                .collect::<Vec<_>>(),
+        );
+        let message = refusal(&settings).await;
+        assert!(message.contains(&format!("write the keys {pattern};")), "{message}");
+    }
+    lacking(
+        &[
+            "-decrby",
+            "-config|get",
+            "-info",
+            "-function|load",
+            "resetkeys",
+            "~jp:*",
+        ]
+        .map(str::to_owned),
+    );
+    let message = refusal(&settings).await;
+    let grants = "grant it by ACL SETUSER <user> ~cp:* ~room:* +config|get +decrby +function|load +info";
+    assert!(message.contains(grants), "{message}");
+}
+
+#[tokio::test]
+async fn renamed_commands_are_named_as_such() {
+    let renamed = ["--rename-command", "DECRBY", "", "--rename-command", "ZADD", "hidden"];
+    let message = refused_with(&[&SAFE[..], &renamed].concat()).await;
+    let told = "does not know DECRBY, ZADD: remove rename-command";
+    assert!(message.contains(told) && !message.contains("may not"), "{message}");
+    let message = refused_with(&[&SAFE[..], &["--rename-command", "EVAL", ""]].concat()).await;
+    assert!(
+        message.contains("does not know EVAL: remove rename-command"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_seen_at_once() {
+    const SOON: Duration = Duration::from_secs(2);
+    let server = Server::start(&SAFE).ready();
+    let (store, _dir) = open(&settings(RedisMode::Standalone, &[server.url()])).await;
+    let mut beside = server.connection();
+    let mut send = |words: &str| {
+        let mut words = words.split(' ');
+        let mut command = redis::cmd(words.next().unwrap());
+        for word in words {
+            command.arg(word);
+        }
+        command.exec(&mut beside).unwrap();
+    };
+    for (breaks, mends, cause) in [
+        (
+            "CONFIG SET min-replicas-to-write 1",
+            "CONFIG SET min-replicas-to-write 0",
+            "NOREPLICAS",
+        ),
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "read only replica"),
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", ""),
+    ] {
+        send(breaks);
+        wait::eventually(SOON, breaks, async || store.health().refuse_entries.then_some(())).await;
+        let health = store.health();
+        assert!(health.up, "it answers reads");
+        assert!(
+            health.cause.as_deref().unwrap_or_default().contains(cause),
+            "{health:?}"
+        );
+        send(mends);
+        wait::eventually(SOON, mends, async || (!store.health().refuse_entries).then_some(())).await;
+    }
+    // A snapshot fails when its directory is gone.
+    std::fs::remove_dir_all(server.dir.path()).unwrap();
+    send("CONFIG SET save 3600000000");
+    send("BGSAVE");
+    eventually("the disk fails", || async {
+        store
+            .health()
+            .cause
+            .as_deref()
+            .is_some_and(|cause| cause.contains("MISCONF"))
+            .then_some(())
+    })
+    .await;
+    assert!(store.health().refuse_entries);
+    store.close().await;
 }
 
 #[tokio::test]
@@ -144,6 +276,21 @@ async fn a_rule_broken_while_running_stops_new_entries() {
     })
     .await;
     assert!(store.health().cause.unwrap().contains("appendfsync"));
+    let mut right = |rule: &str| {
+        redis::cmd("ACL")
+            .arg("SETUSER")
+            .arg("default")
+            .arg(rule)
+            .exec(&mut beside)
+            .unwrap();
+    };
+    right("-decrby");
+    eventually("and the right that is taken away", || async {
+        let cause = store.health().cause?;
+        cause.contains("+decrby").then_some(())
+    })
+    .await;
+    right("+decrby");
     redis::cmd("CONFIG")
         .arg("SET")
         .arg("appendfsync")

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use jackpot::settings::{CheckConfig, Durability, Redis, RedisMode};
+use jackpot::store::rights::{IN_SCRIPTS, KEYS, OUTSIDE, When, grant};
 use jackpot::store::{Call, Script, Store, StoreError};
 use redis::Value;
 use rustix::process::{Pid, Signal, kill_process};
@@ -182,6 +183,16 @@ pub fn settings(mode: RedisMode, urls: &[String]) -> Redis {
         max_memory_mib: 64,
         refuse_entries_above_memory_pct: 80,
     }
+}
+
+/// The rules of a user that may do what docs/how-to/choose-a-redis.md says, and nothing else.
+pub fn exact_rights() -> Vec<String> {
+    let keys = KEYS.iter().map(|pattern| format!("~{pattern}"));
+    let outside = OUTSIDE
+        .iter()
+        .filter(|(_, when)| matches!(when, When::Always | When::ChecksConfig));
+    let commands = outside.map(|(command, _)| *command).chain(IN_SCRIPTS).map(grant);
+    keys.chain(["-@all".to_owned()]).chain(commands).collect()
 }
 
 /// A store on that server, with a data directory of its own.

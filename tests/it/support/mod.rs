@@ -14,6 +14,7 @@ mod http;
 pub mod ledger_db;
 pub mod ledger_fixture;
 pub mod local;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod postgres_local;
 pub mod proxy;

@@ -162,7 +162,7 @@ fn programs() -> io::Result<PathBuf> {
 }
 
 /// The user that it runs as, because PostgreSQL refuses root. `None`: the user of the test.
-fn owner() -> io::Result<Option<(u32, u32)>> {
+pub fn owner() -> io::Result<Option<(u32, u32)>> {
     if !geteuid().is_root() {
         return Ok(None);
     }
@@ -179,7 +179,7 @@ fn owner() -> io::Result<Option<(u32, u32)>> {
 }
 
 /// A command that runs as `owner` and ends with this process, however that ends.
-fn command(program: &Path, owner: Option<(u32, u32)>) -> Command {
+pub fn command(program: &Path, owner: Option<(u32, u32)>) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "QUIT"]);
     if let Some((user, group)) = owner {
