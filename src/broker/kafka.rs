@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rskafka::BackoffConfig;
 use rskafka::chrono::DateTime;
 use rskafka::client::partition::{Compression, OffsetAt, PartitionClient, UnknownTopicHandling};
 use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
 use rskafka::record::{Record, RecordAndOffset};
+use rskafka::{BackoffConfig, client};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -80,7 +80,7 @@ impl Kafka {
             let connected = self.connected().await?;
             let all = connected.client.list_topics().await.map_err(BrokerError::new)?;
             let found = all.into_iter().find(|found| found.name == topic);
-            let found = found.ok_or_else(|| BrokerError(format!("there is no topic {topic}")))?;
+            let found = found.ok_or_else(|| BrokerError::new(format!("there is no topic {topic}")))?;
             Ok(found.partitions.iter().map(ToString::to_string).collect())
         };
         self.in_time(found).await
@@ -106,6 +106,7 @@ impl Kafka {
             Ok(Opened {
                 reader: Reader(Source::Kafka(Box::new(lane))),
                 gap,
+                waiting: from_on(next, end),
             })
         };
         self.in_time(opened).await
@@ -128,7 +129,10 @@ impl Kafka {
         let partition = &partitions[partition_of(&first.key, partitions.len())];
         let records = messages.iter().map(record).collect();
         let produced = partition.produce(records, Compression::NoCompression).await;
-        produced.map(|_| ()).map_err(BrokerError::new)
+        produced.map(|_| ()).map_err(|error| BrokerError {
+            is_too_large: is_too_large(&error),
+            text: error.to_string(),
+        })
     }
 
     async fn connected(&self) -> Result<Arc<Connected>, BrokerError> {
@@ -154,7 +158,7 @@ impl Connected {
         }
         let all = self.client.list_topics().await.map_err(BrokerError::new)?;
         let found = all.into_iter().find(|found| found.name == topic);
-        let found = found.ok_or_else(|| BrokerError(format!("there is no topic {topic}")))?;
+        let found = found.ok_or_else(|| BrokerError::new(format!("there is no topic {topic}")))?;
         let mut partitions = Vec::new();
         for number in found.partitions {
             let client = self
@@ -164,12 +168,23 @@ impl Connected {
             partitions.push(client.map_err(BrokerError::new)?);
         }
         if partitions.is_empty() {
-            return Err(BrokerError(format!("topic {topic} has no partition")));
+            return Err(BrokerError::new(format!("topic {topic} has no partition")));
         }
         let partitions: Arc<[PartitionClient]> = partitions.into();
         topics.insert(topic.to_owned(), Arc::clone(&partitions));
         Ok(partitions)
     }
+}
+
+fn is_too_large(error: &client::error::Error) -> bool {
+    use client::error::{Error, ProtocolError};
+    let Error::ServerError { protocol_error, .. } = error else {
+        return false;
+    };
+    matches!(
+        protocol_error,
+        ProtocolError::MessageTooLarge | ProtocolError::RecordListTooLarge
+    )
 }
 
 /// The messages from here on that go in one request: of one key, and not too many bytes.
@@ -231,18 +246,25 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) async fn next(&mut self) -> Result<Vec<record::Record>, BrokerError> {
+    pub(super) async fn next(&mut self) -> Result<record::Read, BrokerError> {
         let fetched = timeout(TIMEOUT, self.partition.fetch_records(self.next, FETCH_BYTES, MOMENT_MS)).await;
         let fetched = fetched.map_err(|_| BrokerError::new("no answer in time"))?;
         let (records, end) = fetched.map_err(BrokerError::new)?;
         // A compressed batch may begin before the offset that was asked for.
         let next = self.next;
         let records: Vec<_> = records.into_iter().filter(|one| one.offset >= next).collect();
-        if let Some(last) = records.last() {
-            self.next = last.offset.saturating_add(1);
-        }
-        Ok(records.into_iter().map(|one| received(one, end)).collect())
+        let Some(last) = records.last() else {
+            return Ok(record::Read::Waiting(from_on(next, end)));
+        };
+        self.next = last.offset.saturating_add(1);
+        let records = records.into_iter().map(|one| received(one, end));
+        Ok(record::Read::Messages(records.collect()))
     }
+}
+
+/// Messages from this offset on, if the last one is before `end`.
+fn from_on(next: i64, end: i64) -> u64 {
+    u64::try_from(end.saturating_sub(next)).unwrap_or(0)
 }
 
 /// `end`: the offset after the last message of the partition.
@@ -258,6 +280,7 @@ fn received(RecordAndOffset { record, offset }: RecordAndOffset, end: i64) -> re
         pass: record::one_pass(passes.map(|(_, value)| text(value))),
         at_ms: record.timestamp.timestamp_millis(),
         content: record.value.unwrap_or_default().into(),
-        after: u64::try_from(end.saturating_sub(1).saturating_sub(offset)).unwrap_or(0),
+        wrong_headers: None,
+        after: from_on(offset.saturating_add(1), end),
     }
 }

@@ -12,7 +12,7 @@ mod nats;
 mod record;
 mod tls;
 
-pub use record::{Gap, Opened, Reader, Record};
+pub use record::{Gap, Opened, Read, Reader, Record};
 
 /// For an answer of a broker.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,13 +31,18 @@ pub struct Message {
 
 /// Why a broker did not take a message.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BrokerError(String);
+#[error("{text}")]
+pub struct BrokerError {
+    text: String,
+    /// The message is larger than the broker takes: it fails again each time.
+    pub is_too_large: bool,
+}
 
 impl BrokerError {
     #[expect(clippy::needless_pass_by_value, reason = "it is a function for `map_err`")]
     fn new(error: impl ToString) -> Self {
-        Self(error.to_string())
+        let (text, is_too_large) = (error.to_string(), false);
+        Self { text, is_too_large }
     }
 }
 
@@ -87,10 +92,17 @@ impl Broker {
         }
     }
 
-    /// Reads a lane from this position on; `None`: from the first message that the broker has.
-    pub async fn read(&self, topic: &str, lane: &str, from: Option<i64>) -> Result<Opened, BrokerError> {
+    /// Reads a lane from this position on; `None`: from the first message that the broker has. `after_failure`: its first messages
+    /// may be what made reading fail.
+    pub async fn read(
+        &self,
+        topic: &str,
+        lane: &str,
+        from: Option<i64>,
+        after_failure: bool,
+    ) -> Result<Opened, BrokerError> {
         match &self.0 {
-            Protocol::Nats(nats) => nats.read(topic, from).await,
+            Protocol::Nats(nats) => nats.read(topic, from, after_failure).await,
             Protocol::Kafka(kafka) => kafka.read(topic, lane, from).await,
         }
     }

@@ -2,17 +2,23 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
-use async_nats::jetstream::context::ContextBuilder;
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
+use async_nats::jetstream::context::{ContextBuilder, PublishError, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::RetentionPolicy;
-use async_nats::jetstream::{self, Context, stream};
-use async_nats::{ConnectOptions, Event, HeaderMap};
+use async_nats::jetstream::response::Response;
+use async_nats::jetstream::stream::{RawMessage, RetentionPolicy};
+use async_nats::jetstream::{self, Context, ErrorCode, stream};
+use async_nats::{ConnectOptions, Event, HeaderMap, HeaderName};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use futures_util::{FutureExt, StreamExt};
+use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
+use tracing::warn;
 
-use super::record::{Source, one_pass};
+use super::record::{Read, Source, one_pass};
 use super::{BrokerError, Gap, Message, Opened, Reader, Record, Sent, TIMEOUT, tls};
 use crate::settings::{Connection, Tls};
 
@@ -37,7 +43,18 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// After which the server forgets a consumer that nobody asks.
 const FORGOTTEN: Duration = Duration::from_mins(1);
 
+/// Messages that are read one by one after a failure, and so many again after each that the client could not have read.
+const ONE_BY_ONE: usize = 100;
+
+/// Bytes of their contents, before they are passed on.
+const ONE_BY_ONE_BYTES: usize = 8 << 20;
+
 const NOT_CONNECTED: &str = "not connected";
+const LOST: &str = "a message was lost on its way";
+const LINK_LOST: &str = "the connection was lost";
+
+/// What is wrong with headers.
+const WRONG_HEADERS: &str = "must be NATS/1.0 and lines of a name, a colon and a value, in UTF-8";
 
 /// Header with the media type of the content.
 const CONTENT_TYPE: &str = "Content-Type";
@@ -55,8 +72,15 @@ pub(super) struct Nats {
 #[derive(Debug)]
 struct Connected {
     context: Context,
-    /// Whether the connection is down.
-    down: watch::Receiver<bool>,
+    link: watch::Receiver<Link>,
+}
+
+/// The client's connection.
+#[derive(Debug, Clone, Copy, Default)]
+struct Link {
+    is_down: bool,
+    /// How often it was lost, with what was on it.
+    losses: u64,
 }
 
 impl Nats {
@@ -83,65 +107,71 @@ impl Nats {
 
     /// Whether a stream keeps the subject.
     pub(super) async fn check(&self, subject: &str) -> Result<(), BrokerError> {
-        self.stream(subject).await.map(drop)
+        self.connected().await?.stream(subject).await.map(drop)
     }
 
-    async fn stream(&self, subject: &str) -> Result<stream::Stream, BrokerError> {
-        let connected = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
-        if *connected.down.borrow() {
-            return Err(BrokerError::new(NOT_CONNECTED));
-        }
-        let name = connected.context.stream_by_subject(subject).await;
-        let name = name.map_err(|error| BrokerError(format!("no stream that keeps the subject {subject}: {error}")))?;
-        let stream = connected.context.get_stream(&name).await.map_err(BrokerError::new)?;
-        let retention = stream.cached_info().config.retention;
-        if retention != RetentionPolicy::Limits {
-            return Err(BrokerError(format!(
-                "the stream {name} drops what consumers have seen: its retention must be limits"
-            )));
-        }
-        Ok(stream)
+    async fn connected(&self) -> Result<&Connected, BrokerError> {
+        self.connected.get_or_try_init(|| connect(&self.settings)).await
     }
 
     /// A consumer of its own for each reader. It acknowledges nothing: the reader keeps its position elsewhere, and a message
-    /// that were sent again later would come after its successors.
-    pub(super) async fn read(&self, subject: &str, from: Option<i64>) -> Result<Opened, BrokerError> {
-        let stream = self.stream(subject).await?;
+    /// that were sent again later would come after its successors. What it has sent counts as delivered, also when the
+    /// connection lost it: so a lane does not outlive a connection.
+    pub(super) async fn read(
+        &self,
+        subject: &str,
+        from: Option<i64>,
+        after_failure: bool,
+    ) -> Result<Opened, BrokerError> {
+        let connected = self.connected().await?;
+        let losses = connected.link.borrow().losses;
+        let stream = connected.stream(subject).await?;
         let state = &stream.cached_info().state;
         let number = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
         let first = number(state.first_sequence).max(1);
         let gap = Gap::of(from, first, number(state.last_sequence).saturating_add(1));
-        let begin = gap.map(|gap| gap.begins).or(from).unwrap_or(first);
-        let config = pull::Config {
-            deliver_policy: DeliverPolicy::ByStartSequence {
-                start_sequence: u64::try_from(begin).unwrap_or(1),
-            },
-            ack_policy: AckPolicy::None,
-            filter_subject: subject.to_owned(),
-            inactive_threshold: FORGOTTEN,
-            num_replicas: 1,
-            memory_storage: true,
-            ..pull::Config::default()
+        let mut begin = gap.map(|gap| gap.begins).or(from).unwrap_or(first);
+        let mut first = if after_failure {
+            let name = &stream.cached_info().config.name;
+            connected.one_by_one((name, subject), begin).await
+        } else {
+            Vec::new()
         };
-        let opened = async {
-            let consumer = stream.create_consumer(config).await.map_err(BrokerError::new)?;
-            let messages = consumer.stream().max_messages_per_batch(BATCH).expires(OPEN);
-            messages.heartbeat(HEARTBEAT).messages().await.map_err(BrokerError::new)
+        if let Some(last) = first.last() {
+            begin = last.position.saturating_add(1);
+        }
+        let consumer = timeout(TIMEOUT, stream.create_consumer(consumer_from(begin, subject))).await;
+        let consumer = consumer.map_err(no_answer)?.map_err(BrokerError::new)?;
+        let messages = consumer.stream().max_messages_per_batch(BATCH).expires(OPEN);
+        let messages = timeout(TIMEOUT, messages.heartbeat(HEARTBEAT).messages()).await;
+        let messages = messages.map_err(no_answer)?.map_err(BrokerError::new)?;
+        let mut waiting = consumer.cached_info().num_pending;
+        for record in first.iter_mut().rev() {
+            record.after = waiting;
+            waiting += 1;
+        }
+        let lane = Lane {
+            first,
+            consumer,
+            messages,
+            came: 0,
+            missed_after: None,
+            link: connected.link.clone(),
+            losses,
         };
-        let messages = timeout(TIMEOUT, opened).await;
-        let messages = messages.map_err(|_| BrokerError::new("no answer in time"))??;
-        let lane = Lane { messages, came: 0 };
         Ok(Opened {
             reader: Reader(Source::Nats(Box::new(lane))),
             gap,
+            waiting,
         })
     }
 
     async fn send_one(&self, subject: &str, message: &Message) -> Result<(), BrokerError> {
-        let connected = self.connected.get_or_try_init(|| connect(&self.settings)).await?;
-        let mut down = connected.down.clone();
+        let connected = self.connected().await?;
+        let mut link = connected.link.clone();
+        let Link { is_down, losses } = *link.borrow_and_update();
         // The client would keep the message and send it later, when the caller has long begun to try again.
-        if *down.borrow() {
+        if is_down {
             return Err(BrokerError::new(NOT_CONNECTED));
         }
         let publish = PublishMessage::build()
@@ -151,29 +181,173 @@ impl Nats {
             .message_id(&message.id);
         let acknowledged = async {
             let sent = connected.context.send_publish(subject.to_owned(), publish).await;
-            sent.map_err(BrokerError::new)?.await.map_err(BrokerError::new)
+            sent.map_err(|error| not_sent(&error))?
+                .await
+                .map_err(|error| not_sent(&error))
         };
         // A repeat that the server knows is acknowledged as a duplicate.
         tokio::select! {
-            acknowledged = timeout(TIMEOUT, acknowledged) => {
-                acknowledged.map_err(|_| BrokerError::new("no answer in time"))?.map(|_| ())
-            }
+            acknowledged = timeout(TIMEOUT, acknowledged) => acknowledged.map_err(no_answer)?.map(|_| ()),
             // No answer comes over the next connection.
-            _ = down.wait_for(|down| *down) => Err(BrokerError::new(NOT_CONNECTED)),
+            _ = link.wait_for(|link| link.losses != losses) => Err(BrokerError::new(LINK_LOST)),
         }
     }
 }
 
+impl Connected {
+    async fn stream(&self, subject: &str) -> Result<stream::Stream, BrokerError> {
+        if self.link.borrow().is_down {
+            return Err(BrokerError::new(NOT_CONNECTED));
+        }
+        let name = self.context.stream_by_subject(subject).await;
+        let name =
+            name.map_err(|error| BrokerError::new(format!("no stream that keeps the subject {subject}: {error}")))?;
+        let stream = self.context.get_stream(&name).await.map_err(BrokerError::new)?;
+        let retention = stream.cached_info().config.retention;
+        if retention != RetentionPolicy::Limits {
+            return Err(BrokerError::new(format!(
+                "the stream {name} drops what consumers have seen: its retention must be limits"
+            )));
+        }
+        Ok(stream)
+    }
+
+    /// The messages of a stream and subject from this position on, by requests whose answers have headers as Base64: the client
+    /// ends the connection at a message whose headers it can't parse, and takes one with a status for an answer of the server.
+    async fn one_by_one(&self, of: (&str, &str), from: i64) -> Vec<Record> {
+        let (mut records, mut next, mut bytes, mut most) = (Vec::new(), from, 0, ONE_BY_ONE);
+        while records.len() < most.min(BATCH) && bytes < ONE_BY_ONE_BYTES {
+            let record = match self.at_or_after(of, next).await {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => {
+                    warn!(stream = of.0, position = next, %error,
+                        "a message can't be read by itself (it needs the right to publish to $JS.API.STREAM.MSG.GET)");
+                    break;
+                }
+            };
+            next = record.position.saturating_add(1);
+            bytes += record.content.len();
+            if record.wrong_headers.is_some() {
+                most = records.len() + 1 + ONE_BY_ONE;
+            }
+            records.push(record);
+        }
+        records
+    }
+
+    async fn at_or_after(&self, (stream, subject): (&str, &str), from: i64) -> Result<Option<Record>, BrokerError> {
+        let wanted = json!({"seq": from, "next_by_subj": subject});
+        let answer = self.context.request(format!("STREAM.MSG.GET.{stream}"), &wanted);
+        let Found { message } = match answer.await.map_err(BrokerError::new)? {
+            Response::Ok(found) => found,
+            Response::Err { error } if error.error_code() == ErrorCode::NO_MESSAGE_FOUND => return Ok(None),
+            Response::Err { error } => return Err(BrokerError::new(error)),
+        };
+        let decoded = |text: &str| STANDARD.decode(text).map_err(BrokerError::new);
+        let headers = message.headers.as_deref().map(decoded).transpose()?;
+        let fields = headers.as_deref().map_or(Some(Vec::new()), fields);
+        let fields = fields.as_deref();
+        let of = |wanted| {
+            values(
+                fields
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|(name, value)| (*name, value.as_str())),
+                wanted,
+            )
+        };
+        Ok(Some(Record {
+            position: i64::try_from(message.sequence).map_err(BrokerError::new)?,
+            key: of(KEY).next(),
+            pass: one_pass(of(PASS)),
+            at_ms: message.time.unix_timestamp().saturating_mul(1_000),
+            content: decoded(&message.payload)?.into(),
+            wrong_headers: fields.is_none().then_some(WRONG_HEADERS),
+            // Known when a consumer begins after these.
+            after: 0,
+        }))
+    }
+}
+
+/// An answer to `STREAM.MSG.GET`.
+#[derive(Deserialize)]
+struct Found {
+    message: RawMessage,
+}
+
+/// The headers of a message, as the client parses them: a line that begins with white space goes on with the value before. `None`
+/// for what the client can't parse. A status in the first line is a publisher's, and means nothing.
+fn fields(headers: &[u8]) -> Option<Vec<(&str, String)>> {
+    let mut lines = std::str::from_utf8(headers).ok()?.lines();
+    lines.next().filter(|first| first.starts_with("NATS/1.0"))?;
+    let mut fields: Vec<(&str, String)> = Vec::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        if line.starts_with(char::is_whitespace)
+            && let Some((_, value)) = fields.last_mut()
+        {
+            value.push_str(line);
+            continue;
+        }
+        let (name, value) = line.split_once(':')?;
+        name.parse::<HeaderName>().ok()?;
+        fields.push((name, value.to_owned()));
+    }
+    for (_, value) in &mut fields {
+        *value = value.trim().to_owned();
+    }
+    Some(fields)
+}
+
+/// The values of a header. Names are compared as over HTTP and in Kafka: without case.
+fn values<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, wanted: &'static str) -> impl Iterator<Item = String> {
+    let own = fields.filter(move |(name, _)| name.eq_ignore_ascii_case(wanted));
+    own.map(|(_, value)| value.to_owned())
+}
+
+fn consumer_from(begin: i64, subject: &str) -> pull::Config {
+    pull::Config {
+        deliver_policy: DeliverPolicy::ByStartSequence {
+            start_sequence: u64::try_from(begin).unwrap_or(1),
+        },
+        ack_policy: AckPolicy::None,
+        filter_subject: subject.to_owned(),
+        inactive_threshold: FORGOTTEN,
+        num_replicas: 1,
+        memory_storage: true,
+        ..pull::Config::default()
+    }
+}
+
+fn no_answer<E>(_: E) -> BrokerError {
+    BrokerError::new("no answer in time")
+}
+
+/// Too large for the server, or for the stream.
+fn not_sent(error: &PublishError) -> BrokerError {
+    let of_stream =
+        std::error::Error::source(error).and_then(<dyn std::error::Error>::downcast_ref::<jetstream::Error>);
+    let is_too_large = error.kind() == PublishErrorKind::MaxPayloadExceeded
+        || of_stream.is_some_and(|error| error.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM);
+    BrokerError {
+        text: error.to_string(),
+        is_too_large,
+    }
+}
+
 async fn connect(settings: &Connection) -> Result<Connected, BrokerError> {
-    let (set_down, down) = watch::channel(false);
+    let (set_link, link) = watch::channel(Link::default());
     let mut options = ConnectOptions::new()
         .name("jackpot")
         .event_callback(move |event| {
             match event {
-                Event::Connected => set_down.send_replace(false),
-                Event::Disconnected | Event::Closed => set_down.send_replace(true),
-                _ => false,
-            };
+                Event::Connected => set_link.send_modify(|link| link.is_down = false),
+                Event::Disconnected | Event::Closed => set_link.send_modify(|link| {
+                    link.is_down = true;
+                    link.losses += 1;
+                }),
+                _ => {}
+            }
             std::future::ready(())
         })
         .connection_timeout(TIMEOUT)
@@ -188,7 +362,7 @@ async fn connect(settings: &Connection) -> Result<Connected, BrokerError> {
     } else if !settings.credentials_file.is_empty() {
         let file = &settings.credentials_file;
         let with = options.credentials_file(file).await;
-        options = with.map_err(|error| BrokerError(format!("{file}: {error}")))?;
+        options = with.map_err(|error| BrokerError::new(format!("{file}: {error}")))?;
     }
     let client = timeout(TIMEOUT, options.connect(&settings.servers)).await;
     let client = client
@@ -198,20 +372,38 @@ async fn connect(settings: &Connection) -> Result<Connected, BrokerError> {
         .timeout(TIMEOUT)
         .ack_timeout(TIMEOUT)
         .build(client);
-    Ok(Connected { context, down })
+    Ok(Connected { context, link })
 }
 
 /// A subject that is being read.
 pub(super) struct Lane {
+    /// Messages that were read one by one. They come first.
+    first: Vec<Record>,
+    consumer: Consumer<pull::Config>,
     messages: pull::Stream,
     /// Messages of this consumer so far.
     came: u64,
+    /// So many had come when the server last said that it had sent more.
+    missed_after: Option<u64>,
+    link: watch::Receiver<Link>,
+    /// Losses of the connection before the lane was opened.
+    losses: u64,
 }
 
 impl Lane {
-    pub(super) async fn next(&mut self) -> Result<Vec<Record>, BrokerError> {
-        let Ok(first) = timeout(MOMENT, self.messages.next()).await else {
-            return Ok(Vec::new());
+    pub(super) async fn next(&mut self) -> Result<Read, BrokerError> {
+        if !self.first.is_empty() {
+            return Ok(Read::Messages(std::mem::take(&mut self.first)));
+        }
+        let losses = self.losses;
+        let first = tokio::select! {
+            // What came before a loss counts.
+            biased;
+            first = timeout(MOMENT, self.messages.next()) => first,
+            _ = self.link.wait_for(|link| link.losses != losses) => return Err(BrokerError::new(LINK_LOST)),
+        };
+        let Ok(first) = first else {
+            return self.look().await.map(Read::Waiting);
         };
         let mut records = vec![self.record(first)?];
         while records.len() < BATCH {
@@ -224,7 +416,23 @@ impl Lane {
                 Err(_) => break,
             }
         }
-        Ok(records)
+        Ok(Read::Messages(records))
+    }
+
+    /// Nothing came for a moment. Returns how many messages the server has for this lane.
+    async fn look(&mut self) -> Result<u64, BrokerError> {
+        let info = timeout(TIMEOUT, self.consumer.get_info()).await;
+        let info = info.map_err(no_answer)?.map_err(BrokerError::new)?;
+        let missed = info.delivered.consumer_sequence.saturating_sub(self.came);
+        // A message may be on its way at the first look. At the second one it was lost, or the client took it for an answer.
+        let before = self.missed_after.take();
+        if missed > 0 {
+            if before == Some(self.came) {
+                return Err(BrokerError::new(LOST));
+            }
+            self.missed_after = Some(self.came);
+        }
+        Ok(info.num_pending + missed)
     }
 
     /// Nothing is sent twice to this consumer, so a number that is missing was lost on its way.
@@ -233,23 +441,43 @@ impl Lane {
         let message = message.map_err(BrokerError::new)?;
         let info = message.info().map_err(BrokerError::new)?;
         if info.consumer_sequence != self.came + 1 {
-            return Err(BrokerError::new("a message was lost on its way"));
+            return Err(BrokerError::new(LOST));
         }
         self.came += 1;
-        // Names are compared as over HTTP and in Kafka: without case.
-        let headers = |wanted: &'static str| {
+        let of = |wanted| {
             let all = message.headers.iter().flat_map(HeaderMap::iter);
-            let own = all.filter(move |(name, _)| AsRef::<str>::as_ref(*name).eq_ignore_ascii_case(wanted));
-            own.flat_map(|(_, values)| values)
-                .map(|value| value.as_str().to_owned())
+            let fields = all.flat_map(|(name, values)| values.iter().map(move |value| (name.as_ref(), value.as_str())));
+            values(fields, wanted)
         };
         Ok(Record {
             position: i64::try_from(info.stream_sequence).map_err(BrokerError::new)?,
-            key: headers(KEY).next(),
-            pass: one_pass(headers(PASS)),
+            key: of(KEY).next(),
+            pass: one_pass(of(PASS)),
             at_ms: info.published.unix_timestamp().saturating_mul(1_000),
             after: info.pending,
             content: message.payload.clone(),
+            wrong_headers: None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_lines_of_names_and_values() {
+        let read = fields(b"NATS/1.0\r\nJackpot-Key: a:b \r\nX: 1\r\n 2\r\n\r\n").expect("headers");
+        assert_eq!(read, [("Jackpot-Key", "a:b".to_owned()), ("X", "1 2".to_owned())]);
+        assert_eq!(fields(b"NATS/1.0 404 No\r\n\r\n").expect("a status of a publisher"), []);
+        for wrong in [
+            &b"NATS/1.0\r\nbad header\r\n\r\n"[..],
+            b"NATS/1.0\r\na b: 1\r\n\r\n",
+            b"NATS/1.0\r\nX: \xff\r\n\r\n",
+            b"HTTP/1.1\r\nX: 1\r\n\r\n",
+            b"",
+        ] {
+            assert_eq!(fields(wrong), None, "{wrong:?}");
+        }
     }
 }

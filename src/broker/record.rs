@@ -16,6 +16,8 @@ pub struct Record {
     /// When the broker or its client made it, in ms since 1970.
     pub at_ms: i64,
     pub content: Bytes,
+    /// What is wrong with its headers: they can't be read, so it has neither key nor pass.
+    pub wrong_headers: Option<&'static str>,
     /// Messages of the lane after this one, as the broker knew when it sent it.
     pub after: u64,
 }
@@ -32,6 +34,16 @@ pub struct Opened {
     pub reader: Reader,
     /// The position was not there any more, or not yet.
     pub gap: Option<Gap>,
+    /// Messages that the broker has from there on.
+    pub waiting: u64,
+}
+
+/// What a lane has next.
+pub enum Read {
+    /// At least one, at most some hundred.
+    Messages(Vec<Record>),
+    /// None came for a moment, and so many wait at the broker.
+    Waiting(u64),
 }
 
 /// Reading did not begin where it should have.
@@ -60,9 +72,8 @@ pub(super) enum Source {
 }
 
 impl Reader {
-    /// The next messages, at most some hundred; none when none came for a moment. After an error the lane has to be opened
-    /// again.
-    pub async fn next(&mut self) -> Result<Vec<Record>, BrokerError> {
+    /// After an error the lane has to be opened again.
+    pub async fn next(&mut self) -> Result<Read, BrokerError> {
         match &mut self.0 {
             Source::Nats(lane) => lane.next().await,
             Source::Kafka(lane) => lane.next().await,

@@ -48,5 +48,5 @@ fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, BrokerError>
 }
 
 fn named(file: &str, error: impl std::fmt::Display) -> BrokerError {
-    BrokerError(format!("{file}: {error}"))
+    BrokerError::new(format!("{file}: {error}"))
 }

@@ -1,6 +1,7 @@
 //! The routes of subscriptions.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::{self, Data, ServiceConfig};
@@ -10,6 +11,7 @@ use jackpot_core::text::Reason;
 use jackpot_core::violation::Violation;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 use utoipa::{OpenApi, ToSchema};
 
 use super::cloudevent::{Message, id_of, place_of};
@@ -343,10 +345,15 @@ pub(crate) async fn test(
     let subscription = shared.subscriptions.get(&id).await?;
     let nonce = hex::encode(random::bytes::<16>().map_err(StoreError::from)?);
     let now = Timestamp::now();
-    let message = Message::test(shared.ledger_id(), &id, &nonce, now.as_millisecond());
+    let message = Arc::new(Message::test(shared.ledger_id(), &id, &nonce, now.as_millisecond()));
     let key = subscription.key(&shared.secrets);
     let outcome = match shared.sinks.of(subscription.definition.destination(), key) {
-        Ok(sink) => sink.send_anew(&message).await,
+        Ok(sink) => {
+            let (message, mut one) = (Arc::clone(&message), JoinSet::new());
+            one.spawn_on(async move { sink.send_anew(&message).await }, shared.tests.tasks());
+            let outcome = one.join_next().await.and_then(Result::ok);
+            outcome.unwrap_or_else(|| Outcome::failed("the test broke: the log has the cause"))
+        }
         Err(lacks) => Outcome::failed(lacks),
     };
     let (delivered, status, error) = match outcome {
@@ -355,7 +362,7 @@ pub(crate) async fn test(
         Outcome::Failed { status, error } => (false, status, Some(error)),
     };
     Ok(HttpResponse::Ok().json(ProbeAnswer {
-        id: message.id,
+        id: message.id.clone(),
         delivered,
         status,
         error,

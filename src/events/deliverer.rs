@@ -56,6 +56,8 @@ pub(super) struct Shared {
     pub cursors: Cursors,
     pub metrics: Arc<Metrics>,
     pub allowed: Allowed,
+    /// Runs the tests of targets, away from the threads of the API.
+    pub tests: Background,
     news: Arc<News>,
     lease: Lease,
     poke: Notify,
@@ -117,6 +119,7 @@ impl Events {
             cursors: Cursors::default(),
             metrics,
             allowed,
+            tests: Background::start("events-test", Urgency::Low)?,
             news: Arc::clone(&ledger.news),
             lease: Lease::of("subscription", instance, settings.ledger.lease_ms),
             poke: Notify::new(),

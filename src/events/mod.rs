@@ -13,6 +13,7 @@
 //! | `reached` | waits until the cursor of a subject has what its target has just answered |
 //! | [`sink`] | sends one event: the trait, and the topics of brokers |
 //! | [`webhook`] | sends one event to a URL |
+//! | `bounded` | the connections to URLs, each answer of which has an end |
 //! | `place`, `cursors` | how far a subject is, and the one writer of cursors |
 //! | `stream` | delivers one subject to one subscription, in order |
 //! | [`deliverer`] | takes leases, starts streams, follows changes |
@@ -20,6 +21,7 @@
 
 pub mod address;
 pub mod api;
+mod bounded;
 pub mod cloudevent;
 mod cursors;
 pub mod deliverer;

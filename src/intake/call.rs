@@ -9,11 +9,11 @@ use actix_http::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
-use super::letter::{Place, dead_letter, reply};
+use super::letter::{MOST_CUTS, Origin, Place, dead_letter, reply};
 use super::message::{self, Kind, Request, Unreadable};
-use crate::broker::{Broker, Message, Record};
+use crate::broker::{Broker, BrokerError, Message, Record};
 use crate::http::auth::{Caller, Role};
 use crate::http::inside::{ApiCall, Finality, Inside, Whole};
 use crate::http::problem::{FieldError, Problem};
@@ -50,33 +50,39 @@ impl Calls {
     /// Ends when the effect of the message is durable, and what goes out for it too. `may_repeat`: an instance
     /// that died may have taken it, longer ago than the ids of entries are remembered.
     pub(super) async fn take(&self, place: &Place, record: &Record, may_repeat: bool) {
-        let request = match message::parse(&record.content) {
+        let of = |cuts| Origin { place, record, cuts };
+        let dead = async |problem: &Value| {
+            self.send_cut(&self.dead_letter_topic, |cuts| dead_letter(of(cuts), problem))
+                .await;
+        };
+        let parsed = match record.wrong_headers {
+            Some(rule) => Err(Unreadable::Member("headers".to_owned(), rule.to_owned())),
+            None => message::parse(&record.content),
+        };
+        let request = match parsed {
             Ok(request) => request,
             Err(unreadable) => {
-                let letter = dead_letter(place, record, &shown(&problem_of(unreadable)));
-                self.send(&self.dead_letter_topic, letter).await;
+                dead(&shown(&problem_of(unreadable))).await;
                 self.metrics.intake.done(MessageResult::Unreadable);
                 return;
             }
         };
         // The records of a coupon outlast it, so a repeat of an issue is known.
         if may_repeat && request.kind == Kind::Entry {
-            self.send(&self.dead_letter_topic, dead_letter(place, record, &repeat_too_late()))
-                .await;
+            dead(&repeat_too_late()).await;
             self.metrics.intake.done(MessageResult::Refused);
             return;
         }
         let answer = self.answer(&request, record).await;
         if answer.finality == Finality::Done {
             if let Some(topic) = &self.reply_topic {
-                let reply = reply(place, record, &request, answer.status, &answer.body);
-                self.send(topic, reply).await;
+                let reply = |cuts| reply(of(cuts), &request, answer.status, &answer.body);
+                self.send_cut(topic, reply).await;
             }
             self.metrics.intake.done(MessageResult::Taken);
         } else {
             let problem = serde_json::from_slice(&answer.body).unwrap_or_else(|_| json!({"status": answer.status}));
-            self.send(&self.dead_letter_topic, dead_letter(place, record, &problem))
-                .await;
+            dead(&problem).await;
             self.metrics.intake.done(MessageResult::Refused);
         }
     }
@@ -129,12 +135,29 @@ impl Calls {
         ))
     }
 
-    /// Sends until it is on the broker's disk.
-    async fn send(&self, topic: &str, message: Message) {
+    /// Sends as much as the broker takes: one message that it never takes must not hold up its lane.
+    async fn send_cut(&self, topic: &str, message: impl Fn(u32) -> Message) {
+        let mut cuts = 0;
+        while let Err(error) = self.send(topic, message(cuts)).await {
+            if cuts == MOST_CUTS {
+                self.metrics.intake.gaps.inc();
+                let id = message(cuts).id;
+                return error!(topic, id, %error, "the broker takes not even the shortest answer to a message: it has none");
+            }
+            cuts += 1;
+        }
+    }
+
+    /// Sends until it is on the broker's disk, unless it is too large for that.
+    async fn send(&self, topic: &str, message: Message) -> Result<(), BrokerError> {
         let mut retry = Retry::new(self);
         while let Some(error) = self.broker.send(topic, std::slice::from_ref(&message)).await.stopped {
+            if error.is_too_large {
+                return Err(error);
+            }
             retry.wait(&format!("{topic}: {error}")).await;
         }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ use super::call::Calls;
 use super::letter::Place;
 use super::order::{Numbered, Order};
 use super::positions::Positions;
-use crate::broker::{BrokerError, Opened, Record};
+use crate::broker::{BrokerError, Opened, Read, Record};
 use crate::stopping::Stopping;
 
 /// Messages beyond the written position. A kill repeats at most these.
@@ -67,18 +67,37 @@ struct State {
     saved_at: Instant,
     /// Messages after the last one that was read.
     after: u64,
+    /// Since when the broker says that messages wait, while none comes.
+    stands_since: Option<Instant>,
 }
 
 impl State {
     fn add(&mut self, record: Record) {
         self.after = record.after;
+        self.stands_since = None;
         self.order.add(record);
+    }
+
+    fn waiting(&mut self, count: u64) {
+        self.after = count;
+        self.stands_since = (count > 0).then(|| self.stands_since.unwrap_or_else(Instant::now));
+    }
+
+    /// Age of the oldest message, in s: at least this, while the broker does not show it.
+    fn age(&self) -> i64 {
+        let stands = self.stands_since.map_or(0, |since| since.elapsed().as_secs());
+        let stands = i64::try_from(stands).unwrap_or(i64::MAX);
+        let now_ms = Timestamp::now().as_millisecond();
+        let oldest = self.order.oldest();
+        oldest.map_or(stands, |record| (now_ms - record.at_ms).max(0) / 1_000)
     }
 }
 
 /// What the reader finds, in its order.
 enum Found {
     Messages(Vec<Record>),
+    /// None came for now; so many wait at the broker.
+    Waiting(u64),
     /// The broker has nothing before this position any more.
     Gap(i64),
 }
@@ -113,6 +132,7 @@ impl Lane {
             saving: None,
             saved_at: Instant::now(),
             after: 0,
+            stands_since: None,
         };
         let mut ticks = ticks();
         let (mut ends, mut is_lost) = (false, false);
@@ -128,6 +148,7 @@ impl Lane {
                             state.add(record);
                         }
                     }
+                    Found::Waiting(count) => state.waiting(count),
                     Found::Gap(begins) => state.order.go_on_at(begins),
                 },
                 Some(message) = state.calls.next() => state.unsaved += state.order.done(&message),
@@ -168,14 +189,9 @@ impl Lane {
 
     /// Shows the figures, and writes the position if it has moved.
     fn tick(&self, state: &mut State) {
-        let now_ms = Timestamp::now().as_millisecond();
-        let oldest = state
-            .order
-            .oldest()
-            .map(|record| (now_ms - record.at_ms).max(0) / 1_000);
         let lag = state.after + state.order.len() as u64;
         let metrics = &self.shared.calls.metrics.intake;
-        metrics.show(&self.name, lag, oldest.unwrap_or(0));
+        metrics.show(&self.name, lag, state.age());
         let is_due = state.unsaved > 0 || state.saved_at.elapsed() > SAVE_ANYWAY;
         if !is_due || state.saving.is_some() {
             return;
@@ -246,12 +262,12 @@ async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mps
     let mut failures = 0_u64;
     loop {
         let before = from;
-        let Err(error) = read_on(&shared, &lane, &mut from, &send).await else {
+        let Err(error) = read_on(&shared, &lane, (&mut from, failures > 0), &send).await else {
             return;
         };
-        metrics.can_read(topic, &lane, false);
+        let is_news = metrics.can_read(topic, &lane, false);
         failures = if from == before { failures + 1 } else { 1 };
-        if failures == 1 {
+        if is_news || failures == 1 {
             warn!(topic, lane, %error, "the broker's messages can't be read; tried again each second");
         }
         tokio::time::sleep(AFTER_FAILURE).await;
@@ -261,11 +277,16 @@ async fn read(shared: Rc<Shared>, lane: String, mut from: Option<i64>, send: mps
 async fn read_on(
     shared: &Shared,
     lane: &str,
-    from: &mut Option<i64>,
+    (from, after_failure): (&mut Option<i64>, bool),
     send: &mpsc::Sender<Found>,
 ) -> Result<(), BrokerError> {
     let (topic, metrics) = (shared.topic.as_str(), &shared.calls.metrics.intake);
-    let Opened { mut reader, gap } = shared.calls.broker.read(topic, lane, *from).await?;
+    let opened = shared.calls.broker.read(topic, lane, *from, after_failure).await?;
+    let Opened {
+        mut reader,
+        gap,
+        waiting,
+    } = opened;
     if let Some(gap) = gap {
         metrics.gaps.inc();
         error!(
@@ -280,11 +301,19 @@ async fn read_on(
             return Ok(());
         }
     }
+    if send.send(Found::Waiting(waiting)).await.is_err() {
+        return Ok(());
+    }
     loop {
-        let mut records = reader.next().await?;
+        let read = reader.next().await?;
         if metrics.can_read(topic, lane, true) {
             info!(topic, "the broker's messages can be read");
         }
+        let mut records = match read {
+            Read::Messages(records) => records,
+            Read::Waiting(count) if send.send(Found::Waiting(count)).await.is_err() => return Ok(()),
+            Read::Waiting(_) => continue,
+        };
         while !records.is_empty() {
             let rest = records.split_off(records.len().min(BATCH));
             let next = records.last().map(|last| last.position.saturating_add(1));

@@ -151,6 +151,7 @@ mod tests {
             pass: None,
             at_ms: 0,
             content: Bytes::from_static(b"12345"),
+            wrong_headers: None,
             after: 0,
         }
     }

@@ -33,7 +33,7 @@ pub struct IntakeMetrics {
     messages: Family<Label, Counter>,
     /// Tries of a message after the first.
     pub retries: Counter,
-    /// Positions that the broker did not have any more.
+    /// Positions that the broker did not have any more, and messages to which it took no answer.
     pub gaps: Counter,
     broker_up: Family<TopicLabel, Gauge>,
     /// What could not be read at the last try: lanes, or [`IntakeMetrics::LANES`].
@@ -61,7 +61,7 @@ impl IntakeMetrics {
         );
         registry.register(
             "intake_gaps",
-            "Times that the broker did not have the next message any more",
+            "Times that the broker did not have the next message any more, or took no answer to one",
             self.gaps.clone(),
         );
         registry.register(
@@ -71,12 +71,12 @@ impl IntakeMetrics {
         );
         registry.register(
             "intake_lag_messages",
-            "Messages of a lane that are not done, as its instance sees it",
+            "Messages of a lane that are not done, with those that the broker says it has",
             self.lag.clone(),
         );
         registry.register(
             "intake_age_seconds",
-            "Age of the oldest message of a lane that its instance works on",
+            "Age of the oldest message of a lane that its instance works on, or how long the lane stands while the broker has some",
             self.age.clone(),
         );
         registry.register(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use jackpot::broker::{Broker, Message};
+use jackpot::broker::{Broker, Message, Read};
 use jackpot::settings::{BrokerKind, Tls};
 
 use crate::support::brokers::{Kept, TestKafka, TestNats, plain};
@@ -177,5 +177,46 @@ async fn a_broker_that_is_away_is_an_error_and_not_a_wait_for_ever() {
             .send("events", &messages("k", 0..1))
             .await;
         assert!(sent.count == 0 && sent.stopped.is_some(), "{sent:?}");
+    }
+}
+
+/// The figures of lag come from the broker, also of a message that does not get through.
+#[tokio::test]
+async fn a_lane_says_how_many_messages_wait() {
+    let (nats, kafka) = (TestNats::start(&[]).await, TestKafka::start().await);
+    nats.stream("events", "events").await;
+    kafka.topic("events", 1);
+    for (kind, server) in [(BrokerKind::Nats, nats.server()), (BrokerKind::Kafka, kafka.server())] {
+        let broker = Broker::new(plain(kind, server));
+        let sent = broker.send("events", &messages("k", 0..5)).await;
+        assert!(sent.stopped.is_none(), "{sent:?}");
+        let mut opened = broker.read("events", "0", None, false).await.expect("a lane");
+        assert_eq!(opened.waiting, 5);
+        let mut came = 0;
+        let waiting = loop {
+            match opened.reader.next().await.expect("messages") {
+                Read::Messages(records) => came += records.len(),
+                Read::Waiting(count) => break count,
+            }
+        };
+        assert_eq!((came, waiting), (5, 0));
+        if kind == BrokerKind::Nats {
+            nats.publish_raw("events", b"NATS/1.0 404 No\r\n\r\n", "{}").await;
+            eventually(DEADLINE, "the lane ends", async || match opened.reader.next().await {
+                Ok(Read::Waiting(count)) => (count > 1).then_some(()),
+                Ok(Read::Messages(records)) => panic!("{records:?}"),
+                Err(error) => {
+                    assert!(error.to_string().contains("lost"), "{error}");
+                    Some(())
+                }
+            })
+            .await;
+            let mut again = broker.read("events", "0", Some(6), true).await.expect("a lane");
+            assert_eq!(again.waiting, 1);
+            let Ok(Read::Messages(records)) = again.reader.next().await else {
+                panic!("the message was read by itself");
+            };
+            assert_eq!((records.len(), records[0].position, records[0].after), (1, 6, 0));
+        }
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use jiff::Timestamp;
+use reqwest::Method;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -220,4 +222,79 @@ async fn waits_double_while_a_target_answers_500_and_then_all_comes_in_order() {
     .await;
     print("fails, then 200", &after);
     assert_eq!(stream(&after, SUBJECT)["last_error"], json!(null));
+}
+
+/// Answers without an end, each with what is said of it; `None`: its status has come, and it counts.
+const ENDLESS: [(&str, Reply, Option<&str>); 6] = [
+    (
+        "continue",
+        Reply::Endless("", "HTTP/1.1 100 Continue\r\n\r\n"),
+        Some(TOO_LONG),
+    ),
+    (
+        "hints",
+        Reply::Endless("", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"),
+        Some(TOO_LONG),
+    ),
+    (
+        "header",
+        Reply::Endless("HTTP/1.1 200 OK\r\nX-Long: ", "a"),
+        Some(TOO_LONG),
+    ),
+    (
+        "fields",
+        Reply::Endless("HTTP/1.1 200 OK\r\n", "X-One: 1\r\n"),
+        Some("message"),
+    ),
+    ("body", Reply::Endless("HTTP/1.1 200 OK\r\n\r\n", "a"), None),
+    (
+        "drip",
+        Reply::Drip("HTTP/1.1 200 OK\r\nX-Slow: "),
+        Some("no answer within 10 s"),
+    ),
+];
+const TOO_LONG: &str = "longer than 64 KiB";
+
+/// None of them takes the threads of the others: all other events come, a test of each ends, and play goes on meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_without_end_hold_up_neither_others_nor_play() {
+    let service = service().await;
+    jackpot(&service, "broken").await;
+    let fine = Receiver::start().await;
+    let mut hostile = Vec::new();
+    for (name, reply, _) in ENDLESS {
+        let receiver = Receiver::answering(move |_| reply.clone()).await;
+        subscribe(&service, name, &receiver.url(), &["payout.created"], &[SUBJECT]).await;
+        hostile.push(receiver);
+    }
+    subscribe(&service, "fine", &fine.url(), &["payout.created"], &[SUBJECT]).await;
+    let tests = join_all(ENDLESS.map(|(name, ..)| {
+        let (service, path) = (&service, format!("/v1/subscriptions/{name}/test"));
+        async move {
+            let began = Instant::now();
+            let answer = service.call(Method::POST, &path, None).await;
+            (began.elapsed(), answer.body)
+        }
+    }));
+    let playing = async {
+        let mut longest = Duration::ZERO;
+        for i in 0..60 {
+            let began = Instant::now();
+            play(&service, "broken", &format!("e{i}")).await;
+            longest = longest.max(began.elapsed());
+        }
+        fine.until("payout.created", 60).await;
+        longest
+    };
+    let (tests, longest) = tokio::join!(tests, playing);
+    assert!(longest < Duration::from_secs(2), "an entry took {longest:?}");
+    for ((name, _, error), (took, answer)) in ENDLESS.iter().zip(tests) {
+        println!("{name}: {took:?}, {answer}");
+        assert!(took < Duration::from_secs(13), "{name}: {took:?}");
+        let said = answer["error"].as_str();
+        match error {
+            Some(error) => assert!(said.is_some_and(|said| said.contains(error)), "{name}: {answer}"),
+            None => assert_eq!(answer["delivered"], true, "{name}: {answer}"),
+        }
+    }
 }

@@ -24,6 +24,10 @@ pub enum Reply {
     Redirect(String),
     /// Nothing, for as long as the connection lasts.
     Hang,
+    /// A beginning, and then the same again and again, as fast as it is read.
+    Endless(&'static str, &'static str),
+    /// This, a byte each 100 ms, and then nothing.
+    Drip(&'static str),
 }
 
 /// One request.
@@ -54,6 +58,9 @@ impl Got {
         self.id.split(':').take(2).collect::<Vec<_>>().join(":")
     }
 }
+
+/// What an endless answer writes at a time.
+const BLOCK_BYTES: usize = 256 * 1024;
 
 type Answer = Box<dyn FnMut(&Got) -> Reply + Send>;
 
@@ -168,13 +175,31 @@ async fn serve(mut connection: TcpStream, got: Arc<Mutex<Vec<Got>>>, answer: Arc
             Reply::Redirect(url) => format!("HTTP/1.1 307 Elsewhere\r\nLocation: {url}\r\n"),
             Reply::Held(_) => "HTTP/1.1 200 OK\r\n".to_owned(),
             Reply::Gone(_) => "HTTP/1.1 410 Gone\r\n".to_owned(),
-            Reply::Hang => String::new(),
+            Reply::Hang | Reply::Endless(..) | Reply::Drip(_) => String::new(),
         };
         one.taken = matches!(reply, Reply::Status(200..300) | Reply::Held(_));
         locked(&got).push(one);
         match reply {
             Reply::Hang => std::future::pending::<()>().await,
             Reply::Held(until) | Reply::Gone(until) => until.notified().await,
+            Reply::Endless(begin, again) => {
+                let block = again.repeat(BLOCK_BYTES / again.len());
+                let mut next = begin;
+                while connection.write_all(next.as_bytes()).await.is_ok() {
+                    next = &block;
+                }
+                return;
+            }
+            Reply::Drip(text) => {
+                let mut ticks = tokio::time::interval(Duration::from_millis(100));
+                for byte in text.as_bytes() {
+                    ticks.tick().await;
+                    if connection.write_all(&[*byte]).await.is_err() {
+                        return;
+                    }
+                }
+                std::future::pending::<()>().await;
+            }
             Reply::Status(_) | Reply::Redirect(_) => {}
         }
         let answer = format!("{head}Content-Length: 0\r\n\r\n");

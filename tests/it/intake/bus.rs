@@ -15,7 +15,12 @@ pub struct Bus {
 
 impl Bus {
     pub async fn start() -> Self {
-        let nats = TestNats::start(&[]).await;
+        Self::start_with(&[]).await
+    }
+
+    /// `extra` are further arguments of the server.
+    pub async fn start_with(extra: &[&str]) -> Self {
+        let nats = TestNats::start(extra).await;
         for name in ["requests", "replies", "dead"] {
             nats.stream(name, name).await;
         }

@@ -13,7 +13,7 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::Service;
 
-fn requests(count: usize) -> impl Iterator<Item = (Option<String>, String)> {
+pub(super) fn requests(count: usize) -> impl Iterator<Item = (Option<String>, String)> {
     (0..count).map(|i| (Some(format!("p{}", i % 50)), entry("spring", &format!("e{i}"), "p1")))
 }
 
@@ -23,7 +23,7 @@ async fn taken(service: &Service) -> u64 {
     meter.body["meters"][0]["pool"].as_u64().unwrap_or(0)
 }
 
-async fn until_taken(service: &Service, count: u64) {
+pub(super) async fn until_taken(service: &Service, count: u64) {
     eventually(DEADLINE, &format!("{count} entries"), async || {
         (taken(service).await >= count).then_some(())
     })
@@ -177,7 +177,7 @@ async fn messages_that_the_broker_deleted_are_an_alarm_and_the_rest_is_taken() {
     assert!(metrics.contains("jackpot_intake_gaps_total 1"), "{metrics}");
 }
 
-async fn shows(service: &Service, line: &str) {
+pub(super) async fn shows(service: &Service, line: &str) {
     eventually(DEADLINE, line, async || {
         let metrics = service.get("/metrics").await.text;
         metrics.lines().any(|found| found == line).then_some(())

@@ -5,6 +5,7 @@ mod durable;
 mod log;
 mod meaning;
 mod passes;
+mod standing;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

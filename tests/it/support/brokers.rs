@@ -11,6 +11,8 @@ use jackpot::settings::{BrokerKind, Connection, Sasl, Tls};
 use rskafka::client::ClientBuilder;
 use rskafka::client::partition::UnknownTopicHandling;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::{eventually, free_port};
 
@@ -93,6 +95,31 @@ impl TestNats {
     /// `host:port`.
     pub fn server(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Publishes a message with these bytes as its headers, whatever they are.
+    pub async fn publish_raw(&self, subject: &str, headers: &[u8], content: &str) {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).await.expect("it listens");
+        let length = headers.len() + content.len();
+        let begin = format!(
+            "CONNECT {{\"headers\":true,\"verbose\":false,\"pedantic\":false}}\r\nHPUB {subject} {} {length}\r\n",
+            headers.len()
+        );
+        let bytes = [begin.as_bytes(), headers, content.as_bytes(), b"\r\nPING\r\n"].concat();
+        connection.write_all(&bytes).await.expect("it reads");
+        let mut answer = String::new();
+        while !answer.contains("PONG") {
+            let mut bytes = [0; 4_096];
+            let length = connection.read(&mut bytes).await.expect("it answers");
+            assert!(length > 0, "{answer}");
+            answer += &String::from_utf8_lossy(&bytes[..length]);
+        }
+        assert!(!answer.contains("-ERR"), "{answer}");
     }
 
     /// A client that needs neither TLS nor a user.
