@@ -10,7 +10,8 @@ use crate::http::problem::{self, Problem};
 use crate::http::request_id::{self, RequestId};
 
 /// Largest head, as it is sent and as it is decoded with 32 bytes for each field (RFC 9113, 6.5.2).
-const HEAD_LIMIT: usize = HEAD_BYTES as usize;
+const HEAD_LIMIT: usize = 32 * 1024;
+const _: () = assert!(HEAD_LIMIT as u64 == HEAD_BYTES);
 /// Most fields of a head, with the four that stand for the request line.
 const FIELDS: usize = 96 + 4;
 /// Most frames of a head: 32 KiB fit three, and each costs work even when it is empty.

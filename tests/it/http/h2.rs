@@ -215,14 +215,14 @@ async fn what_no_request_asks_for_is_read_slowly() {
     }
 }
 
-fn field(name: impl ToString, length: usize) -> (String, String) {
-    (name.to_string(), "v".repeat(length))
+fn field(name: &str, length: usize) -> (String, String) {
+    (name.to_owned(), "v".repeat(length))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_have_the_same_limits_as_over_http_1_1() {
     let (server, certificate) = server().await;
-    let fields = |count: usize| (0..count).map(|n| field(format!("x-{n}"), 1)).collect::<Vec<_>>();
+    let fields = |count: usize| (0..count).map(|n| field(&format!("x-{n}"), 1)).collect::<Vec<_>>();
     for (fields, fits) in [
         (vec![field("x-large", 31 * 1024)], true),
         (vec![field("x-large", 32 * 1024)], false),
