@@ -118,6 +118,10 @@ pub fn read(path: &Path, readers: Readers, max_bytes: u64) -> Result<Zeroizing<S
     if bytes.len() as u64 > max_bytes {
         return Err(too_large());
     }
+    // Some editors put a byte order mark before a text.
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(.."\u{feff}".len());
+    }
     let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
         drop(Zeroizing::new(error.into_bytes()));
         malformed("text in UTF-8".to_owned())
@@ -139,6 +143,14 @@ mod tests {
 
     fn said(path: &Path, readers: Readers) -> String {
         read(path, readers, 16).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_secret() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.secret");
+        with_mode(&path, b"\xef\xbb\xbfhush", 0o600);
+        assert_eq!(*read(&path, Readers::Owner, 16).unwrap(), "hush");
     }
 
     #[test]

@@ -132,7 +132,9 @@ fn trusted(args: &Args) -> Result<Trusted, Box<dyn std::error::Error>> {
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Box<dyn std::error::Error>> {
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
-    Ok(serde_json::from_str(&text).map_err(|error| named(&error))?)
+    // Some editors put a byte order mark before a text.
+    let text = text.trim_start_matches('\u{feff}');
+    Ok(serde_json::from_str(text).map_err(|error| named(&error))?)
 }
 
 fn open(path: &Path) -> Result<Box<dyn std::io::BufRead>, String> {

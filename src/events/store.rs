@@ -195,7 +195,7 @@ impl Subscriptions {
         Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
     }
 
-    /// Makes a subscription, or changes one. Cursors and key stay. A key whose master secret is gone is made anew.
+    /// Makes a subscription, or changes one. Cursors and key stay. Another target gets at once what failed before. A key whose master secret is gone is made anew.
     pub async fn put(
         &self,
         id: &Id,
@@ -239,6 +239,9 @@ impl Subscriptions {
             }
             after.version += 1;
             change(&mut tx, &after).await?;
+            if after.definition.destination() != before.definition.destination() {
+                self.retry_failed(&mut tx, id).await?;
+            }
             after
         } else {
             self.check_room(&mut tx).await?;
@@ -307,13 +310,7 @@ impl Subscriptions {
         let work = async {
             let mut tx = self.sql.begin().await?;
             let before = self.found(&mut tx, id).await?;
-            let text = format!(
-                "UPDATE subscription_streams SET next_try_ms = CASE WHEN tries > 0 THEN {} ELSE 0 END, holder = '', \
-                 token = token + 1 WHERE subscription_id = $1 AND last_error <> ''",
-                self.sql.now_ms()
-            );
-            let retry = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
-            let retried = retry.execute(&mut *tx).await?.rows_affected();
+            let retried = self.retry_failed(&mut tx, id).await?;
             if before.status == Status::Running && retried == 0 {
                 return Ok(tx.rollback().await?);
             }
@@ -323,6 +320,17 @@ impl Subscriptions {
             Ok(tx.commit().await?)
         };
         self.sql.writing(work).await
+    }
+
+    /// Tries at once what failed. Returns how many subjects that are.
+    async fn retry_failed(&self, tx: &mut Tx<'static>, id: &Id) -> Result<u64, sqlx::Error> {
+        let text = format!(
+            "UPDATE subscription_streams SET next_try_ms = CASE WHEN tries > 0 THEN {} ELSE 0 END, holder = '', \
+             token = token + 1 WHERE subscription_id = $1 AND last_error <> ''",
+            self.sql.now_ms()
+        );
+        let retry = sqlx::query(AssertSqlSafe(text)).bind(id.as_str());
+        Ok(retry.execute(&mut **tx).await?.rows_affected())
     }
 
     /// The target wants no more, unless the subscription has changed since this version. Returns whether it is disabled.

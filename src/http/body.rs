@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Data};
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
@@ -22,7 +22,7 @@ use super::listener::state::{Asked, ConnectionState};
 use super::objects::Objects;
 use super::problem::Problem;
 pub use super::teach::Described;
-use super::{shape, teach};
+use super::{shape, teach, whole};
 
 /// How long a client may take to send its body, because a slow one must not hold a connection for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
@@ -122,7 +122,23 @@ fn expected_length(request: &HttpRequest, longest: usize) -> Result<usize, Probl
     check_head(request, web.max_body_bytes.max(longest))
 }
 
+/// Refuses a body that is compressed: nothing here would read it.
+///
+/// # Errors
+/// 415 if it has a `Content-Encoding` other than `identity`.
+pub fn check_coding(headers: &HeaderMap) -> Result<(), Problem> {
+    let mut codings = headers.get_all(CONTENT_ENCODING);
+    if codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Ok(());
+    }
+    Err(Problem {
+        detail: "send the body as it is: no Content-Encoding is read".to_owned(),
+        ..Problem::unsupported_media_type()
+    })
+}
+
 fn check_head(request: &HttpRequest, limit: usize) -> Result<usize, Problem> {
+    check_coding(request.headers())?;
     if !is_json(request) {
         return Err(Problem::unsupported_media_type());
     }
@@ -188,10 +204,13 @@ async fn read_all(mut payload: Payload, limit: usize) -> Result<Bytes, Problem> 
     Ok(body.freeze())
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Parses a body. A correct one is read without tracking its fields. Only a wrong one is read again, to name all
-/// mistakes.
+/// mistakes. A byte order mark before it is skipped (RFC 8259, 8.1).
 pub fn parse<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
-    quickly(bytes).map_or_else(|| carefully(bytes), Ok)
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    quickly(bytes).map_or_else(|| carefully(&whole::numbers(bytes)), Ok)
 }
 
 fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
@@ -292,16 +311,15 @@ mod tests {
     #[test]
     fn integers_are_json_integers() {
         for value in [
-            "50.0",
             "1.5",
-            "1e3",
+            "100.00000000000000000001",
+            "9007199254740992.0",
             "true",
             "\"1\"",
             "null",
             "[1]",
             "9223372036854775808",
             "1e999",
-            "-0.0",
         ] {
             assert_eq!(
                 refused(&format!("{{\"stake\":{value}}}")),
@@ -313,13 +331,29 @@ mod tests {
             refused("{\"stake\":1,\"small\":256}"),
             ("invalid-request", "small".to_owned())
         );
-        assert_eq!(parse::<Outer>(b" {\"stake\":-5} ").unwrap().stake, -5);
+        for (value, stake) in [("-5", -5), ("50.0", 50), ("1e3", 1_000), ("-0.0", 0)] {
+            let body = format!(" {{\"stake\":{value},\"small\":{}}} ", "2.55e2");
+            assert_eq!(parse::<Outer>(body.as_bytes()).unwrap().stake, stake, "{value}");
+        }
+        assert_eq!(refused("{\"stake\":1.0,\"small\":1.5}").1, "small");
         // The answer contains the rule, not the parser's description of the text.
         for (body, rule) in [
             ("{\"stake\":\"1\"}", "must be an integer"),
             ("{\"stake\":1,\"small\":-1}", "must be an integer from 0 to 255"),
         ] {
             assert_eq!(parse::<Outer>(body.as_bytes()).unwrap_err().errors[0].rule, rule);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        assert_eq!(parse::<Outer>(b"\xef\xbb\xbf{\"stake\":5}").unwrap().stake, 5);
+        assert_eq!(
+            refused("\u{feff}{\"stake\":\"5\"}"),
+            ("invalid-request", "stake".to_owned())
+        );
+        for body in ["\u{feff}", "\u{feff}\u{feff}{\"stake\":5}", "{\u{feff}\"stake\":5}"] {
+            assert_eq!(refused(body).0, "invalid-json", "{body}");
         }
     }
 

@@ -33,6 +33,7 @@ pub mod server;
 pub(crate) mod shape;
 pub mod starting;
 mod teach;
+mod whole;
 
 use std::sync::Arc;
 

@@ -68,12 +68,37 @@ impl FromRequest for Peer {
 
 /// Whether a trusted proxy took the request over TLS.
 pub fn is_proxied_tls(request: &HttpRequest) -> bool {
-    let is_trusted = || {
+    let is_named = || {
         let web = request.app_data::<Data<Web>>()?;
-        Some(web.addresses.limits().proxies.trusts(request.peer_addr()?.ip()))
+        let proxies = &web.addresses.limits().proxies;
+        Some(proxies.trusts(request.peer_addr()?.ip()) && is_named_tls(request.headers(), proxies))
     };
-    let scheme = request.headers().get("x-forwarded-proto");
-    scheme.is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https")) && is_trusted().unwrap_or(false)
+    is_named().unwrap_or(false)
+}
+
+/// Whether trusted proxies say that the client used TLS. `Forwarded` counts where no header beside it does.
+fn is_named_tls(headers: &HeaderMap, proxies: &Proxies) -> bool {
+    if let Some(scheme) = headers.get("x-forwarded-proto") {
+        return scheme.as_bytes().eq_ignore_ascii_case(b"https");
+    }
+    if headers.contains_key(X_FORWARDED_FOR) {
+        return false;
+    }
+    let lines: Vec<_> = headers
+        .get_all(FORWARDED)
+        .map(|line| line.to_str().unwrap_or(""))
+        .collect();
+    let elements: Vec<_> = lines.iter().flat_map(|line| split(line, ',')).collect();
+    let mut walk = elements.into_iter().rev().take(MAX_HOPS).peekable();
+    while let Some(element) = walk.next() {
+        let is_proxy = value_of(element, "for")
+            .and_then(node)
+            .is_some_and(|hop| proxies.trusts(hop));
+        if !is_proxy || walk.peek().is_none() {
+            return value_of(element, "proto").is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
+        }
+    }
+    false
 }
 
 /// The client that trusted proxies name.
@@ -99,24 +124,26 @@ fn x_forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
     line.split(',').map(|hop| node(hop.trim())).collect()
 }
 
-/// RFC 7239, 4: elements with commas between them, pairs with semicolons, values as tokens or quoted.
 fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
-    split(line, ',')
-        .into_iter()
-        .map(|element| {
-            let mut values = split(element, ';').into_iter().filter_map(|pair| {
-                let (name, value) = pair.split_once('=')?;
-                name.trim().eq_ignore_ascii_case("for").then(|| value.trim())
-            });
-            let value = values.next()?;
-            // With two values it would be unclear which counts.
-            if values.next().is_some() {
-                return None;
-            }
-            let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-            node(quoted.unwrap_or(value))
-        })
+    let elements = split(line, ',').into_iter();
+    elements
+        .map(|element| value_of(element, "for").and_then(node))
         .collect()
+}
+
+/// RFC 7239, 4: elements with commas between them, pairs with semicolons, values as tokens or quoted.
+fn value_of<'a>(element: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut values = split(element, ';').into_iter().filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim())
+    });
+    let value = values.next()?;
+    // With two values it would be unclear which counts.
+    if values.next().is_some() {
+        return None;
+    }
+    let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    Some(quoted.unwrap_or(value))
 }
 
 /// Parts between separators that are not in quotes.
@@ -148,15 +175,21 @@ fn node(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    fn client(lines: &[(&'static str, &str)]) -> Option<String> {
-        let proxies = ["10.0.0.0/8", "fd00::/8"].map(str::to_owned);
-        let proxies = Proxies::parse(&proxies).expect("ranges");
+    fn proxies() -> Proxies {
+        Proxies::parse(&["10.0.0.0/8", "fd00::/8"].map(str::to_owned)).expect("ranges")
+    }
+
+    fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             let value = HeaderValue::from_str(value).expect("a value");
             headers.append(HeaderName::from_static(name), value);
         }
-        named(&headers, &proxies).map(|client| client.to_string())
+        headers
+    }
+
+    fn client(lines: &[(&'static str, &str)]) -> Option<String> {
+        named(&headers(lines), &proxies()).map(|client| client.to_string())
     }
 
     fn by_forwarded(value: &str) -> Option<String> {
@@ -234,6 +267,41 @@ mod tests {
         assert_eq!(client(&both).as_deref(), Some("192.0.2.1"));
         let hidden = [("forwarded", "for=203.0.113.9"), ("x-forwarded-for", "unknown")];
         assert_eq!(client(&hidden), None);
+    }
+
+    fn takes_tls(lines: &[(&'static str, &str)]) -> bool {
+        is_named_tls(&headers(lines), &proxies())
+    }
+
+    #[test]
+    fn the_scheme_is_the_one_that_the_client_used() {
+        for value in [
+            "proto=https",
+            "for=192.0.2.43;proto=https;by=203.0.113.43",
+            "for=192.0.2.43; Proto=\"HTTPS\"",
+            "for=192.0.2.43;proto=https, for=10.0.0.1;proto=http",
+            "for=198.51.100.9;proto=http, for=192.0.2.43;proto=https",
+            "for=_hidden;proto=https",
+            "for=10.0.0.2;proto=https, for=10.0.0.1;proto=http",
+        ] {
+            assert!(takes_tls(&[("forwarded", value)]), "{value}");
+        }
+        for value in [
+            "for=192.0.2.43",
+            "proto=http",
+            "for=192.0.2.43;proto=http, for=10.0.0.1;proto=https",
+            "for=198.51.100.9;proto=https, for=192.0.2.43;proto=http",
+            "for=198.51.100.9;proto=https, for=192.0.2.43",
+            "proto=https;proto=http",
+            "",
+        ] {
+            assert!(!takes_tls(&[("forwarded", value)]), "{value}");
+        }
+        assert!(takes_tls(&[("x-forwarded-proto", "https")]));
+        // A proxy that writes the other headers passes a client's `Forwarded` on.
+        for written in [("x-forwarded-proto", "http"), ("x-forwarded-for", "192.0.2.43")] {
+            assert!(!takes_tls(&[("forwarded", "proto=https"), written]), "{written:?}");
+        }
     }
 
     #[test]

@@ -17,6 +17,11 @@ pub(super) enum Purpose {
     Other,
 }
 
+/// Media types of answers that are sent while they are made.
+const STREAMED: [&str; 3] = ["text/event-stream", "application/x-ndjson", "text/csv"];
+
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const NOT_BUFFERED: HeaderValue = HeaderValue::from_static("no");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
@@ -54,13 +59,16 @@ impl Purpose {
         if matches!(self, Self::Api | Self::Room) && !headers.contains_key(CACHE_CONTROL) {
             headers.insert(CACHE_CONTROL, NO_STORE);
         }
+        let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let is_page = kind.starts_with(b"text/html");
+        if STREAMED.iter().any(|streamed| kind.starts_with(streamed.as_bytes())) {
+            pass_on_as_it_comes(headers);
+        }
         let policy = match self {
             Self::Api => return,
             Self::Docs => DOCS_POLICY,
             Self::Room | Self::Other => POLICY,
         };
-        let kind = headers.get(CONTENT_TYPE);
-        let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
         if self != Self::Docs && !is_page {
             return;
         }
@@ -74,6 +82,16 @@ impl Purpose {
                 headers.insert(name, value);
             }
         }
+    }
+}
+
+/// Asks proxies to pass a stream on as it comes: nginx holds it back otherwise, and others compress it.
+fn pass_on_as_it_comes(headers: &mut HeaderMap) {
+    headers.insert(BUFFERING, NOT_BUFFERED);
+    let own = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
+    let whole = own.map_or_else(|| "no-transform".to_owned(), |own| format!("{own}, no-transform"));
+    if let Ok(whole) = HeaderValue::try_from(whole) {
+        headers.insert(CACHE_CONTROL, whole);
     }
 }
 
@@ -100,6 +118,26 @@ mod tests {
         let public = secured("/v1/rooms/lobby/status", &[(CACHE_CONTROL, "public, max-age=1")]);
         assert_eq!(public.get(CACHE_CONTROL).unwrap(), "public, max-age=1");
         assert!(!secured("/healthz", &[]).contains_key(CACHE_CONTROL));
+    }
+
+    #[test]
+    fn no_proxy_holds_back_or_recodes_a_stream() {
+        for kind in [
+            "text/event-stream",
+            "application/x-ndjson",
+            "text/csv; charset=utf-8; header=present",
+        ] {
+            let own = [(CACHE_CONTROL, "no-store"), (CONTENT_TYPE, kind)];
+            for headers in [
+                secured("/v1/payouts", &own),
+                secured("/v1/payouts", &own[1..]),
+                secured("/console/live", &own),
+            ] {
+                assert_eq!(headers.get(CACHE_CONTROL).unwrap(), "no-store, no-transform", "{kind}");
+                assert_eq!(headers.get("x-accel-buffering").unwrap(), "no", "{kind}");
+            }
+        }
+        assert!(!secured("/v1/payouts", &[(CONTENT_TYPE, "application/json")]).contains_key("x-accel-buffering"));
     }
 
     #[test]

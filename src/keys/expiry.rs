@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use jackpot_core::clock::parse_rfc3339;
 use jiff::{SignedDuration, Timestamp};
 
 /// The longest life of a key, ten years. A key for longer is made without an end.
@@ -55,7 +56,12 @@ impl FromStr for Expiry {
             "h" => 3_600,
             "d" => 86_400,
             "w" => 604_800,
-            _ => return text.parse().map(Self::At).map_err(|_| wrong()),
+            _ => {
+                let ms = parse_rfc3339(text).ok_or_else(wrong)?;
+                return Timestamp::from_millisecond(ms)
+                    .map(Self::At)
+                    .map_err(|_| Self::too_far());
+            }
         };
         if digits == 0 {
             return Err(wrong());
@@ -90,10 +96,15 @@ mod tests {
             ("2w", "2026-12-06T12:00:00Z"),
             ("3650d", "2036-11-19T12:00:00Z"),
             ("2027-01-31T00:00:00Z", "2027-01-31T00:00:00Z"),
-            ("2027-01-31T09:00:00.0001+09:00", "2027-01-31T00:00:00Z"),
+            ("2027-01-31T09:00:00.0001+09:00", "2027-01-31T00:00:00.001Z"),
         ] {
             assert_eq!(end(text).as_deref(), Ok(at), "{text}");
         }
+    }
+
+    #[test]
+    fn the_last_time_of_all_is_too_far_and_no_mistake_in_writing() {
+        assert_eq!(end("9999-12-31T23:59:59Z"), Err(Expiry::too_far()));
     }
 
     #[test]

@@ -180,6 +180,7 @@ fn busy(full: Full) -> Problem {
 }
 
 fn check_head(request: &HttpRequest, limit: u64) -> Result<(), Problem> {
+    body::check_coding(request.headers())?;
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let media = header(CONTENT_TYPE).and_then(|text| text.split(';').next());
     if !media.is_some_and(|media| media.trim().eq_ignore_ascii_case(NDJSON)) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix_web::http::StatusCode;
 
+use super::heads::{self, Refused};
 use super::state::{ConnectionState, Fault, HEAD_BYTES};
 use super::worker::{HEAD_TIMEOUT, Worker};
 use crate::http::problem::{self, Problem};
@@ -60,12 +61,7 @@ pub(super) fn replacement(bare: &Bare, connection: &ConnectionState, worker: &Wo
     }
     let problem = explain(bare.status, connection.fault());
     let status = problem.status;
-    let id = RequestId::next();
-    worker
-        .metrics
-        .request(&Arc::from(UNREAD), "", status.as_u16(), Duration::ZERO);
-    tracing::debug!(target: "jackpot::http::envelope", request_id = id.as_str(), peer = %connection.peer(),
-        status = status.as_u16(), cause = %problem, "request refused before it was read");
+    let id = tell(&problem, connection, worker);
     let body = serde_json::to_string(&problem.body()).unwrap_or_default();
     format!(
         "HTTP/1.{} {} {}\r\ncontent-type: {}\r\ncontent-length: {}\r\n{}: {}\r\nconnection: close\r\n\r\n{body}",
@@ -78,6 +74,26 @@ pub(super) fn replacement(bare: &Bare, connection: &ConnectionState, worker: &Wo
         id.as_str(),
     )
     .into_bytes()
+}
+
+/// The last frames of a connection of HTTP/2.
+pub(super) fn farewell(refused: Refused, connection: &ConnectionState, worker: &Worker) -> Vec<u8> {
+    let status = match refused {
+        Refused::TooLarge(_) => 431,
+        Refused::Malformed => 400,
+    };
+    let problem = explain(status, None);
+    let id = tell(&problem, connection, worker);
+    heads::farewell(refused, &problem, &id)
+}
+
+/// Counts and logs a request that is refused before it is read. Returns its id.
+fn tell(problem: &Problem, connection: &ConnectionState, worker: &Worker) -> RequestId {
+    let (id, status) = (RequestId::next(), problem.status.as_u16());
+    worker.metrics.request(&Arc::from(UNREAD), "", status, Duration::ZERO);
+    tracing::debug!(target: "jackpot::http::envelope", request_id = id.as_str(), peer = %connection.peer(),
+        status, cause = %problem, "request refused before it was read");
+    id
 }
 
 fn explain(status: u16, fault: Option<Fault>) -> Problem {

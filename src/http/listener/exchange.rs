@@ -10,8 +10,8 @@ use actix_web::HttpMessage;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::error::PayloadError;
-use actix_web::http::ConnectionType;
 use actix_web::http::header::TRANSFER_ENCODING;
+use actix_web::http::{ConnectionType, Version};
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
@@ -59,6 +59,12 @@ impl Exchange {
         }
         // A body with a size is sent as soon as it is known. The connection decides whether it stays open.
         let endless = matches!(answer.response().body().size(), BodySize::Stream);
+        if endless && answer.request().version() < Version::HTTP_11 {
+            // Such a client knows no chunks: the end of the connection ends the answer.
+            let head = answer.response_mut().head_mut();
+            head.no_chunking(true);
+            head.set_connection_type(ConnectionType::Close);
+        }
         if !endless && self.chunks.is_none() && !self.request.0.is_http2() {
             return answer;
         }

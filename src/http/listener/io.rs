@@ -1,7 +1,7 @@
 //! The bytes of a connection: reads only as far as the allowance, replaces bare answers on their way out, and closes so
 //! that the client can read the answer.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -12,6 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 use super::bare;
+use super::heads::{self, Heads};
 use super::state::{ConnectionState, Permit};
 use super::worker::ConnectionSlot;
 use crate::http::addresses::Connected;
@@ -31,13 +32,21 @@ pub(super) struct Connection {
     stream: Option<Stream>,
     place: Option<ConnectionSlot>,
     instead: Option<Instead>,
+    /// The requests of HTTP/2.
+    heads: Option<Box<Heads>>,
+    /// The settings of HTTP/2 are written.
+    announced: bool,
+    /// All output was written, up to the end of a frame.
+    flushed: bool,
+    /// The last frames of a refused connection of HTTP/2.
+    farewell: Option<Vec<u8>>,
 }
 
-/// The replacement of a bare answer.
+/// What is written in place of what the framework writes.
 struct Instead {
     text: Vec<u8>,
     written: usize,
-    /// Length of the bare answer.
+    /// Length of what the framework writes.
     stands_for: usize,
 }
 
@@ -45,9 +54,13 @@ impl Connection {
     pub(super) fn new(stream: Stream, place: ConnectionSlot) -> Connection {
         Connection {
             state: Rc::clone(&place.state),
+            heads: place.state.is_http2().then(|| Box::new(Heads::new())),
             stream: Some(stream),
             place: Some(place),
             instead: None,
+            announced: false,
+            flushed: false,
+            farewell: None,
         }
     }
 
@@ -73,7 +86,7 @@ impl Connection {
 
     /// Writes `bytes`, with a bare answer at their end replaced.
     fn write_explained(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let mut instead = match self.instead.take() {
+        let instead = match self.instead.take() {
             Some(instead) => instead,
             None => match (bare::find(bytes), &self.place) {
                 (None, _) | (_, None) => return self.write(cx, bytes),
@@ -85,6 +98,26 @@ impl Connection {
                 },
             },
         };
+        self.write_instead(cx, instead)
+    }
+
+    /// Writes frames, with a limit added to the first settings.
+    fn write_announced(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if !self.announced {
+            self.announced = true;
+            self.instead = heads::announced(bytes).map(|text| Instead {
+                text,
+                written: 0,
+                stands_for: bytes.len(),
+            });
+        }
+        match self.instead.take() {
+            Some(instead) => self.write_instead(cx, instead),
+            None => self.write(cx, bytes),
+        }
+    }
+
+    fn write_instead(&mut self, cx: &mut Context<'_>, mut instead: Instead) -> Poll<io::Result<usize>> {
         while let Some(rest) = instead.text.get(instead.written..).filter(|rest| !rest.is_empty()) {
             match self.write(cx, rest) {
                 Poll::Ready(Ok(written)) if written > 0 => instead.written += written,
@@ -97,6 +130,26 @@ impl Connection {
         }
         Poll::Ready(Ok(instead.stands_for))
     }
+
+    /// Counts what was read. A refused connection reads no more.
+    fn has_read(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.state.has_read(bytes.len());
+        let Some(heads) = &mut self.heads else {
+            return Ok(());
+        };
+        match heads.take(bytes) {
+            Ok(requests) => self.state.requests_came(requests),
+            Err(refused) => {
+                let place = self.place.as_ref().filter(|_| self.flushed);
+                self.farewell = place.map(|place| bare::farewell(refused, &self.state, &place.worker));
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+        }
+        if self.state.is_killed() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        Ok(())
+    }
 }
 
 impl AsyncRead for Connection {
@@ -107,15 +160,15 @@ impl AsyncRead for Connection {
         match this.state.permit() {
             Permit::UpTo(left) if left >= buffer.remaining() as u64 => {
                 ready!(this.read(cx, buffer))?;
-                this.state.has_read(buffer.filled().len() - before);
+                this.has_read(&buffer.filled()[before..])?;
             }
             Permit::UpTo(left) => {
                 let left = usize::try_from(left).unwrap_or(usize::MAX);
                 let mut part = ReadBuf::new(buffer.initialize_unfilled_to(left));
                 ready!(this.read(cx, &mut part))?;
+                this.has_read(part.filled())?;
                 let read = part.filled().len();
                 buffer.advance(read);
-                this.state.has_read(read);
             }
             Permit::Wait => return Poll::Pending,
             Permit::Again => {
@@ -135,8 +188,9 @@ impl AsyncWrite for Connection {
         if this.state.is_killed() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
+        this.flushed = false;
         let written = if this.state.is_http2() {
-            this.write(cx, bytes)
+            this.write_announced(cx, bytes)
         } else {
             this.write_explained(cx, bytes)
         };
@@ -155,6 +209,7 @@ impl AsyncWrite for Connection {
             // The operating system has the bytes already.
             Some(Stream::Plain(_)) | None => {}
         }
+        this.flushed = true;
         if this.state.has_flushed() {
             // Wakes the dispatcher, so that it notices the end of reading.
             cx.waker().wake_by_ref();
@@ -182,19 +237,22 @@ impl Drop for Connection {
         let (Some(stream), Some(place)) = (self.stream.take(), self.place.take()) else {
             return;
         };
-        if !self.state.leaves_unread() {
+        let farewell = self.farewell.take();
+        if farewell.is_none() && !self.state.leaves_unread() {
             return;
         }
         let stream = match stream {
             Stream::Plain(stream) => stream,
             Stream::Tls(stream) => {
                 let (stream, mut session) = stream.into_inner();
-                session.send_close_notify();
-                let mut farewell = Vec::new();
+                let mut last = Vec::new();
                 // If it can't be sent now, the end of the connection serves the same purpose.
                 let _sent = session
-                    .write_tls(&mut farewell)
-                    .and_then(|_| stream.try_write(&farewell));
+                    .writer()
+                    .write_all(&farewell.unwrap_or_default())
+                    .inspect(|()| session.send_close_notify())
+                    .and_then(|()| session.write_tls(&mut last))
+                    .and_then(|_| stream.try_write(&last));
                 stream
             }
         };

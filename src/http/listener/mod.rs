@@ -4,12 +4,15 @@
 //! - [`worker`]: the connections of a thread, and which one must go.
 //! - [`state`]: what one connection may do.
 //! - [`io`]: its bytes.
+//! - [`heads`], [`hpack`]: the heads of HTTP/2, counted before they are decoded.
 //! - [`exchange`]: its requests, as the envelope sees them.
 //! - [`bare`]: answers of the framework itself.
 //! - [`tls`], [`validity`]: certificates.
 
 mod bare;
 pub(in crate::http) mod exchange;
+mod heads;
+mod hpack;
 mod io;
 pub(crate) mod state;
 pub(in crate::http) mod tls;

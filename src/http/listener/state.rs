@@ -73,6 +73,8 @@ pub struct ConnectionState {
     left: Cell<u64>,
     starved: Cell<bool>,
     in_flight: Cell<u32>,
+    /// Requests of HTTP/2 that have come and not begun.
+    waiting: Cell<u32>,
     /// A request has come.
     used: Cell<bool>,
     receiving: Cell<u32>,
@@ -101,6 +103,7 @@ impl ConnectionState {
             left: Cell::new(HEAD_BYTES),
             starved: Cell::new(false),
             in_flight: Cell::new(0),
+            waiting: Cell::new(0),
             used: Cell::new(false),
             receiving: Cell::new(0),
             head: Cell::new(false),
@@ -152,14 +155,25 @@ impl ConnectionState {
         if self.http2.get() {
             let left = self.left.get().saturating_add(H2_REQUEST_BYTES);
             self.left.set(left.min(H2_MOST_BYTES));
-            if self.in_flight.get() > 2 * H2_REQUESTS {
-                self.kill();
-            }
+            self.waiting.set(self.waiting.get().saturating_sub(1));
+            self.end_a_crowd();
         } else {
             self.left.set(HEAD_BYTES);
         }
         self.go_on();
         InFlight(Rc::clone(self))
+    }
+
+    /// Requests of HTTP/2 have come, which the framework makes now.
+    pub(super) fn requests_came(&self, count: u32) {
+        self.waiting.set(self.waiting.get() + count);
+        self.end_a_crowd();
+    }
+
+    fn end_a_crowd(&self) {
+        if self.waiting.get() + self.in_flight.get() > 2 * H2_REQUESTS {
+            self.kill();
+        }
     }
 
     fn end(&self) {
@@ -195,6 +209,8 @@ impl ConnectionState {
 
     /// HTTP/2 connections get a little with time, for frames that belong to no request.
     pub(super) fn refill(&self, bytes: u64) {
+        // The framework refuses some requests itself. They never begin.
+        self.waiting.set(0);
         if self.http2.get() && self.left.get() < H2_REQUEST_BYTES {
             self.left.set(self.left.get() + bytes);
             self.go_on();

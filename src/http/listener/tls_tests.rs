@@ -129,6 +129,9 @@ fn a_certificate_that_is_not_valid_now_is_refused() {
     files.refused(CERT_SETTING, "valid only from 2400-01-01T00:00:00Z");
     files.write("cert.pem", &dated((2001, 2, 3), (2400, 1, 1)));
     files.read().unwrap();
+    // RFC 5280, 4.1.2.5: the end of a certificate that has none.
+    files.write("cert.pem", &dated((2001, 2, 3), (9999, 12, 31)));
+    files.read().unwrap();
     let in_time = Validity::of(&files.read().unwrap().cert[0]).unwrap();
     assert!(in_time.check(Timestamp::now() + 24.hours()).is_ok());
 }

@@ -91,5 +91,6 @@ fn time(kind: u8, text: &[u8]) -> Option<Timestamp> {
         _ => return None,
     };
     let at = DateTime::strptime("%Y%m%d%H%M%S", text).ok()?;
-    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    // 99991231235959Z, "no end" (RFC 5280, 4.1.2.5), is later than any timestamp.
+    Some(at.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |at| at.timestamp()))
 }

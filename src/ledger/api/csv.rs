@@ -1,6 +1,7 @@
 //! Rows as CSV.
 //!
-//! A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula. Text that operators wrote freely
+//! A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, in some languages also with the same
+//! characters in full width. Text that operators wrote freely
 //! gets a `'` in front of these characters. All other cells are numbers, times, ids and signatures, which stay as
 //! they are, so that signed values can be checked. NDJSON and JSON never change a text.
 
@@ -28,7 +29,7 @@ pub fn lines<R: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator
 
 /// Free text that no spreadsheet runs as a formula.
 pub fn harmless(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r']) {
         format!("'{text}")
     } else {
         text.to_owned()
@@ -80,7 +81,18 @@ mod tests {
 
     #[test]
     fn free_text_is_no_formula() {
-        for text in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+        for text in [
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "＝1+1",
+            "＋1",
+            "－1",
+            "＠SUM(A1)",
+        ] {
             assert_eq!(harmless(text), format!("'{text}"));
         }
         assert_eq!(harmless("launch = now"), "launch = now");

@@ -23,3 +23,29 @@ pub(super) fn read(reader: &mut impl BufRead, line: &mut String) -> io::Result<b
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
     Ok(true)
 }
+
+/// Reads the first line, without the byte order mark that some editors put before it.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn first(reader: &mut impl BufRead, line: &mut String) -> io::Result<bool> {
+    let is_there = read(reader, line)?;
+    if line.starts_with('\u{feff}') {
+        line.remove(0);
+    }
+    Ok(is_there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        let (mut file, mut line) = ("\u{feff}{}\r\n\u{feff}{}\n".as_bytes(), String::new());
+        assert!(first(&mut file, &mut line).unwrap());
+        assert_eq!(line, "{}");
+        assert!(read(&mut file, &mut line).unwrap());
+        assert_eq!(line, "\u{feff}{}");
+    }
+}

@@ -96,7 +96,7 @@ struct Kinded {
 /// Checks a file of either kind. The first line names the kind.
 pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified, VerifyError> {
     let mut first = String::new();
-    line::read(&mut reader, &mut first)?;
+    line::first(&mut reader, &mut first)?;
     let kinded = serde_json::from_str::<Kinded>(&first);
     if kinded.is_ok_and(|first| first.kind == pre_queue_line::KIND) {
         return pre_queue::verify(&first, reader, &trusted).map(|list| Verified::PreQueue(Box::new(list)));
@@ -107,7 +107,7 @@ pub fn verify_any(mut reader: impl BufRead, trusted: Trusted) -> Result<Verified
 /// Checks an export from its first line to its last, in one pass.
 pub fn verify(mut reader: impl BufRead, trusted: Trusted) -> Result<Report, VerifyError> {
     let mut first = String::new();
-    line::read(&mut reader, &mut first)?;
+    line::first(&mut reader, &mut first)?;
     rest(&first, reader, trusted)
 }
 

@@ -1,8 +1,9 @@
 //! The words of the waiting page, by its reader's language. Pure.
 
+use jackpot_core::clock::civil;
 use jackpot_ui::Words;
 use jackpot_ui::money::grouped;
-use jiff::Timestamp;
+use jiff::civil::DateTime;
 use serde::Serialize;
 
 use crate::room::scripts::End;
@@ -173,7 +174,7 @@ fn seconds(ms: i64) -> u64 {
 }
 
 fn date(words: Words, ms: i64) -> String {
-    let at = Timestamp::from_millisecond(ms).unwrap_or_default();
+    let at = civil(ms).unwrap_or(DateTime::MAX);
     at.strftime(&words.t("wait-date")).to_string()
 }
 

@@ -346,6 +346,44 @@ async fn what_was_delivered_before_a_pause_is_not_repeated_after_a_kill() {
 }
 
 #[tokio::test]
+async fn another_target_gets_at_once_what_failed_before() {
+    let mut service = service().await;
+    let (old, new) = (
+        Receiver::answering(|_| Reply::Status(500)).await,
+        Receiver::start().await,
+    );
+    jackpot(&service, "put").await;
+    subscribe(&service, "put", &old.url(), &["payout.created"], &["jackpot:put"]).await;
+    play(&service, "put", "e0").await;
+    shown(&service, "put", "it failed", |shown| shown["state"] == "retrying").await;
+    while_stopped(
+        &mut service,
+        "UPDATE subscription_streams SET next_try_ms = next_try_ms + 86400000",
+    )
+    .await;
+    let tried = old.got().len();
+    // The same target again is no reason to try.
+    subscribe(&service, "put", &old.url(), &["payout.*"], &["jackpot:put"]).await;
+    subscribe(&service, "put", &new.url(), &["payout.created"], &["jackpot:put"]).await;
+    new.until("payout.created", 1).await;
+    assert_eq!(old.got().len(), tried);
+}
+
+/// Stops the service, changes its ledger, and starts it again.
+async fn while_stopped(service: &mut Service, change: &'static str) {
+    service.stop().await;
+    let file = service.data_dir().join("ledger.sqlite");
+    sqlx::any::install_default_drivers();
+    let url = format!("sqlite://{}", file.display());
+    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url)
+        .await
+        .expect("the ledger");
+    sqlx::query(change).execute(&mut database).await.expect("a row");
+    sqlx::Connection::close(database).await.expect("closed");
+    service.restart().await;
+}
+
+#[tokio::test]
 async fn an_event_that_fails_for_a_day_is_an_alarm() {
     let mut service = service().await;
     let receiver = Receiver::answering(|_| Reply::Status(500)).await;
@@ -361,20 +399,12 @@ async fn an_event_that_fails_for_a_day_is_an_alarm() {
     .await;
     let failing = shown(&service, "alarm", "it fails", |shown| shown["state"] == "retrying").await;
     assert_eq!(failing["alarm"], false);
-    service.stop().await;
     // A day passes.
-    let file = service.data_dir().join("ledger.sqlite");
-    sqlx::any::install_default_drivers();
-    let url = format!("sqlite://{}", file.display());
-    let mut database = <sqlx::AnyConnection as sqlx::Connection>::connect(&url)
-        .await
-        .expect("the ledger");
-    sqlx::query("UPDATE subscription_streams SET failing_ms = failing_ms - 86400001")
-        .execute(&mut database)
-        .await
-        .expect("a row");
-    sqlx::Connection::close(database).await.expect("closed");
-    service.restart().await;
+    while_stopped(
+        &mut service,
+        "UPDATE subscription_streams SET failing_ms = failing_ms - 86400001",
+    )
+    .await;
     shown(&service, "alarm", "the alarm is on", |shown| shown["alarm"] == true).await;
     eventually(Duration::from_secs(20), "the metric shows it", async || {
         let metrics = service.get("/metrics").await.text;

@@ -2,7 +2,7 @@
 //! others.
 
 use serde_json::Value;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::raw::{RawAnswer, answer, closes, connect};
 use super::support::server;
@@ -161,6 +161,29 @@ async fn unusual_heads_that_are_right_are_answered() {
         assert_eq!(answered.status, status, "{head}: {answered:?}");
         assert!(answered.header("x-request-id").is_some(), "{head}: {answered:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_client_gets_a_stream_without_chunks_that_ends_with_its_connection() {
+    let mut server = server().await;
+    let mut connection = connect(server.address()).await;
+    let request = b"GET /test/ticks HTTP/1.0\r\nconnection: keep-alive\r\n\r\n";
+    connection.write_all(request).await.unwrap();
+    let answered = answer(&mut connection).await;
+    assert_eq!(
+        (answered.status, answered.header("transfer-encoding")),
+        (200, None),
+        "{answered:?}"
+    );
+    assert_eq!(
+        answered.header("connection").unwrap_or("close"),
+        "close",
+        "{answered:?}"
+    );
+    server.running.take().unwrap().stop().await.unwrap();
+    let mut rest = String::new();
+    connection.read_to_string(&mut rest).await.unwrap();
+    assert!(!rest.is_empty() && rest.lines().all(|line| line == "tick"), "{rest}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,7 @@ use h2::{Reason, RecvStream};
 use http::{Method, Request, StatusCode};
 use rustls::pki_types::CertificateDer;
 use rustls::version;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -34,6 +35,18 @@ impl Client {
             requests,
             connection: tokio::spawn(connection),
         }
+    }
+
+    /// Status and body of a request with these fields besides those of the request line.
+    async fn get_with(&mut self, fields: &[(String, String)]) -> (StatusCode, String) {
+        let request = Request::builder().uri("https://localhost/healthz");
+        let request = fields
+            .iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        self.requests = self.requests.clone().ready().await.unwrap();
+        let (answer, _) = self.requests.send_request(request.body(()).unwrap(), true).unwrap();
+        let (status, _, body) = read(answer).await;
+        (status, body)
     }
 
     async fn send(&mut self, method: Method, path: &str, body: Option<Bytes>) -> Result<ResponseFuture, h2::Error> {
@@ -192,14 +205,149 @@ async fn what_no_request_asks_for_is_read_slowly() {
         .unwrap();
     // A preface, empty settings, and then pings without end.
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    tokio::io::AsyncWriteExt::write_all(&mut stream, preface).await.unwrap();
+    stream.write_all(preface).await.unwrap();
     let ping = b"\0\0\x08\x06\x01\0\0\0\0frame---".repeat(1_000);
     let until = tokio::time::Instant::now() + Duration::from_secs(3);
     let mut pushed = 0;
-    while let Ok(Ok(written)) =
-        tokio::time::timeout_at(until, tokio::io::AsyncWriteExt::write(&mut stream, &ping)).await
-    {
+    while let Ok(Ok(written)) = tokio::time::timeout_at(until, stream.write(&ping)).await {
         pushed += written;
         assert!(pushed < 32 * 1024 * 1024, "what nobody asked for is read");
     }
+}
+
+fn field(name: &str, length: usize) -> (String, String) {
+    (name.to_owned(), "v".repeat(length))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_have_the_same_limits_as_over_http_1_1() {
+    let (server, certificate) = server().await;
+    let fields = |count: usize| (0..count).map(|n| field(&format!("x-{n}"), 1)).collect::<Vec<_>>();
+    for (fields, fits) in [
+        (vec![field("x-large", 31 * 1024)], true),
+        (vec![field("x-large", 32 * 1024)], false),
+        (vec![field("x-a", 20 * 1024), field("x-b", 20 * 1024)], false),
+        (vec![field("x-large", 90 * 1024)], false),
+        (fields(96), true),
+        (fields(97), false),
+    ] {
+        let mut client = Client::new(server.address(), &certificate).await;
+        let case = format!("{} fields, {} bytes", fields.len(), fields[0].1.len());
+        let (status, body) = client.get_with(&fields).await;
+        if fits {
+            assert_eq!(status, StatusCode::OK, "{case}");
+            assert_eq!(
+                client.get("/healthz").await.0,
+                StatusCode::OK,
+                "the connection goes on: {case}"
+            );
+        } else {
+            assert_eq!(status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "{case}");
+            assert!(
+                body.contains("headers-too-large") && body.ends_with('}'),
+                "{case}: {body}"
+            );
+            drop(client.requests);
+            let ended = timeout(DEADLINE, client.connection).await;
+            ended.expect("the connection ends").unwrap().unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_client_compresses_is_counted_as_it_was() {
+    let (server, certificate) = server().await;
+    let mut client = Client::new(server.address(), &certificate).await;
+    for nth in 0..300_usize {
+        let fields: Vec<_> = (0..nth % 9)
+            .map(|n| {
+                (
+                    format!("x-{}", (nth + n) % 13),
+                    format!("{:0>1$}", nth / 7, nth * 7 % 900),
+                )
+            })
+            .collect();
+        assert_eq!(client.get_with(&fields).await.0, StatusCode::OK, "{nth}: {fields:?}");
+    }
+}
+
+/// Frames of heads that refer again and again to one field of 4 kB.
+async fn bomb(address: SocketAddr, certificate: CertificateDer<'static>) -> Vec<u8> {
+    let mut stream = tls(address, &[certificate], &[&version::TLS13], &["h2"]).await.unwrap();
+    let (mut reading, mut writing) = tokio::io::split(&mut stream);
+    let frame = |stream: u32, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        [&length[1..], &[1, 5], &stream.to_be_bytes(), payload].concat()
+    };
+    let write = async {
+        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        writing.write_all(preface).await?;
+        let line = [0x82, 0x87, 0x84, 0x01, 1, b'x'];
+        let kept = [&line[..], &[0x40, 1, b'a', 0x7f, 0xe0, 0x1e], &[b'b'; 4_063]].concat();
+        writing.write_all(&frame(1, &kept)).await?;
+        for stream in (3..400).step_by(2) {
+            writing
+                .write_all(&frame(stream, &[&line[..], &[0xbe; 4_000]].concat()))
+                .await?;
+        }
+        std::io::Result::Ok(())
+    };
+    let mut answer = Vec::new();
+    // A connection that is cut gives errors; what counts is the answer.
+    let both = futures_util::future::join(write, reading.read_to_end(&mut answer));
+    let _cut = timeout(DEADLINE, both).await.expect("the connection ends");
+    answer
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_that_grow_when_they_are_decoded_take_no_memory_and_hold_up_nobody() {
+    let (server, certificate) = server().await;
+    let mut client = Client::new(server.address(), &certificate).await;
+    assert_eq!(client.get("/healthz").await.0, StatusCode::OK);
+    let before = peak_kib();
+    let crowd: Vec<_> = (0..12)
+        .map(|_| tokio::spawn(bomb(server.address(), certificate.clone())))
+        .collect();
+    let mut slowest = Duration::ZERO;
+    for _ in 0..50 {
+        let begun = tokio::time::Instant::now();
+        assert_eq!(client.get("/healthz").await.0, StatusCode::OK);
+        slowest = slowest.max(begun.elapsed());
+    }
+    for hostile in crowd {
+        let answer = hostile.await.unwrap();
+        let refused = answer.windows(17).any(|part| part == b"headers-too-large");
+        assert!(refused, "{:?}", String::from_utf8_lossy(&answer));
+    }
+    let grown = (peak_kib() - before) / 1024;
+    assert!(
+        grown < 64 && slowest < Duration::from_secs(2),
+        "{grown} MiB, {slowest:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_come_at_once_are_bounded_before_they_are_made() {
+    let (server, certificate) = server().await;
+    let trusted = [certificate];
+    let mut stream = tls(server.address(), &trusted, &[&version::TLS13], &["h2"])
+        .await
+        .unwrap();
+    let mut all = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    for nth in 0..201_u32 {
+        all.extend([0, 0, 6, 1, 5]);
+        all.extend((2 * nth + 1).to_be_bytes());
+        all.extend([0x82, 0x87, 0x84, 0x01, 1, b'x']);
+    }
+    stream.write_all(&all).await.unwrap();
+    let mut answers = Vec::new();
+    let ended = timeout(DEADLINE, stream.read_to_end(&mut answers)).await;
+    assert!(ended.is_ok(), "the connection ends");
 }

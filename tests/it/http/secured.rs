@@ -48,7 +48,7 @@ async fn passes_tokens_and_refusals_are_kept_in_no_cache() {
     let stream = stream.send().await.expect("an answer");
     assert_eq!(
         (stream.status().as_u16(), &stream.headers()["cache-control"]),
-        (200, &"no-store".parse().unwrap())
+        (200, &"no-store, no-transform".parse().unwrap())
     );
     let stranger = headers(&service, "/v1/rooms/lobby").await;
     assert_eq!(stranger["cache-control"], "no-store");

@@ -175,10 +175,15 @@ async fn what_is_no_list_is_refused_before_it_is_read_and_one_too_long_is_stoppe
         assert_eq!(got.as_u16(), status, "{text}");
         assert!(text.contains(code), "{text}");
     }
+    let path = "/v1/coupons/limits/bulk-issues";
+    let coded = [NDJSON[0], ("content-encoding", "gzip")];
+    let (got, _, text) = send(&service, Method::POST, path, &coded, wish("r", "u")).await;
+    assert_eq!(got, StatusCode::UNSUPPORTED_MEDIA_TYPE, "{text}");
+    let marked = format!("\u{feff}{}", wish("r", "u"));
+    assert_eq!(upload(&service, "limits", marked).await[0]["result"], "issued");
     let long = (0..50)
         .map(|i| wish(&format!("r{i}"), &format!("u{i}")))
         .collect::<String>();
-    let path = "/v1/coupons/limits/bulk-issues";
     let (status, _, text) = send(&service, Method::POST, path, &NDJSON, long.clone()).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{text}");
     // The service does not know the length of this body before it has read it.
