@@ -277,7 +277,12 @@ impl Known {
             teller.try_add(kind, || Ok(ListedPayout::begun(receipt(order)?.clone(), begun.clone())))?;
         }
         match &event.kind {
-            Kind::Enter(_) | Kind::Cancel(_) | Kind::Expect(_) | Kind::Release(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => {}
+            Kind::Enter(_)
+            | Kind::Cancel(_)
+            | Kind::Expect(_)
+            | Kind::Release(_)
+            | Kind::Checkpoint(_)
+            | Kind::Retention { .. } => {}
             Kind::Emergency(_) | Kind::Approval(_) | Kind::Ask(_) | Kind::Withdraw(_) => teller.step(fields),
             Kind::Payout(step) => match (type_of(step.step), &beside) {
                 (Some(kind), Beside::Payout(payout)) => teller.add(kind, || payout),
