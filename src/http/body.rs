@@ -45,10 +45,9 @@ impl<T: Described + 'static> FromRequest for Body<T> {
             let bytes = read(payload, limit).await?;
             let body: T = parse(&bytes)?;
             if let Some(caller) = caller {
-                let named = body.subjects().into_iter();
-                named
-                    .map(|(kind, id)| caller.check(kind, Some(id)))
-                    .collect::<Result<(), _>>()?;
+                for (kind, id) in body.subjects() {
+                    caller.check(kind, Some(id))?;
+                }
             }
             Ok(Body(body))
         })

@@ -17,7 +17,7 @@ use crate::room::door::DoorError;
 use crate::store::StoreError;
 
 /// When a reversal comes again that was not remembered: an entry that it overtook is there by then.
-const CANCEL_AGAIN: Duration = Duration::from_secs(60);
+const CANCEL_AGAIN: Duration = Duration::from_mins(1);
 
 impl From<PlayError> for Problem {
     fn from(error: PlayError) -> Self {

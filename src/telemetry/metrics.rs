@@ -1,6 +1,6 @@
 //! Metrics in the Prometheus text format. Every label comes from a closed or bounded set, so a client can't invent one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -216,7 +216,7 @@ pub struct Metrics {
     must_hits: Family<JackpotLabel, Counter>,
     reversals: Family<ReversalLabels, Counter>,
     /// Jackpot and source of each reversal that has labels of its own.
-    reversed: RwLock<HashMap<String, ()>>,
+    reversed: RwLock<HashSet<String>>,
     pending: Family<JackpotLabel, Gauge>,
     scripts: Seconds<ScriptLabels>,
     requests: Family<RequestLabels, Counter>,
@@ -390,14 +390,15 @@ impl Metrics {
         let source = source.unwrap_or_default();
         let mut known = self.reversed.write().unwrap_or_else(PoisonError::into_inner);
         let pair = format!("{jackpot} {source}");
-        let source = if capped(&pair, &known) == pair { source } else { "other" };
+        let is_kept = known.contains(&pair) || known.len() < MAX_LABELS;
+        let source = if is_kept { source } else { "other" };
         let labels = ReversalLabels {
             jackpot,
             source: source.to_owned(),
         };
         self.reversals.get_or_create_owned(&labels).inc();
-        if source != "other" {
-            known.insert(pair, ());
+        if is_kept {
+            known.insert(pair);
         }
     }
 

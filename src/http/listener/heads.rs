@@ -341,7 +341,7 @@ mod tests {
             ("another stream", [&begun[..], &frame(CONTINUATION, 0, 3, &[])].concat()),
             ("no begin", frame(CONTINUATION, END_HEADERS, 1, &[])),
             ("a promise", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2, 0x82])),
-            ("a frame that is too long", frame(DATA, 0, 1, &[0; FRAME_BYTES + 1])),
+            ("a frame that is too long", frame(DATA, 0, 1, &vec![0; FRAME_BYTES + 1])),
             ("padding alone", frame(HEADERS, END_HEADERS | PADDED, 1, &[1])),
             ("no priority", frame(HEADERS, END_HEADERS | PRIORITY, 1, &[0; 4])),
             ("half a field", frame(HEADERS, END_HEADERS, 1, &[0x40])),

@@ -69,11 +69,10 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         | (Within::Schema("SkipBody" | "ProbeAnswer"), "id") => return None,
         (Within::Parameter(_), "id" | "who" | "action")
         | (Within::Parameter("list_jackpots" | "list_coupons" | "list_rooms"), "cursor")
-        | (_, "jackpot_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id") => ID,
-        (_, "player_id" | "user_id") => PERSON,
-        (_, "source_id")
+        | (_, "jackpot_id" | "tier" | "coupon_id" | "room_id" | "room" | "adjustment_id" | "source_id")
         | (Within::Schema(_), "id" | "reversal_id" | "transfer_id" | "settlement_id")
         | (Within::Schema("TransferBody"), "to") => ID,
+        (_, "player_id" | "user_id") => PERSON,
         (_, "entry_id") => ENTRY,
         (_, "request_id") => REQUEST,
         (_, "client_seed") => "^[A-Za-z0-9._-]{1,64}$",

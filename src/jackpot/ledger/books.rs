@@ -345,11 +345,8 @@ impl Books {
                 self.pending.remove(sequence);
             }
             Kind::Status { change, .. } => {
-                expect(
-                    self.n,
-                    self.status == Some(change.before),
-                    "the status before is another one",
-                )?;
+                let follows = self.status == Some(change.before);
+                expect(self.n, follows, "the status before is another one")?;
                 self.status = Some(change.after);
             }
             Kind::Approval(approval) => {
@@ -358,12 +355,8 @@ impl Books {
                 expect(self.n, follows, "it approves a limit that does not wait")?;
                 self.hold = Some(approval.hold.text());
             }
-            Kind::Adjust(adjust) => {
-                self.took_out(adjust.took(event.at_ms));
-            }
-            Kind::Give(give) => {
-                self.took_out(give.took(event.at_ms));
-            }
+            Kind::Adjust(adjust) => self.took_out(adjust.took(event.at_ms)),
+            Kind::Give(give) => self.took_out(give.took(event.at_ms)),
             Kind::Reverse(reverse) => {
                 self.records.entries += reverse.records();
                 self.count_reversed(event);
@@ -390,17 +383,11 @@ impl Books {
                 opening,
                 ..
             } => {
-                expect(
-                    self.n,
-                    rebuilt.restores > self.restores,
-                    "its restores are not more than before",
-                )?;
+                let follows = rebuilt.restores > self.restores;
+                expect(self.n, follows, "its restores are not more than before")?;
                 (self.restores, self.status) = (rebuilt.restores, Some(rebuilt.status));
-                expect(
-                    self.n,
-                    *closed == self.epoch,
-                    "it closes another epoch than the open one",
-                )?;
+                let is_open = *closed == self.epoch;
+                expect(self.n, is_open, "it closes another epoch than the open one")?;
                 self.open(*epoch, opening)?;
                 (self.records.calls, self.older_records.calls) = (0, 0);
             }

@@ -123,6 +123,15 @@ fn lua_reads_and_writes_what_rust_declares() {
         lua::record_writers(&MeterDelta::shape()),
     ];
     part("changes", source, &changes);
+    parts_of_others();
+    for declared in replies().into_iter().chain([toy::scripts::declared()]) {
+        let functions: String = declared.replies.iter().map(lua::reply).collect();
+        hold_file(declared.lua, &(lua::heading(declared.source) + &functions));
+    }
+}
+
+/// What the scripts of coupons and rooms read and write.
+fn parts_of_others() {
     let place = lua::heading("src/room/record.rs") + &lua::record(&room::record::Record::shape());
     hold_file("lua/room/record.lua", &place);
     let request = coupon::record::Record::shape();
@@ -153,10 +162,6 @@ fn lua_reads_and_writes_what_rust_declares() {
         ),
     ] {
         hold_file(&format!("lua/{name}.lua"), &(lua::heading(source) + &functions));
-    }
-    for declared in replies().into_iter().chain([toy::scripts::declared()]) {
-        let functions: String = declared.replies.iter().map(lua::reply).collect();
-        hold_file(declared.lua, &(lua::heading(declared.source) + &functions));
     }
 }
 

@@ -74,8 +74,8 @@ impl JackpotFixture {
     }
 }
 
-fn is_cancelled<T: std::fmt::Debug>(result: Result<T, PlayError>, entry: &str, reversal: &str) {
-    let right = matches!(&result, Err(PlayError::EntryReversed { entry_id, reversal_id })
+fn is_cancelled<T: std::fmt::Debug>(result: &Result<T, PlayError>, entry: &str, reversal: &str) {
+    let right = matches!(result, Err(PlayError::EntryReversed { entry_id, reversal_id })
         if entry_id == entry && reversal_id.as_str() == reversal);
     assert!(right, "{result:?}");
 }
@@ -92,8 +92,8 @@ async fn an_entry_that_a_cancel_overtook_is_refused_and_counts_nothing() {
     }
     let before = fixture.state().await;
     for _ in 0..2 {
-        is_cancelled(fixture.play_as("game", "e", "").await, "e", "r1");
-        is_cancelled(fixture.send_batch("game", "b", &[""; 3]).await, "b:2", "r3");
+        is_cancelled(&fixture.play_as("game", "e", "").await, "e", "r1");
+        is_cancelled(&fixture.send_batch("game", "b", &[""; 3]).await, "b:2", "r3");
         let found = play(&fixture, 0).look_up(&fixture.id, "e").await;
         assert!(matches!(found, Err(PlayError::EntryNotFound(_))), "{found:?}");
     }
@@ -142,10 +142,10 @@ async fn a_cancel_is_for_the_sources_of_its_key() {
         fixture.send_batch("game-1", "b", &["own", "own"]).await.expect("taken"),
         2
     );
-    is_cancelled(fixture.play_as("game-1", "both", "own").await, "both", "r9");
-    is_cancelled(fixture.play_as("game-1", "both", "lobby").await, "both", "r1");
+    is_cancelled(&fixture.play_as("game-1", "both", "own").await, "both", "r9");
+    is_cancelled(&fixture.play_as("game-1", "both", "lobby").await, "both", "r1");
     is_cancelled(
-        fixture.send_batch("game-1", "mixed", &["own", "lobby"]).await,
+        &fixture.send_batch("game-1", "mixed", &["own", "lobby"]).await,
         "mixed:2",
         "r4",
     );
@@ -164,7 +164,7 @@ async fn a_cancel_is_for_the_sources_of_its_key() {
         .expect("rotated");
     assert!(!fixture.play_as("game-1", "old", "own").await.expect("taken").replayed);
     fixture.assert_rebuilds().await;
-    is_cancelled(fixture.play_as("game-1", "both", "own").await, "both", "r9");
+    is_cancelled(&fixture.play_as("game-1", "both", "own").await, "both", "r9");
     fixture
         .operate
         .rotate_by_retention(&fixture.id, 0)
@@ -290,9 +290,9 @@ async fn a_restore_remembers_what_was_cancelled_before_it_came(db: LedgerDb) {
     fixture.project().await;
     fixture.wipe().await;
     fixture.heal().await;
-    is_cancelled(fixture.play_as("game-1", "e", "lobby").await, "e", "r1");
-    is_cancelled(fixture.play_as("game-1", "e", "own").await, "e", "r2");
-    is_cancelled(fixture.send_batch("game-1", "b", &["lobby"; 2]).await, "b:2", "r3");
+    is_cancelled(&fixture.play_as("game-1", "e", "lobby").await, "e", "r1");
+    is_cancelled(&fixture.play_as("game-1", "e", "own").await, "e", "r2");
+    is_cancelled(&fixture.send_batch("game-1", "b", &["lobby"; 2]).await, "b:2", "r3");
     assert!(
         fixture
             .play_as("game-1", "replaced", "own")

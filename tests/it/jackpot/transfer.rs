@@ -33,9 +33,9 @@ fn digest_of(parts: &Vec<Part>) -> String {
 }
 
 /// Parts for which the target has made room, where no limit is set.
-fn holding(parts: &Vec<Part>) -> Holds {
+fn holding(parts: &[Part]) -> Holds {
     Holds {
-        parts: parts.clone(),
+        parts: parts.to_vec(),
         waits: false,
         limit: None,
         at_ms: i64::from(i32::MAX) * 1_000_000, // as if it looked only now

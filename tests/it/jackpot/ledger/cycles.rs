@@ -401,7 +401,7 @@ async fn closing_ends_the_epoch_and_all_cycles_and_their_seeds_come_out(db: Ledg
     let n = story.find(|body| body.contains("\"ended_epoch\""));
     let mut forged = story.clone();
     forged.edit(n, |fields| {
-        drop(fields.insert("ended_epoch".to_owned(), "7".to_owned()))
+        fields.insert("ended_epoch".to_owned(), "7".to_owned());
     });
     forged.close();
     let found = forged.verify().problems;

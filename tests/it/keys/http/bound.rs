@@ -117,22 +117,22 @@ async fn every_route_is_of_an_own_subject_or_filtered_or_refused() {
 
 /// Fields of bodies that name a subject: schema, field, and how a bound key is refused.
 const NAMING: [(&str, &str, Refused); 7] = [
-    ("JackpotDefinition", "room", Refused::ByBody),
-    ("JackpotDefinition", "coupon_id", Refused::ByBody),
-    ("TransferBody", "to", Refused::ByBody),
-    ("PlayBody", "jackpots", Refused::ByItem),
-    ("SubscriptionDefinition", "subjects", Refused::ByPath),
-    ("ReplayBody", "subject", Refused::ByPath),
-    ("SkipBody", "subject", Refused::ByPath),
+    ("JackpotDefinition", "room", Refused::Body),
+    ("JackpotDefinition", "coupon_id", Refused::Body),
+    ("TransferBody", "to", Refused::Body),
+    ("PlayBody", "jackpots", Refused::Item),
+    ("SubscriptionDefinition", "subjects", Refused::Path),
+    ("ReplayBody", "subject", Refused::Path),
+    ("SkipBody", "subject", Refused::Path),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Refused {
-    ByBody,
+    Body,
     /// `jackpot::several` tests it.
-    ByItem,
+    Item,
     /// The walk over the routes tests it.
-    ByPath,
+    Path,
 }
 
 /// Ids in bodies that are of no subject.
@@ -238,7 +238,7 @@ async fn a_body_names_own_subjects_alone_and_tells_nothing_of_others() {
         }
         other => panic!("{other} is in no request of this test"),
     };
-    for (_, field, _) in NAMING.iter().filter(|(.., refused)| *refused == Refused::ByBody) {
+    for (_, field, _) in NAMING.iter().filter(|(.., refused)| *refused == Refused::Body) {
         let before = service.get("/v1/jackpots/own").await.body;
         for id in ["other", "missing"] {
             let (method, path, body) = asked(field, id);
