@@ -81,7 +81,7 @@ impl Pair {
     async fn give(&self, transfer: (&str, &str), tiers: &[(&str, &str)], expected: Option<&Vec<Part>>) -> Given {
         let (known, view) = self.source.fresh().await;
         let (transfer_id, digest) = transfer;
-        let holds = expected.map(holding);
+        let holds = expected.map(|parts| holding(parts));
         let tiers: Vec<_> = tiers.iter().map(|(tier, to_tier)| (id(tier), id(to_tier))).collect();
         let wish = Give {
             transfer_id: &id(transfer_id),
