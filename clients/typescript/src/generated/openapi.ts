@@ -258,7 +258,8 @@ export interface paths {
          * @description The answer to a line is the request, as `GET` of its id shows it. It may be a refusal, or a place in the queue if
          *     others are in it. A line that is not a request is answered `refused`, with its number, and the next lines go on.
          *     When something ends the work early, the last line of the answer says `stopped`. It is safe to send the same list
-         *     again: decided requests get the same answers, and the rest goes on.
+         *     again: decided requests get the same answers, marked `replayed`, and the rest goes on. The audit trail has a row
+         *     `bulk-issue` for each list.
          *
          *     Read the answer while sending, as curl does. Otherwise the service stops reading a list after some 40,000 lines. It
          *     stops a client that neither sends nor reads for 15 s, that sends less than 1,024 bytes and 10 lines in 30 s of
@@ -825,7 +826,11 @@ export interface paths {
          * Takes the contribution of an entry back, because the game cancelled its round. Once for each entry.
          * @description Each tier gives the exact contribution back: the pool's share out of the pool, then the overflow, and the reserve's
          *     share out of the reserve. What it does not hold any more, or what a take of all has won since, is `uncovered` and
-         *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id.
+         *     counts as funded. Works on a jackpot of any status. An entry of a batch is reversed by its derived id. Needs a key that
+         *     may send entries of the entry's source, or, with `reverse_by` `operate`, one with the role operate.
+         *
+         *     A reversal of an entry that is not there is 404 and remembered for as long as ids are: an entry of that id that comes
+         *     later is 409 `entry-reversed` and counts nothing, if the key may send entries of its source.
          *
          *     Role of the key: `play` or `operate`.
          */
@@ -1057,8 +1062,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at once.
-         * @description Stops entries. Pending entries are finished. With nothing pending, a waiting definition applies at once.
+         * Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into force at once, unless
+         *     `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the version in force.
+         * @description Stops entries. Pending entries are finished. With nothing pending, a waiting definition comes into force at once, unless
+         *     `keep_waiting` is true or one of its caps is below the pool: `version` of the answer names the version in force.
          *
          *     Role of the key: `operate`.
          */
@@ -2019,7 +2026,7 @@ export interface components {
              * @example pause
              * @enum {string}
              */
-            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "hold-adjustment" | "approve-adjustment" | "withdraw-adjustment" | "reverse" | "transfer" | "hold-transfer" | "approve-transfer" | "withdraw-transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "withdraw" | "approve-limit" | "rotate" | "restore" | "redrive" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
+            action: "define" | "pause" | "resume" | "suspend" | "close" | "adjust" | "hold-adjustment" | "approve-adjustment" | "withdraw-adjustment" | "reverse" | "transfer" | "hold-transfer" | "approve-transfer" | "withdraw-transfer" | "approve" | "settle" | "fail" | "void-request" | "void" | "withdraw" | "approve-limit" | "rotate" | "restore" | "redrive" | "bulk-issue" | "skip" | "delete" | "replay" | "emergency-stop" | "emergency-start";
             /** @description What it became, in the same form. */
             after: unknown;
             /**
@@ -2152,6 +2159,8 @@ export interface components {
              */
             queued_at?: string | null;
             redeemed?: components["schemas"]["Redeemed"] | null;
+            /** @description Whether the request had its answer before this line; left out otherwise. */
+            replayed?: boolean;
             /** @example r-1 */
             request_id?: string;
             /**
@@ -2473,8 +2482,8 @@ export interface components {
              */
             ended_at?: string | null;
             /**
-             * @description `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore, another secret or a transfer); null
-             *     while open.
+             * @description `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a resume, a rotation, a restore, another
+             *     secret or a transfer); null while open.
              */
             ended_by?: string | null;
             /**
@@ -3277,6 +3286,7 @@ export interface components {
             origins: string[];
             pending?: components["schemas"]["PendingDefinition"] | null;
             public_meter: boolean;
+            reverse_by: components["schemas"]["ReverseBy"];
             /**
              * Format: int64
              * @example 300
@@ -3370,6 +3380,12 @@ export interface components {
              * @default false
              */
             public_meter: boolean;
+            /**
+             * @description Which keys may cancel rounds: those that play (with sources, those that may send the entry's source), or only
+             *     those that operate.
+             * @default play
+             */
+            reverse_by: components["schemas"]["ReverseBy"];
             /**
              * Format: int64
              * @description For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
@@ -3941,6 +3957,19 @@ export interface components {
              */
             next_cursor?: string | null;
         };
+        /** @description A pause. */
+        PauseBody: {
+            /**
+             * @description Whether a waiting definition goes on waiting.
+             * @default false
+             */
+            keep_waiting: boolean;
+            /**
+             * @description The reason: 1 to 500 characters, no control characters.
+             * @example check
+             */
+            reason: string;
+        };
         /** @description A payout as lists show it, with all that was done with it. */
         Payout: {
             /**
@@ -4205,6 +4234,12 @@ export interface components {
              */
             public_meter: boolean;
             /**
+             * @description Which keys may cancel rounds: those that play (with sources, those that may send the entry's source), or only
+             *     those that operate.
+             * @default play
+             */
+            reverse_by: components["schemas"]["ReverseBy"];
+            /**
              * Format: int64
              * @description For how long after an entry its round can be cancelled (`reverse`), in seconds; at most the retention of ids.
              * @default 300
@@ -4268,10 +4303,10 @@ export interface components {
             /** @description The player's own input of each draw: null or `[A-Za-z0-9._-]{1,64}`. */
             client_seed?: string | null;
             /**
-             * @description Currency of the stake. A jackpot of another currency refuses its entry.
+             * @description Currency of the stake. A jackpot of another currency refuses its entry. null: that of each jackpot.
              * @example KRW
              */
-            currency: string;
+            currency?: string | null;
             /**
              * @description Chosen by the game: the id of the entry in each jackpot. The same id is the same entry, for at least the retention.
              * @example round-8812-p7
@@ -4427,7 +4462,7 @@ export interface components {
          * @description What went wrong, for programs; `/problems/{code}` says what to do.
          * @enum {string}
          */
-        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-not-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "too-late" | "jackpot-open" | "transfer-id-reused" | "adjustment-not-found" | "adjustment-done" | "adjustment-withdrawn" | "transfer-not-found" | "transfer-done" | "transfer-withdrawn" | "approval-weaker" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
+        ProblemCode: "invalid-request" | "invalid-json" | "unsupported-media-type" | "too-large" | "request-timeout" | "malformed-request" | "headers-too-large" | "subscription-not-found" | "too-many-subscriptions" | "not-next" | "not-found" | "method-not-allowed" | "unauthorized" | "forbidden" | "same-owner" | "not-tracked" | "payout-held" | "payout-settled" | "payout-void-requested" | "payout-not-void-requested" | "payout-void" | "settlement-id-reused" | "approval-superseded" | "wrong-source" | "wrong-subject" | "rate-limited" | "stopped" | "store-unavailable" | "not-ready" | "too-many-streams" | "internal" | "precondition-failed" | "jackpot-not-found" | "winners-not-shown" | "definition-not-found" | "entry-not-found" | "jackpot-paused" | "jackpot-suspended" | "jackpot-closed" | "entry-id-reused" | "adjustment-id-reused" | "currency-mismatch" | "entry-has-prize" | "entry-pending" | "entry-reversed" | "reversal-id-reused" | "too-late" | "jackpot-open" | "transfer-id-reused" | "adjustment-not-found" | "adjustment-done" | "adjustment-withdrawn" | "transfer-not-found" | "transfer-done" | "transfer-withdrawn" | "approval-weaker" | "must-hit-open" | "too-many-takes" | "amount-too-large" | "coupon-not-found" | "coupon-paused" | "coupon-closed" | "coupon-suspended" | "coupon-retired" | "already-issued" | "out-of-stock" | "not-open" | "request-id-reused" | "issue-not-found" | "not-issued" | "redeemed" | "redemption-id-reused" | "payout-not-found" | "entry-index-off" | "reconciliation-mismatch" | "too-many-uploads" | "too-many-exports" | "pass-required" | "pass-expired" | "room-not-found" | "ticket-not-found" | "not-admitted" | "room-suspended" | "room-not-open" | "pre-queue-not-found";
         /**
          * @description A status in a definition.
          * @enum {string}
@@ -4617,11 +4652,16 @@ export interface components {
              */
             reason: string;
             /**
-             * @description Chosen by the game. The same id works once for an entry.
+             * @description Chosen by the game: one for each cancelled round. The same id answers as at first.
              * @example cancel-8812
              */
             reversal_id: string;
         };
+        /**
+         * @description Which keys may cancel rounds.
+         * @enum {string}
+         */
+        ReverseBy: "play" | "operate";
         /** @description That an entry was reversed. */
         ReversedBody: {
             /**
@@ -6089,7 +6129,7 @@ export interface operations {
                 who?: string;
                 /**
                  * @description Of this kind: define, pause, resume, suspend, close, adjust, reverse, transfer, approve, settle, fail, void-request,
-                 *     void, withdraw, approve-limit, rotate, restore, redrive, skip, delete, replay, emergency-stop or emergency-start.
+                 *     void, withdraw, approve-limit, rotate, restore, redrive, bulk-issue, skip, delete, replay, emergency-stop or emergency-start.
                  * @example pause
                  */
                 action?: string;
@@ -11104,7 +11144,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed` */
+            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11403,7 +11443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`, `wrong-subject` */
+            /** @description `wrong-source`, `forbidden`, `wrong-subject` */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11463,7 +11503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`, `amount-too-large` */
+            /** @description `invalid-request`, `reversal-id-reused`, `amount-too-large` */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11610,7 +11650,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed` */
+            /** @description `jackpot-paused`, `jackpot-suspended`, `jackpot-closed`, `entry-reversed`: a reversal came before it */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11912,7 +11952,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `jackpot-suspended` */
+            /** @description `jackpot-closed`, `jackpot-suspended` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12934,7 +12974,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["PauseBody"];
             };
         };
         responses: {

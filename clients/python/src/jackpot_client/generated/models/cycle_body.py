@@ -27,9 +27,9 @@ class CycleBody:
         deadline_at (datetime.datetime | None | Unset): RFC 3339: the trigger is at most this second; null without a
             time.
         ended_at (datetime.datetime | None | Unset): RFC 3339; null while open.
-        ended_by (None | str | Unset): `must-hit`, `take` (by the odds) or `restart` (a resume, a rotation, a restore,
-            another secret or a transfer); null
-            while open.
+        ended_by (None | str | Unset): `must-hit`, `take` (by the odds), `close` (its jackpot closed) or `restart` (a
+            resume, a rotation, a restore, another
+            secret or a transfer); null while open.
         from_at (datetime.datetime | None | Unset): RFC 3339: the trigger is after this second; null without a time.
         high (int | None | Unset): The largest trigger, minor units; null without an amount.
         low (int | None | Unset): Every trigger is above it, minor units; null without an amount.
