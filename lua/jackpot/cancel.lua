@@ -9,9 +9,9 @@
 --       {'found', mark}        the entry is there by now: reverse it
 --       {'reused', mark}       the id is that of another entry's reversal, or came with another reason
 --       {'too-many', mark}     the key has as many in this generation as it may
--- Invariants: its records live as long as those of entries, in the same generations. The field `early` of the state counts
--- them for each key, from the beginning of the newer generation on: "gen_opened name count;name count;...". A restore
--- begins that count at 0. Runs in every status.
+-- Invariants: its records live as long as those of entries, in the same generations. The field `early` of the state
+-- counts them for each key, from the beginning of the newer generation on: "gen_opened name count;name count;...". A
+-- restore begins that count at 0. Runs in every status.
 -- Cost: O(keys that cancelled early in this generation).
 
 local MAX_INDEX = 10000 -- entries of a batch

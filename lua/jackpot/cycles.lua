@@ -324,9 +324,9 @@ local function end_cycle(state, tier, by)
   end
 end
 
--- Seconds from the begin of a cycle in which nothing is due, and its deadline; nil for none. `was`: the cycle that ended
--- without a take. The new one keeps its deadline, or has one LEAST_OF_DAY seconds ahead if that is later: so no pause
--- moves a drop to another day.
+-- Seconds from the begin of a cycle in which nothing is due, and its deadline; nil for none. `was`: the cycle that
+-- ended without a take. The new one keeps its deadline, or has one LEAST_OF_DAY seconds ahead if that is later: so no
+-- pause moves a drop to another day.
 local function window_of(group, rule, was, begin)
   if was and was.deadline and (not rule or rule.within or rule.day) then
     local deadline = math.max(was.deadline, begin + LEAST_OF_DAY)
@@ -365,9 +365,9 @@ local function begin_cycle(state, tier, renews, was)
   note(state, 'b ' .. row_text(row))
 end
 
--- Puts the rules of the waiting definition in force. Its cycles begin in tiers that have none. An open cycle goes on, even
--- where its rule was taken away: else a rule that is taken away and put back would draw a trigger anew. `except`: the tier
--- whose take of all this is.
+-- Puts the rules of the waiting definition in force. Its cycles begin in tiers that have none. An open cycle goes on,
+-- even where its rule was taken away: else a rule that is taken away and put back would draw a trigger anew. `except`:
+-- the tier whose take of all this is.
 local function apply_cycles(state, tiers, except)
   local cycles = cycles_of(state)
   if not cycles then
@@ -433,8 +433,8 @@ local function renewed_second(state, gap)
   return latest
 end
 
--- For a restore: all cycles end, and those that begin have numbers and nonces that nobody has seen. In a tier that has no
--- open cycle and no rule now, one begins and ends, so that the cycles of a later rule follow it.
+-- For a restore: all cycles end, and those that begin have numbers and nonces that nobody has seen. In a tier that has
+-- no open cycle and no rule now, one begins and ends, so that the cycles of a later rule follow it.
 local function renew_cycles(state, tiers)
   local cycles = cycles_of(state)
   for t = 1, cycles and #tiers or 0 do
@@ -450,8 +450,9 @@ local function renew_cycles(state, tiers)
   end
 end
 
--- The most that a pool may hold of money that is no contribution, while a cycle by amount is open: the pool and what was
--- reversed out of it are compared with the trigger together, so together they stay at most `low`. No bound without one.
+-- The most that a pool may hold of money that is no contribution, while a cycle by amount is open: the pool and what
+-- was reversed out of it are compared with the trigger together, so together they stay at most `low`. No bound without
+-- one.
 local function guarded_to(state, name)
   local row = open_cycle(state, name)
   return row and row.low and math.max(row.low - (row.version and row.reversed or 0), 0) or math.huge

@@ -15,7 +15,8 @@
 --         then for each segment: stamp: "version digest" of the definition under which it was drawn, number of its
 --           entries, and the segment. Its winners have `who` if they end up pending
 --       6 prepared cycles (cycles.lua), '' for none
---       7 only for a batch with cancelled ids, none of whose cancels is for the source of its entry: what `cancelled` said
+--       7 only for a batch with cancelled ids, none of whose cancels is for the source of its entry: what
+--         `cancelled` said
 -- Reply {'unknown'} | {'behind' | 'restoring', mark}
 --       {'ok', mark, the batch, each winner} (batch_reply.lua)  taken now or before
 --       {'paused' | 'suspended' | 'closed' | 'stopped' | 'stale' | 'too-large', mark}  refused whole

@@ -16,10 +16,10 @@
 --       {'ok', mark} done | {'same', mark} done before
 -- Invariants: no epoch is ever open again, because its seed may be public. The script closes all open epochs and opens
 -- another one. Its number is at least EPOCH_GAP above all others, or the second of Redis' clock in which the restore
--- began. That second has passed when play goes on, so a second restore of the same ledger gets another number.
--- The others are those of lua/subject/restored.lua. The age of the newer generation begins at 0, its smallest possible
--- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. In a closed jackpot the new
--- epoch ends at once, and no cycle begins. Runs when memory is full, because the large keys are already there.
+-- began. That second has passed when play goes on, so a second restore of the same ledger gets another number. The
+-- others are those of lua/subject/restored.lua. The age of the newer generation begins at 0, its smallest possible
+-- value. Open cycles end without a take, and new ones begin as epochs do, under a new nonce. In a closed jackpot the
+-- new epoch ends at once, and no cycle begins. Runs when memory is full, because the large keys are already there.
 -- Cost: O(tiers + epochs).
 
 local EPOCH_GAP = 1000 -- more epochs than Redis can have opened and lost since the ledger's last event

@@ -1,13 +1,13 @@
 -- Shared by the scripts of the jackpot that a transfer goes to: the rooms that it has for a transfer.
 --
 -- Part of a script, after exactly.lua and adjustment.lua. A call makes room before the other jackpot gives. If that one
--- gives nothing, or gives other parts, nobody uses the room. So a room ends ROOM_MS after it was made, and no call gives
--- on account of a room that is near its end: a call uses an older one for ROOM_MS / 2 at most (transfer_expect.lua), and
--- gives within GIVE_MS of its look (transfer_give.lua), each by one clock.
+-- gives nothing, or gives other parts, nobody uses the room. So a room ends ROOM_MS after it was made, and no call
+-- gives on account of a room that is near its end: a call uses an older one for ROOM_MS / 2 at most
+-- (transfer_expect.lua), and gives within GIVE_MS of its look (transfer_give.lua), each by one clock.
 --
--- Records: `!room!<source>!<transfer id>!<digest of the parts>`, then with `!1`, `!2` ... after it; `!free!` in place of
--- `!room!` when the room has ended, because the money came in or because nobody used it. Rooms for the same parts are
--- alike.
+-- Records: `!room!<source>!<transfer id>!<digest of the parts>`, then with `!1`, `!2` ... after it; `!free!` in place
+-- of `!room!` when the room has ended, because the money came in or because nobody used it. Rooms for the same parts
+-- are alike.
 
 local ROOM_MS = 10000
 

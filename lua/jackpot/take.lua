@@ -16,11 +16,11 @@ local function parse_prize(text)
   return { tier = tier, kind = kind, value = tonumber(value), min = tonumber(min) }
 end
 
--- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before. An open
--- cycle pins the tier's `min_payout`. After a take of all, the tier's cycle ends, the waiting definition comes into force
--- and the pool restarts at its seed. The seed comes from
--- the reserve, then from the overflow. The overflow also refills the pool up to the cap, and no further than `low` of a
--- must-hit rule. `by`: what ends the tier's cycle, `take` if missing.
+-- Takes the prize from its pool if the pool holds it. Returns the amount, or nil for retry, and the pool before. An
+-- open cycle pins the tier's `min_payout`. After a take of all, the tier's cycle ends, the waiting definition comes
+-- into force and the pool restarts at its seed. The seed comes from the reserve, then from the overflow. The overflow
+-- also refills the pool up to the cap, and no further than `low` of a must-hit rule. `by`: what ends the tier's cycle,
+-- `take` if missing.
 local function take(state, tiers, prize, by)
   local tier = tier_named(tiers, prize.tier)
   local before = tier.pool

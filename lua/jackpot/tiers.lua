@@ -28,8 +28,8 @@ end
 
 -- Reads the tiers of `rows`, in order. Their pools are KEYS[first_pool], KEYS[first_pool + 1], ... `fresh` names tiers
 -- that may not exist yet and then start at 0. Any other missing meter is damage, not zero. With `only_look` a pool that
--- was changed by hand is no error, because the caller decides nothing by it. `cap` of a tier counts: an open cycle pins it.
--- `limit` is the one of the row.
+-- was changed by hand is no error, because the caller decides nothing by it. `cap` of a tier counts: an open cycle pins
+-- it. `limit` is the one of the row.
 local function read_tiers(state, rows, first_pool, fresh, only_look)
   local tiers, meters = { first_pool = first_pool }, state.meters
   local pools = redis.call('MGET', unpack(KEYS, first_pool, first_pool + #rows - 1))

@@ -6,7 +6,8 @@
 --       9 reason  10 who  11 request id  12 prepared cycles (cycles.lua)  13 owner of the key
 --       14 'approve': gives what waits, whose content is in its record (6 and 7 are ''); '' otherwise
 --       15 'room' when the target has made room for the parts, '' otherwise
---       16 when the caller looked, ms of this clock (`at_ms` of a look), 0 for none  17.. of each part: tier; tier of the other jackpot
+--       16 when the caller looked, ms of this clock (`at_ms` of a look), 0 for none
+--       17.. of each part: tier; tier of the other jackpot
 -- Reply {'unknown'} | {'behind' | 'restoring' | 'stale', mark}
 --       with values (transfer_reply.lua): {'ok', mark, ...} given | {'same', mark, ...} given before
 --         {'held', mark, ...} it waits for a second owner (two_owners.lua), by this call | {'waits', mark, ...} by an

@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(Asker::read(&word), Some(asker));
         }
         assert_eq!(Asker::from(user).text(), "u-1");
-        for word in ["u-1/", "u-1/e30", "u-1/x", "/eyJhIjoiYiJ9", "u:1", ""] {
+        for word in ["u-1/", "u-1/e30", "u-1/x", "/eyJhIjoiYiJ9", "u~1", ""] {
             assert_eq!(Asker::read(word), None, "{word}");
         }
     }

@@ -223,7 +223,7 @@ mod tests {
             "i 1 2 AAAAAA-AAAAAA-AAAAAA u",
             "q 1 0 5 u",
             "? broken",
-            "o 1 u:1",
+            "o 1 u~1",
         ] {
             assert_eq!(Record::parse(text), Err(Unreadable::of(text)), "{text}");
         }

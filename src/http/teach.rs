@@ -31,6 +31,9 @@ pub trait Described: DeserializeOwned + ToSchema {
     /// Bytes of the longest allowed body, if that may be more than `http.max_body_bytes`.
     const LONGEST: usize = 0;
 
+    /// Whether its integers must be written as digits alone. A stake with a point shows that a game reckons in floats.
+    const DIGITS_ALONE: bool = false;
+
     /// The subjects that the body names beside the path, such as a coupon as a prize. [`super::body::Body`] refuses one that a
     /// bound key may not name, before anything looks whether it exists.
     fn subjects(&self) -> Vec<(KindName, &Id)> {

@@ -10,7 +10,7 @@ use super::fields::{rank_field, ranks, source_field, sources, tier_field, tiers}
 use crate::console::form::Form;
 
 /// The fields of a jackpot's answer that are no part of its definition.
-const OF_THE_JACKPOT: [&str; 5] = ["status", "version", "pending", "meters", "source"];
+const OF_THE_JACKPOT: [&str; 6] = ["status", "stopped", "version", "pending", "meters", "source"];
 
 /// The definition that the next one replaces: the waiting one, or the one in force.
 #[must_use]

@@ -38,7 +38,9 @@ pub(crate) struct BatchBody {
     entries: Entries,
 }
 
-impl Described for BatchBody {}
+impl Described for BatchBody {
+    const DIGITS_ALONE: bool = true;
+}
 
 /// One play of one player.
 #[derive(ToSchema)]

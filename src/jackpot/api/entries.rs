@@ -58,7 +58,9 @@ pub(crate) struct EntryBody {
     ranks: Option<Ranks>,
 }
 
-impl Described for EntryBody {}
+impl Described for EntryBody {
+    const DIGITS_ALONE: bool = true;
+}
 
 /// An entry with its outcome.
 #[derive(Debug, Serialize, ToSchema)]

@@ -62,7 +62,9 @@ pub(crate) struct PlayBody {
     jackpots: Jackpots,
 }
 
-impl Described for PlayBody {}
+impl Described for PlayBody {
+    const DIGITS_ALONE: bool = true;
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]

@@ -78,7 +78,12 @@ async fn what_operators_do_is_in_the_log_with_who_and_why() {
     let reason = json!({"reason": "lunch break"});
     for (method, path, body, words) in [
         (Method::PUT, "", definition, ["definition put", "\"version\":1"]),
-        (Method::POST, "/adjustments", fund, ["adjustment made", "launch seed"]),
+        (
+            Method::POST,
+            "/adjustments",
+            fund,
+            ["\"state\":\"done\"", "launch seed"],
+        ),
         (
             Method::POST,
             "/pause",

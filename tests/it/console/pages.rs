@@ -23,6 +23,7 @@ pub const PAGES: &[(&str, &str)] = &[
     ("adjust", "/console/jackpots/spring/adjust"),
     ("transfer", "/console/jackpots/old/transfer"),
     ("transfers", "/console/jackpots/old/transfers"),
+    ("held", "/console/jackpots/old/held"),
     ("gave", "/console/jackpots/old"),
     ("pause", "/console/jackpots/spring/pause"),
     ("rotate", "/console/jackpots/spring/rotate"),

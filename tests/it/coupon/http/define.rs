@@ -27,7 +27,7 @@ async fn a_coupon_is_created_changed_and_kept_as_it_was() {
     assert_eq!(
         shown,
         json!({"id": "tagged", "name": "A test", "stock": 2, "per_user": 1, "per_user_window_s": null,
-            "starts_at": "2020-01-01T00:00:00.000Z", "ends_at": null, "status": "open", "version": 1, "issued": 0,
+            "starts_at": "2020-01-01T00:00:00.000Z", "ends_at": null, "status": "open", "stopped": null, "version": 1, "issued": 0,
             "voided": 0, "remaining": 2, "queued": 0, "dead": 0})
     );
     let again = put(&service, "tagged", ("if-match", "*"), &first).await;

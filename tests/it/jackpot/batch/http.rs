@@ -66,7 +66,7 @@ async fn what_is_wrong_is_named_and_nothing_is_taken() {
         (entry(&json!({"player_id": 7})), "entries[1].player_id"),
         (entry(&json!({"player_id": null})), "entries[1].player_id"),
         (entry(&json!({"stake": -1})), "entries[1].stake"),
-        (entry(&json!({"stake": 1.5})), "entries[1].stake"),
+        (entry(&json!({"stake": 1.0})), "entries[1].stake"),
         (entry(&json!({"stake": "1"})), "entries[1].stake"),
         (entry(&json!({"stake": MAX + 1})), "entries[1].stake"),
         (entry(&json!({"stake": 1001})), "entries[1].stake"),

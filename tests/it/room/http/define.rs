@@ -42,7 +42,7 @@ async fn a_room_is_created_changed_and_kept_as_it_was() {
         shown,
         json!({"id": "tagged", "capacity": 2, "session_s": 60, "waiting_timeout_s": 60, "admissions_per_minute": 30,
             "opens_at": null, "name": "Lobby", "back": "https://shop.example/",
-            "return_origins": ["https://shop.example", "http://localhost:3000"], "status": "open", "version": 1, "active": 0, "waiting": 0, "admitted": 0, "expired": 0,
+            "return_origins": ["https://shop.example", "http://localhost:3000"], "status": "open", "stopped": null, "version": 1, "active": 0, "waiting": 0, "admitted": 0, "expired": 0,
             "abandoned": 0, "left": 0, "mean_wait_s": null, "nonce": null, "commitment": null, "seed": null, "held_until": null})
     );
     let again = put(&service, "tagged", ("if-match", "*"), &first).await;
