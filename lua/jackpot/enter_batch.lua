@@ -50,7 +50,8 @@ local function cancels()
     ids[i + 1] = batch_id .. ':' .. i
   end
   call_in_parts(ids, function(from, to)
-    local now, before = redis.call('HMGET', seen, unpack(ids, from, to)), redis.call('HMGET', seen_before, unpack(ids, from, to))
+    local now, before =
+      redis.call('HMGET', seen, unpack(ids, from, to)), redis.call('HMGET', seen_before, unpack(ids, from, to))
     for k = 1, to - from + 1 do
       local id, text = ids[from + k - 1], now[k] or before[k]
       newer[id] = now[k] and true or nil

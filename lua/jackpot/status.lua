@@ -26,7 +26,8 @@ if last and last.closed ~= '-' then
   last = nil
 end
 local left_open = state.status == 'closed' and (last or wish.wanted == 'closed' and has_open_cycles(state))
-ended = not left_open and kept_status(state, wish, state.status == 'closed' or (state.status == 'suspended' and not freed))
+ended = not left_open
+  and kept_status(state, wish, state.status == 'closed' or (state.status == 'suspended' and not freed))
 if ended then
   return ended
 end

@@ -182,8 +182,11 @@ impl Skip<'_> {
         }
         let of_raw = |name: &str| self.raw.and_then(|raw| raw.fields.get(name));
         let reversed = of_raw("seq").filter(|_| of_raw("type") == Some("reverse"));
-        if let Some(sequence) = reversed.and_then(|sequence| sequence.parse().ok()) {
-            let (keys, name) = (JackpotKeys::new(self.id), reversal::field(sequence));
+        let reversed = reversed.and_then(|sequence| Some(reversal::field(sequence.parse().ok()?)));
+        let used = of_raw("reversal").filter(|_| of_raw("used").is_some_and(|used| !used.is_empty()));
+        let used = used.and_then(|id| Some(reversal::use_field(&Id::parse(id).ok()?)));
+        for name in reversed.into_iter().chain(used) {
+            let keys = JackpotKeys::new(self.id);
             if let Some(text) = self.held.record(store, &keys, &name).await? {
                 carried.records.push(record(&name, true, self.n, &text));
             }

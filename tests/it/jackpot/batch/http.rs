@@ -62,7 +62,7 @@ async fn what_is_wrong_is_named_and_nothing_is_taken() {
         (json!({"batch_id": "b", "entries": {}}), "entries"),
         (json!({"batch_id": "b", "entries": good, "more": 1}), "more"),
         (json!({"batch_id": "b", "entries": [["p", 1]]}), "entries[0]"),
-        (entry(&json!({"player_id": "p:1"})), "entries[1].player_id"),
+        (entry(&json!({"player_id": "p 1"})), "entries[1].player_id"),
         (entry(&json!({"player_id": 7})), "entries[1].player_id"),
         (entry(&json!({"player_id": null})), "entries[1].player_id"),
         (entry(&json!({"stake": -1})), "entries[1].stake"),

@@ -81,9 +81,14 @@ async fn every_route_is_of_an_own_subject_or_filtered_or_refused() {
             let of_subject = ["jackpots", "coupons", "rooms"]
                 .iter()
                 .any(|kind| template.starts_with(&format!("/v1/{kind}/{{id}}")));
-            let is_approval = ["approve_payout", "approve_limit"]
-                .iter()
-                .any(|id| operation["operationId"] == *id);
+            let is_approval = [
+                "approve_payout",
+                "approve_limit",
+                "approve_adjustment",
+                "approve_transfer",
+            ]
+            .iter()
+            .any(|id| operation["operationId"] == *id);
             let bound = if is_approval { &approves } else { &bound };
             let other = ask(bound, method, &path_of(template, "other")).await;
             if of_subject && needs_key {
