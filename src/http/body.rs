@@ -209,13 +209,11 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// mistakes. A byte order mark before it is skipped (RFC 8259, 8.1).
 pub fn parse<T: Described>(bytes: &[u8]) -> Result<T, Problem> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    quickly(bytes).map_or_else(
-        || match T::DIGITS_ALONE {
-            true => carefully(bytes),
-            false => carefully(&whole::numbers(bytes)),
-        },
-        Ok,
-    )
+    match quickly(bytes) {
+        Some(body) => Ok(body),
+        None if T::DIGITS_ALONE => carefully(bytes),
+        None => carefully(&whole::numbers(bytes)),
+    }
 }
 
 fn quickly<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {

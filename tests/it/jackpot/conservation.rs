@@ -25,12 +25,10 @@ use jackpot_core::jackpot::record::{Record, Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::jackpot::settlement::{Standing, State as Payout, Step as Taken};
 use jackpot_core::jackpot::transfer::Part;
-use jackpot_core::money::MAX_MINOR;
 use jackpot_core::secret::MasterSecret;
 use jackpot_core::wire::{Field as _, OrDash};
-use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::jackpot::fixture::{JackpotFixture, SECRET, funding, operator, sent};
 use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Tier, Trigger};
