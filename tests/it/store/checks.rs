@@ -193,7 +193,7 @@ async fn a_server_that_takes_no_writes_is_seen_at_once() {
         let mut words = words.split(' ');
         let mut command = redis::cmd(words.next().unwrap());
         for word in words {
-            command.arg(word);
+            command.arg(word.replace('+', " "));
         }
         command.exec(&mut beside).unwrap();
     };
@@ -219,7 +219,7 @@ async fn a_server_that_takes_no_writes_is_seen_at_once() {
     }
     // A snapshot fails when its directory is gone.
     std::fs::remove_dir_all(server.dir.path()).unwrap();
-    send("CONFIG SET save 3600000000");
+    send("CONFIG SET save 3600+1");
     send("BGSAVE");
     eventually("the disk fails", || async {
         store

@@ -41,6 +41,7 @@ async fn everybody_may_see_how_full_it_is_and_keep_that_for_a_second() {
             "seed",
             "sha256",
             "status",
+            "stopped",
             "waiting"
         ]
     );

@@ -149,7 +149,7 @@ async fn what_is_not_there_is_not_found_and_what_is_wrong_is_named() {
     assert_eq!(problem(&join(&service, "none", "a").await), (404, "room-not-found"));
     for (body, field) in [
         (json!({}), "user_id"),
-        (json!({"user_id": "a:b"}), "user_id"),
+        (json!({"user_id": "a b"}), "user_id"),
         (json!({"user_id": "a", "ticket": "x"}), "ticket"),
     ] {
         let answer = service.post("/v1/rooms/lobby/tickets", body).await;

@@ -55,7 +55,7 @@ async fn a_listener_is_told_of_the_place_keeps_it_and_is_told_to_move() {
     let mut answer = http_client().get(url).send().await.expect("an answer");
     assert_eq!(answer.status(), StatusCode::OK);
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
-    assert_eq!(answer.headers()["cache-control"], "no-store");
+    assert_eq!(answer.headers()["cache-control"], "no-store, no-transform");
     let mut text = String::new();
     read(&mut answer, &mut text, |name, data| {
         name == "place" && data["place"] == "2"
