@@ -109,7 +109,7 @@ async fn what_is_wrong_is_named_and_nothing_is_taken() {
         (status, &problem["code"]),
         (StatusCode::BAD_REQUEST, &json!("invalid-json"))
     );
-    let (status, problem) = raw(&service, " ".repeat(2_561_025)).await;
+    let (status, problem) = raw(&service, " ".repeat(3_201_025)).await;
     assert_eq!(
         (status, &problem["code"]),
         (StatusCode::PAYLOAD_TOO_LARGE, &json!("too-large"))
