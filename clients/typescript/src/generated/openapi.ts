@@ -671,7 +671,7 @@ export interface paths {
          * Makes an adjustment that waits for a second owner. A repeat changes nothing.
          * @description Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again.
          *
-         *     Role of the key: `operate`.
+         *     Role of the key: `approve`.
          */
         post: operations["approve_adjustment"];
         delete?: never;
@@ -1170,7 +1170,7 @@ export interface paths {
          * @description Needs a key with the role `approve`, of another owner than who asked. What it would do is checked again: it gives what the
          *     tiers hold now, which is not more than was asked for.
          *
-         *     Role of the key: `operate`.
+         *     Role of the key: `approve`.
          */
         post: operations["approve_transfer"];
         delete?: never;
@@ -10229,6 +10229,10 @@ export interface operations {
                  * @example spring
                  */
                 id: string;
+                /**
+                 * @description As it was sent with the adjustment.
+                 * @example launch
+                 */
                 adjustment_id: string;
             };
             cookie?: never;
@@ -10396,6 +10400,10 @@ export interface operations {
                  * @example spring
                  */
                 id: string;
+                /**
+                 * @description As it was sent with the adjustment.
+                 * @example launch
+                 */
                 adjustment_id: string;
             };
             cookie?: never;
@@ -13804,6 +13812,10 @@ export interface operations {
                  * @example spring
                  */
                 id: string;
+                /**
+                 * @description As it was sent with the transfer.
+                 * @example season-1
+                 */
                 transfer_id: string;
             };
             cookie?: never;
@@ -13971,6 +13983,10 @@ export interface operations {
                  * @example spring
                  */
                 id: string;
+                /**
+                 * @description As it was sent with the transfer.
+                 * @example season-1
+                 */
                 transfer_id: string;
             };
             cookie?: never;

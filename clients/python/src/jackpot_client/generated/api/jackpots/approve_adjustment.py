@@ -138,7 +138,7 @@ def sync_detailed(
      Needs a key with the role `approve`, of another owner than who asked. What it would do is checked
     again.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -178,7 +178,7 @@ def sync(
      Needs a key with the role `approve`, of another owner than who asked. What it would do is checked
     again.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -213,7 +213,7 @@ async def asyncio_detailed(
      Needs a key with the role `approve`, of another owner than who asked. What it would do is checked
     again.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -251,7 +251,7 @@ async def asyncio(
      Needs a key with the role `approve`, of another owner than who asked. What it would do is checked
     again.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):

@@ -139,7 +139,7 @@ def sync_detailed(
     again: it gives what the
     tiers hold now, which is not more than was asked for.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -180,7 +180,7 @@ def sync(
     again: it gives what the
     tiers hold now, which is not more than was asked for.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -216,7 +216,7 @@ async def asyncio_detailed(
     again: it gives what the
     tiers hold now, which is not more than was asked for.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
@@ -255,7 +255,7 @@ async def asyncio(
     again: it gives what the
     tiers hold now, which is not more than was asked for.
 
-    Role of the key: `operate`.
+    Role of the key: `approve`.
 
     Args:
         id (str):
