@@ -163,6 +163,8 @@ def content(case, operation, body):
         body["return_to"] = "https://shop.example/play"
     elif operation == "adjust_jackpot":
         adjustment(body)
+    elif operation == "reverse_entry":
+        body["reversal_id"] = fresh("c")
     elif operation == "make_entry":
         body["entry_id"] = fresh("e")
         staked(body)
