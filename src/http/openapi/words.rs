@@ -92,7 +92,7 @@ pub(super) fn text(within: Within<'_>, name: &str) -> Option<(&'static str, &'st
         (Within::Parameter(_), "If-Match") => TAGS,
         (
             Within::Schema(
-                "ReasonBody" | "CouponReason" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody"
+                "ReasonBody" | "PauseBody" | "CouponReason" | "AdjustmentBody" | "EmergencyReason" | "RotateBody" | "ReversalBody"
                 | "SkipBody" | "TransferBody" | "FailBody",
             ),
             "reason",
