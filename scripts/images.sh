@@ -12,7 +12,7 @@ source "$(dirname "$0")/lib.sh"
 
 PULL_DEADLINE_S=180
 # Of the images that are made here. Another number makes them anew.
-RECIPE=2
+RECIPE=3
 VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 # there IMAGE: whether it was pulled, or made by this recipe.
@@ -87,8 +87,9 @@ postgres_from_package() {
   sh deploy/image-root.sh "$root" "$programs"/{postgres,initdb,pg_isready}
   # initdb runs its commands with /bin/sh.
   add "$root" sh mkdir cat && cp "$root/usr/bin/sh" "$root/bin/sh"
-  # initdb loads the procedural language and the text search. The other libraries are large and unused.
-  sh deploy/image-root.sh "$root" "$library"/{plpgsql,dict_snowball}.so
+  # initdb loads the procedural language and the text search, and a client of a database that is not in UTF-8 a conversion.
+  # The other libraries are large and unused.
+  sh deploy/image-root.sh "$root" "$library"/{plpgsql,dict_snowball}.so "$library"/utf8_and_*.so
   mkdir -p "$root$(dirname "$share")"
   cp -rL "$share" "$root$share"
   # Clients set the time zone UTC, and this package of the server has no time zones.
