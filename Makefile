@@ -1,6 +1,6 @@
 # The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
+.PHONY: help run test check nightly lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -8,8 +8,14 @@ help: ## List the commands
 run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
 	@scripts/run.sh
 
-test: ## Install what is missing, run every test on real Redis, then the black-box checks
-	@scripts/test.sh
+test: ## Format, clippy, the tests on real Redis and SQLite, the black-box checks (ARGS=changed: of what changed; ARGS="-E …": these)
+	@scripts/test.sh $(ARGS)
+
+check: ## The rest of what may stop a merge: PostgreSQL, browser, faults, the release build, API description, clients
+	@scripts/check.sh
+
+nightly: ## What is too long for that: Valkey, upgrades, full sizes, what deploy/ ships, a short run of each comparison
+	@scripts/nightly.sh
 
 lint: ## Install what is missing, check format, Rust, Lua, shell, licences and advisories
 	@scripts/lint.sh

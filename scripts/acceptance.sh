@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# acceptance.sh [sqlite|postgres|tls]…: runs the black-box checks against the release build (default: all three). They
-# are outside the checkout, know only the contract, and are written in Python.
+# acceptance.sh [sqlite|postgres|tls]…: runs the black-box checks (default: all three). They are outside the checkout, know
+# only the contract, and are written in Python. BINARY: the service (default: the release build).
 # ACCEPTANCE_DIR: their directory. ACCEPTANCE=required: it is an error if they are missing (as in CI).
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ end_fronts() {
 }
 
 check_sqlite() {
-  "$directory/run" --binary target/release/jackpot "${GROUPS_BUILT[@]}"
+  "$directory/run" --binary "$BINARY" "${GROUPS_BUILT[@]}"
   check_guards
 }
 
@@ -40,13 +40,13 @@ check_guards() {
     [[ " ${AGAINST_THE_CONTRACT[*]} " == *" $name "* ]] || only+=(-k "$name")
   done < <(grep -oE 'def test_\w+' "$directory/check_guards.py")
   say "not run, because the contract says otherwise: ${AGAINST_THE_CONTRACT[*]}"
-  "$directory/run" --binary target/release/jackpot "${only[@]}" guards
+  "$directory/run" --binary "$BINARY" "${only[@]}" guards
 }
 
 # The groups that read most of the ledger again, on PostgreSQL.
 check_postgres() {
   start_postgres
-  export POSTGRES_FRONT_BINARY="$PWD/target/release/jackpot"
+  export POSTGRES_FRONT_BINARY="$BINARY"
   export POSTGRES_FRONT_URL="postgres://postgres@127.0.0.1:$postgres_port"
   "$directory/run" --binary scripts/postgres-front.sh "${GROUPS_ON_POSTGRES[@]}"
   stop_postgres
@@ -55,7 +55,7 @@ check_postgres() {
 # The group jackpots again over TLS. A local TLS client connects the checks with the TLS listener.
 check_tls() {
   TLS_FRONT_DIR=$(mktemp -d)
-  export TLS_FRONT_DIR TLS_FRONT_BINARY="$PWD/target/release/jackpot"
+  export TLS_FRONT_DIR TLS_FRONT_BINARY="$BINARY"
   openssl req -x509 -newkey ed25519 -nodes -days 2 -subj /CN=jackpot -addext subjectAltName=IP:127.0.0.1 \
     -keyout "$TLS_FRONT_DIR/key.pem" -out "$TLS_FRONT_DIR/cert.pem" 2>/dev/null
   chmod 600 "$TLS_FRONT_DIR/key.pem"
@@ -68,6 +68,10 @@ for part in "${parts[@]}"; do
   [[ $part == sqlite || $part == postgres || $part == tls ]] || die "usage: scripts/acceptance.sh [sqlite|postgres|tls]…"
 done
 scripts/install.sh test
-cargo build --release --locked
+if [[ -z ${BINARY:-} ]]; then
+  cargo build --release --locked
+  BINARY=target/release/jackpot
+fi
+BINARY=$(realpath "$BINARY")
 trap end_fronts EXIT
 for part in "${parts[@]}"; do "check_$part"; done

@@ -12,11 +12,12 @@ use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use crate::coupon::fixture::{CouponFixture, ask, with_codes, with_metadata};
 use crate::coupon::model::{Model, Outcome, Rules, Step};
+use crate::support::cases;
 use crate::support::redis::TestRedis;
 
 /// A request of a user.
@@ -459,13 +460,8 @@ fn outcome(text: &str) -> (String, Outcome) {
 fn a_coupon_does_what_its_model_does() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
-    let config = Config {
-        cases: 16,
-        failure_persistence: None,
-        ..Config::default()
-    };
     let ops = prop::collection::vec(op(), 40..160);
-    let outcome = TestRunner::new(config).run(&ops, |ops| {
+    let outcome = TestRunner::new(cases(16)).run(&ops, |ops| {
         runtime.block_on(async {
             let mut both = Both::new(Arc::clone(&redis)).await;
             for op in &ops {

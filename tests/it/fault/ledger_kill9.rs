@@ -1,12 +1,10 @@
 //! `kill -9` of the service, and with it of the projector, at random times under load: SQL has each event exactly once.
-//!
-//! Full run: `JACKPOT_TEST_KILLS=30 JACKPOT_TEST_KILL_ENTRIES=200000`, and `JACKPOT_TEST_BINARY` for a release build.
 
-use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, outside, size, until_clean};
+use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, create, embedded, lively};
-use crate::support::eventually;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
+use crate::support::{eventually, size};
 
 const JACKPOT: &str = "slain";
 const PLAYERS: usize = 48;
@@ -15,7 +13,7 @@ on_both_databases!(heavy_each_event_is_in_sql_once_after_kills_of_the_service);
 
 /// Kills fall on no round number of entries; the scheduler decides where in a batch or transaction they fall.
 async fn heavy_each_event_is_in_sql_once_after_kills_of_the_service(db: LedgerDb) {
-    let (kills, entries) = (size("JACKPOT_TEST_KILLS", 4), size("JACKPOT_TEST_KILL_ENTRIES", 5_000));
+    let (kills, entries) = (size(4, 30), size(5_000, 200_000));
     let url = db.environment();
     let (mut service, redis_url) = embedded(&[url, COMPARED_OFTEN]).await;
     create(&service, lively(JACKPOT)).await;

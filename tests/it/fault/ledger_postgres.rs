@@ -1,19 +1,15 @@
 //! PostgreSQL is stopped or frozen under load: play goes on, events wait in Redis up to the limit, and nothing is lost.
-//!
-//! Full run: `JACKPOT_TEST_OUTAGE_S=60`.
 
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
 
-use crate::fault::ledger_support::{
-    COMPARED_OFTEN, assert_ledger_has_each_once, cursor, metric, outside, size, until_clean,
-};
+use crate::fault::ledger_support::{COMPARED_OFTEN, assert_ledger_has_each_once, cursor, metric, outside, until_clean};
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{PATIENCE, assert_unavailable, connection, create, embedded, enter, key, lively};
-use crate::support::eventually;
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::{Answer, Service};
+use crate::support::{eventually, size};
 
 const JACKPOT: &str = "patient";
 const PLAYERS: usize = 24;
@@ -25,7 +21,7 @@ const MARGIN_SLACK: usize = 1_200;
 
 /// How long the database is away.
 fn outage() -> Duration {
-    Duration::from_secs(size("JACKPOT_TEST_OUTAGE_S", 5) as u64)
+    Duration::from_secs(size(5, 60))
 }
 
 async fn postgres() -> PrivatePostgres {

@@ -2,7 +2,6 @@
 //! everything that was answered, exactly once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::str::FromStr;
 
 use jackpot::jackpot::ledger::books::Books;
 use jackpot::jackpot::ledger::event::{Enter, Event, Kind};
@@ -28,13 +27,6 @@ pub const COMPARED_OFTEN: (&str, &str) = ("JACKPOT__LEDGER__RECONCILE_INTERVAL_S
 
 /// Events read at a time.
 const PAGE: i64 = 5_000;
-
-/// A size for CI, which a variable of the environment raises for a full run.
-pub fn size(variable: &str, in_ci: usize) -> usize {
-    std::env::var(variable).map_or(in_ci, |text| {
-        usize::from_str(&text).unwrap_or_else(|_| panic!("{variable} must be a number, not {text}"))
-    })
-}
 
 /// The ledger, to be read beside the service. `url` is empty for SQLite in the service's data directory.
 pub async fn outside(service: &Service, url: &str) -> Sql {

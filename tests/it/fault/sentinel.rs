@@ -5,13 +5,12 @@ use jackpot::settings::{Durability, RedisMode};
 use crate::fault::load::{Load, assert_each_counted_once};
 use crate::fault::support::{LIMITS, PATIENCE, create, lively};
 use crate::store::support::{call, get, open, put, refusal, settings};
-use crate::support::eventually;
 use crate::support::sentinel::{NAME, TestSentinels};
 use crate::support::service::Service;
+use crate::support::{eventually, size};
 
 const JACKPOT: &str = "watched";
 const PLAYERS: usize = 12;
-const FAILOVERS: usize = 10;
 /// Entries acknowledged before each kill, so that the load is on and something can be lost.
 const BETWEEN: usize = 100;
 
@@ -31,13 +30,13 @@ async fn service_on(sentinels: &TestSentinels) -> Service {
 }
 
 #[tokio::test]
-async fn heavy_no_acknowledged_entry_is_lost_in_ten_failovers() {
+async fn heavy_no_acknowledged_entry_is_lost_in_failovers() {
     let mut sentinels = TestSentinels::start().await;
     let service = service_on(&sentinels).await;
     create(&service, lively(JACKPOT)).await;
     let load = Load::start(&service, JACKPOT, PLAYERS);
     let mut primary = sentinels.primary().await;
-    for _ in 0..FAILOVERS {
+    for _ in 0..size(2, 10) {
         load.until_answered(BETWEEN).await;
         let now = sentinels.fail_over().await;
         assert_ne!(now, primary);

@@ -13,13 +13,16 @@ use sqlx::Row;
 use crate::fault::ledger_support::{COMPARED_OFTEN, outside, until_clean};
 use crate::fault::support::{LIMITS, create, entered, key, until_done};
 use crate::support::cluster::TestCluster;
-use crate::support::eventually;
 use crate::support::postgres::TestPostgres;
 use crate::support::service::{Caller, Service, output_text};
+use crate::support::{eventually, size};
 
 /// Enough that each of three nodes has some.
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
-const TRANSFERS: usize = 200;
+/// Transfers in all. Each kill comes after so many of them.
+fn transfers() -> usize {
+    size(40, 200)
+}
 /// Transfers under way at a time.
 const AT_ONCE: usize = 8;
 /// Entries of each jackpot, and what each adds in millionths: 1.5001 of a stake of 100.
@@ -103,7 +106,7 @@ async fn until_all_are_done(service: &Service) {
             let items = page["items"].as_array().expect("transfers");
             done += items.iter().filter(|item| item["state"] == "done").count();
         }
-        (done == TRANSFERS).then_some(())
+        (done == transfers()).then_some(())
     })
     .await;
 }
@@ -134,8 +137,8 @@ async fn moves(sql: &Sql, kind: &str) -> Moves {
 async fn assert_each_moved_once(sql: &Sql) {
     let (given, received) = (moves(sql, "give").await, moves(sql, "receive").await);
     assert_eq!(given, received);
-    assert_eq!(given.len(), TRANSFERS);
-    for number in 0..TRANSFERS {
+    assert_eq!(given.len(), transfers());
+    for number in 0..transfers() {
         let (source, target) = pair(number);
         let events = &given[&(source.to_owned(), format!("t{number}"))];
         assert_eq!(events.len(), 1, "{source} t{number}: {events:?}");
@@ -153,12 +156,12 @@ async fn assert_nothing_was_lost_or_made(service: &Service) {
         held += (of("pool") + of("reserve") + of("overflow")) * MICRO + of("remainder_micro");
     }
     let entries = (JACKPOTS.len() * ENTRIES) as u64;
-    let put = entries * ADDED_MICRO + (0..TRANSFERS).map(funded).sum::<u64>() * MICRO;
+    let put = entries * ADDED_MICRO + (0..transfers()).map(funded).sum::<u64>() * MICRO;
     assert_eq!(held, put);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and_instances_are_killed() {
+async fn heavy_transfers_between_slots_lose_and_make_nothing_while_nodes_and_instances_are_killed() {
     let (mut cluster, postgres) = (TestCluster::with_replicas().await, TestPostgres::start().await);
     let urls = cluster.urls().join(",");
     let mode = [
@@ -186,9 +189,9 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
         "jp:ledger".to_owned(),
     ];
     // Each kill comes after so many transfers.
-    let due = |round: usize| TRANSFERS / (killed.len() + 1) * (round + 1);
+    let due = |round: usize| transfers() / (killed.len() + 1) * (round + 1);
     let (moved, begun) = (Cell::new(0), Cell::new(0));
-    let moving = stream::iter(0..TRANSFERS)
+    let moving = stream::iter(0..transfers())
         .map(|number| {
             let (callers, moved, begun) = (&callers, &moved, &begun);
             // A quick machine does not get ahead of the kills.
@@ -213,7 +216,7 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
                 (moved.get() >= due(round)).then_some(())
             })
             .await;
-            assert!(moved.get() < TRANSFERS, "it ends too early to be killed");
+            assert!(moved.get() < transfers(), "it ends too early to be killed");
             begun.set(round + 1);
             instances[round % 2].kill9();
             cluster.fail_over(of).await;
@@ -235,7 +238,8 @@ async fn heavy_200_transfers_between_slots_lose_and_make_nothing_while_nodes_and
     let compared = service.command(&["reconcile", "--url", &service.url("")]);
     assert!(compared.status.success(), "{}", output_text(&compared));
     println!(
-        "{TRANSFERS} transfers, {} failovers and kills, {missed} tries without an answer",
+        "{} transfers, {} failovers and kills, {missed} tries without an answer",
+        transfers(),
         killed.len()
     );
 }

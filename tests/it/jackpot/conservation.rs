@@ -27,11 +27,12 @@ use jackpot_core::jackpot::settlement::{Standing, State as Payout, Step as Taken
 use jackpot_core::jackpot::transfer::Part;
 use jackpot_core::secret::MasterSecret;
 use jackpot_core::wire::{Field as _, OrDash};
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::Value;
 
 use crate::jackpot::fixture::{JackpotFixture, SECRET, funding, operator, sent};
 use crate::jackpot::model::{Model, Moved, Prize, Round, Rules, Tier, Trigger};
+use crate::support::cases;
 use crate::support::redis::{Flavour, TestRedis};
 use steps::{KEYS, LIMIT, changed, document_of};
 pub use steps::{Step, case};
@@ -860,12 +861,7 @@ fn try_on(flavour: Flavour) {
     // The removal of a container needs the runtime, also at the end of this test.
     let _entered = runtime.enter();
     let redis = Arc::new(runtime.block_on(TestRedis::of(flavour)));
-    let config = Config {
-        cases: CASES,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let result = TestRunner::new(config).run(&case(), |(rules, rate, steps)| {
+    let result = TestRunner::new(cases(CASES)).run(&case(), |(rules, rate, steps)| {
         let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             runtime.block_on(try_case(&redis, &rules, rate, &steps));
         }));

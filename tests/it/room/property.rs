@@ -11,11 +11,12 @@ use jackpot::room::status::Status;
 use jackpot::room::ticket::Ticket;
 use jackpot_core::clock::rfc3339;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use crate::room::fixture::{RETENTION_MS, RoomFixture};
 use crate::room::model::{Model, Rules, Stand};
+use crate::support::cases;
 use crate::support::redis::TestRedis;
 
 #[derive(Debug, Clone)]
@@ -409,13 +410,8 @@ fn a_room_does_what_its_model_does() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let _within = runtime.enter(); // what is dropped here may need it
     let redis = Arc::new(runtime.block_on(TestRedis::start()));
-    let config = Config {
-        cases: 16,
-        failure_persistence: None,
-        ..Config::default()
-    };
     let ops = (prop::option::of(0..60_i64), prop::collection::vec(op(), 30..110));
-    let outcome = TestRunner::new(config).run(&ops, |(opens_in, ops)| {
+    let outcome = TestRunner::new(cases(16)).run(&ops, |(opens_in, ops)| {
         runtime.block_on(async {
             let mut both = Both::new(Arc::clone(&redis), opens_in).await;
             for op in &ops {

@@ -23,7 +23,9 @@ pub mod resp;
 pub mod sentinel;
 pub mod service;
 pub mod shifted_clock;
+pub mod size;
 pub mod wait;
 
 pub use http::{http_client, http_client_at};
+pub use size::{cases, size};
 pub use wait::{eventually, free_port};

@@ -1,4 +1,4 @@
-//! 5,000 users ask three times each for 1,000 units, at once, while the service and Redis are killed. Exactly the stock
+//! Users ask three times each, five times as many as there are units, while the service and Redis are killed. Exactly the stock
 //! is issued, no user gets two units, and the ledger has them in the order of issue.
 
 use std::collections::BTreeMap;
@@ -11,51 +11,58 @@ use tokio::task::JoinSet;
 
 use crate::coupon::fault::support::{Answered, Client, Crowd, assert_sold_out, requests};
 use crate::fault::support::{PATIENCE, embedded, own_redis, service_on};
-use crate::support::eventually;
 use crate::support::fixture::by_name;
 use crate::support::local::LocalServer;
 use crate::support::proxy::ChaosProxy;
+use crate::support::{eventually, size};
 
-const USERS: usize = 5_000;
 const EACH: usize = 3;
-const STOCK: usize = 1_000;
+/// Users for each unit.
+const USERS: usize = 5;
+
+/// Units in all.
+fn stock() -> usize {
+    size(200, 1_000)
+}
 const WORKERS: usize = 200;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stampede_with_kills_gets_exactly_the_stock() {
+    let (stock, users) = (stock(), USERS * stock());
     let (mut service, _) = embedded(&[]).await;
     let client = Client::of(&service);
-    client.define("rush", STOCK as u64).await;
-    let crowd = Crowd::new(&client, "rush", requests(USERS, EACH), WORKERS);
-    crowd.until_answered(STOCK / 3).await;
+    client.define("rush", stock as u64).await;
+    let crowd = Crowd::new(&client, "rush", requests(users, EACH), WORKERS);
+    crowd.until_answered(stock / 3).await;
     service.kill9();
     service.restart().await;
-    crowd.until_answered(STOCK * 2 / 3).await;
+    crowd.until_answered(stock * 2 / 3).await;
     for pid in service.redis_pids() {
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a Redis of its own");
     }
     let answers = crowd.answers().await;
-    assert_eq!(answers.len(), USERS * EACH);
-    assert_sold_out(&client, "rush", STOCK, &answers).await;
+    assert_eq!(answers.len(), users * EACH);
+    assert_sold_out(&client, "rush", stock, &answers).await;
 }
 
 /// The queue is filled while another consumer seems to hold it. Then its consumer is killed with a reply of Redis on
 /// its way to it, three times in different places, and Redis once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
+    let (stock, users) = (stock(), USERS * stock());
     let mut redis = own_redis(&[]).await;
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let lease = [("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "1000")];
     let mut service = service_on(proxy.url(), &lease).await;
     let client = Client::of(&service);
-    client.define("line", STOCK as u64).await;
+    client.define("line", stock as u64).await;
     hold_queue(&redis).await;
-    fill(&client).await;
+    fill(&client, users).await;
     let arrivals = arrivals(&redis).await;
-    assert_eq!(arrivals.len(), USERS * EACH, "each joined once");
+    assert_eq!(arrivals.len(), users * EACH, "each joined once");
     let at = |place: usize| arrivals[&(place as u64)].clone();
 
-    for (kill, place) in [300, 900, 9_000].into_iter().enumerate() {
+    for (kill, place) in [stock * 3 / 10, stock * 9 / 10, stock * 9].into_iter().enumerate() {
         // The lost reply is that of the call that serves this request. The request is served, and its consumer does not
         // know.
         proxy.lose_reply_and_go_down(&["FCALL", &format!("\n{}\r", at(place))], 0);
@@ -93,12 +100,12 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
             }
         }
     };
-    let answers: Vec<Answered> = stream::iter(requests(USERS, EACH))
+    let answers: Vec<Answered> = stream::iter(requests(users, EACH))
         .map(look)
         .buffered(WORKERS)
         .collect()
         .await;
-    assert_sold_out(&client, "line", STOCK, &answers).await;
+    assert_sold_out(&client, "line", stock, &answers).await;
     let places: BTreeMap<&String, u64> = arrivals
         .iter()
         .map(|(place, request_id)| (request_id, *place))
@@ -128,8 +135,8 @@ async fn consumer(redis: &LocalServer, text: &str) {
     set.exec_async(&mut connection).await.expect("HSET");
 }
 
-async fn fill(client: &Client) {
-    let all = Arc::new(requests(USERS, EACH));
+async fn fill(client: &Client, users: usize) {
+    let all = Arc::new(requests(users, EACH));
     let next = Arc::new(AtomicUsize::new(0));
     let mut joining = JoinSet::new();
     for _ in 0..WORKERS {
@@ -163,12 +170,12 @@ async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
     places
 }
 
-/// 10,000 issues of a small stock race with the voids of what was issued. At no instant are more units out than the
+/// Issues of a small stock race with the voids of what was issued. At no instant are more units out than the
 /// stock has.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issues_and_voids_race_and_the_stock_holds_throughout() {
     const UNITS: u64 = 20;
-    const ISSUES: u64 = 10_000;
+    let issues: u64 = size(2_000, 10_000);
     let (service, _) = embedded(&[]).await;
     let client = Client::of(&service);
     client.define("race", UNITS).await;
@@ -180,7 +187,7 @@ async fn issues_and_voids_race_and_the_stock_holds_throughout() {
             let mut voided = 0;
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
-                if n >= ISSUES {
+                if n >= issues {
                     return voided;
                 }
                 // There are few users, so that issues of the same user race too.

@@ -8,12 +8,13 @@ use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::ranks::Ranks;
 use jackpot_core::jackpot::record::Sent;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
 use crate::jackpot::batch::oracle::{batched, play_singly};
 use crate::jackpot::batch::support::{batch, play};
 use crate::jackpot::fixture::{JackpotFixture, rank, sent, tier};
+use crate::support::cases;
 use crate::support::fixture::Fields;
 use crate::support::redis::TestRedis;
 
@@ -244,12 +245,7 @@ fn a_batch_is_exactly_its_entries_one_after_the_other() {
     // The removal of a container needs the runtime, also at the end of this test.
     let _entered = runtime.enter();
     let redis = [(), ()].map(|()| Arc::new(runtime.block_on(TestRedis::own(&[]))));
-    let config = Config {
-        cases: CASES,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let result = TestRunner::new(config).run(&case(), |case| {
+    let result = TestRunner::new(cases(CASES)).run(&case(), |case| {
         let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             runtime.block_on(compare(&redis, &case));
         }));

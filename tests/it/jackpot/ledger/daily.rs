@@ -27,12 +27,12 @@ use sqlx::AssertSqlSafe;
 use crate::jackpot::conservation;
 use crate::jackpot::fixture::{JackpotFixture, entry, operator, tier};
 use crate::jackpot::ledger::fixture::JackpotLedger;
-use crate::support::eventually;
 use crate::support::fixture::Fixture;
 use crate::support::ledger_db::{LedgerDb, on_both_databases};
 use crate::support::ledger_fixture::Texts;
 use crate::support::redis::TestRedis;
 use crate::support::shifted_clock::ShiftedClock;
+use crate::support::{eventually, size};
 
 on_both_databases!(
     random_days_add_up_and_equal_the_postings,
@@ -610,15 +610,10 @@ async fn a_program_that_does_not_know_the_figures_leaves_no_hole_in_them(db: Led
     assert!(runs(&fixture, &fixture.id).await.len() > before.len());
 }
 
-/// Calls of a day that the ledger gets; docs/decisions/0058 was measured with a million, of one entry each.
-const CALLS: u64 = 20_000;
-
-/// `JACKPOT_TEST_CALLS=1000000 cargo nextest run --test it heavy_of_a_million --no-capture` prints the times.
+/// `JACKPOT_TEST_LONG=1 cargo nextest run --test it heavy_of_a_million --no-capture` prints the times.
 async fn heavy_of_a_million_entries_a_day_is_read_at_once(db: LedgerDb) {
-    let calls = std::env::var("JACKPOT_TEST_CALLS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(CALLS);
+    // Of one entry each; docs/decisions/0058 was measured with a million.
+    let calls = size(20_000, 1_000_000);
     let fixture = JackpotLedger::with(db, &json!({})).await;
     fixture.status(Status::Paused).await;
     fixture.status(Status::Open).await;

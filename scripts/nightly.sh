@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# nightly.sh: what is too long to stop a merge: the tests on Valkey and the upgrade from the pinned program, those that load
+# the machine at their full size, ten times the cases of the property tests (tests/gates); what deploy/ ships; and a short
+# run of each comparison. It needs up to 90 minutes.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+source scripts/servers.sh
+
+BENCHES=(peers growth memory soak collision hostile)
+
+scripts/install.sh test
+trap stop_servers EXIT
+start_servers redis valkey postgres
+[[ -n ${JACKPOT_TEST_VALKEY_URL:-} ]] || have valkey-server || scripts/valkey.sh
+scripts/pinned.sh >/dev/null
+# proptest's own variable is for the properties of crates without a server.
+JACKPOT_TEST_LONG=1 PROPTEST_CASES=2560 run_tests nightly
+stop_servers
+
+scripts/prepare.sh
+for command in deploy deb; do scripts/install.sh "$command"; done
+DEPLOY=required BINARY=target/release/jackpot scripts/deploy.sh test
+for bench in "${BENCHES[@]}"; do scripts/bench.sh "$bench" --quick; done
+say "make nightly passed"
