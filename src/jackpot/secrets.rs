@@ -10,6 +10,7 @@ use super::error::PlayError;
 use super::operate::Operate;
 use super::scripts::ScriptError;
 use super::view::{View, Views};
+use crate::jackpot::ledger::lookup::needed_secrets;
 use crate::ledger::Ledger;
 use crate::ledger::start::LedgerOpenError;
 
@@ -79,7 +80,7 @@ pub async fn check(views: &Views, ledger: &Ledger) -> Result<(), SecretsError> {
         Ok::<(), SecretsError>(())
     };
     views.registry.read_all(read, check).await?;
-    for (id, secret_id) in ledger.needed_secrets().await.map_err(LedgerOpenError::from)? {
+    for (id, secret_id) in needed_secrets(&ledger.sql).await.map_err(LedgerOpenError::from)? {
         if views.secrets.get(&secret_id).is_none() {
             missing.add(secret_id, id);
         }

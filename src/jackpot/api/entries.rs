@@ -22,6 +22,7 @@ use crate::http::body::{Body, Described};
 use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::ledger::lookup::entry_taken;
 use crate::jackpot::play::{By, Played};
 use crate::telemetry::request;
 
@@ -269,7 +270,7 @@ pub(crate) async fn get(
         (Some(sent), Some(record)) => (sent, record),
         // Its event has left the stream, so the ledger answers.
         (_, record) => {
-            let taken = api.ledger.taken(&id, entry_id.as_str(), found.sequence).await?;
+            let taken = entry_taken(&api.ledger.sql, &id, entry_id.as_str(), found.sequence).await?;
             (taken.sent, record.unwrap_or(taken.record))
         }
     };

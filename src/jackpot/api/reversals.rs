@@ -18,6 +18,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::ledger::lookup::entry_taken;
 use crate::jackpot::reverse::{ReversalWish, Round};
 
 /// The cancellation of a round.
@@ -155,7 +156,7 @@ async fn look(api: &Api, id: &Id, entry_id: &str) -> Result<Option<Round>, Probl
         (Some(sent), Some(record), Some(at_ms)) => (sent, record, at_ms),
         // Its event has left the stream, so the ledger answers.
         (_, record, _) => {
-            let taken = api.ledger.taken(id, entry_id, found.sequence).await?;
+            let taken = entry_taken(&api.ledger.sql, id, entry_id, found.sequence).await?;
             (taken.sent, record.unwrap_or(taken.record), taken.at_ms)
         }
     };

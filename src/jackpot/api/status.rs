@@ -16,6 +16,7 @@ use crate::http::problem::Problem;
 use crate::http::query::PathOf;
 use crate::http::request_id::RequestId;
 use crate::jackpot::error::PlayError;
+use crate::jackpot::ledger::lookup::agree;
 use crate::jackpot::view::Status;
 
 /// A pause.
@@ -68,7 +69,7 @@ pub(crate) async fn resume(
     match api.operate.set_status(&id, Status::Open, reason.clone(), &by).await {
         // A jackpot that the service suspended resumes only if the books agree.
         Err(PlayError::Stopped(Status::Suspended)) => {
-            api.ledger.agree(&api.operate, &id).await?;
+            agree(&api.ledger, &api.operate, &id).await?;
             api.operate.resume_suspended(&id, reason, &by).await?;
         }
         other => other?,

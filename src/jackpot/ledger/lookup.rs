@@ -60,33 +60,26 @@ fn missing(entry_id: &str) -> LedgerError {
     LedgerError::Missing(format!("readable event of entry '{entry_id}'"))
 }
 
-impl Ledger {
-    /// An entry as it was taken, from the event that took it.
-    pub async fn taken(&self, jackpot: &Id, entry_id: &str, sequence: u64) -> Result<Taken, LedgerError> {
-        entry_taken(&self.sql, jackpot, entry_id, sequence).await
-    }
+/// Compares Redis with the ledger at a new checkpoint. Returns a problem unless they agree.
+pub async fn agree(ledger: &Ledger, operate: &Operate, jackpot: &Id) -> Result<(), Problem> {
+    let mark = operate.checkpoint(jackpot).await?;
+    Ok(ledger.reached::<Jackpots>(jackpot, mark).await?.clean()?)
+}
 
-    /// Compares Redis with the ledger at a new checkpoint. Returns a problem unless they agree.
-    pub async fn agree(&self, operate: &Operate, jackpot: &Id) -> Result<(), Problem> {
-        let mark = operate.checkpoint(jackpot).await?;
-        Ok(self.reached::<Jackpots>(jackpot, mark).await?.clean()?)
-    }
-
-    /// The secrets from which seeds must still be derived, of epochs that are open or not published yet. Each comes
-    /// with a jackpot that needs it.
-    pub async fn needed_secrets(&self) -> Result<Vec<(Id, String)>, sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT jackpot_id, secret_id FROM epochs WHERE seed = '' \
-             UNION SELECT jackpot_id, secret_id FROM cycles WHERE seed = ''",
-        );
-        let rows = self.sql.reading(rows.fetch_all(self.sql.reader())).await?;
-        let one = |row: &sqlx::any::AnyRow| {
-            Ok::<(String, String), sqlx::Error>((row.try_get("jackpot_id")?, row.try_get("secret_id")?))
-        };
-        let rows = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-        let parsed = |(id, secret_id): (String, String)| Some((Id::parse(&id).ok()?, secret_id));
-        Ok(rows.into_iter().filter_map(parsed).collect())
-    }
+/// The secrets from which seeds must still be derived, of epochs that are open or not published yet. Each comes
+/// with a jackpot that needs it.
+pub async fn needed_secrets(sql: &Sql) -> Result<Vec<(Id, String)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT jackpot_id, secret_id FROM epochs WHERE seed = '' \
+         UNION SELECT jackpot_id, secret_id FROM cycles WHERE seed = ''",
+    );
+    let rows = sql.reading(rows.fetch_all(sql.reader())).await?;
+    let one = |row: &sqlx::any::AnyRow| {
+        Ok::<(String, String), sqlx::Error>((row.try_get("jackpot_id")?, row.try_get("secret_id")?))
+    };
+    let rows = rows.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let parsed = |(id, secret_id): (String, String)| Some((Id::parse(&id).ok()?, secret_id));
+    Ok(rows.into_iter().filter_map(parsed).collect())
 }
 
 fn read(body: &str) -> Option<Event> {

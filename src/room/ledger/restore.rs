@@ -19,45 +19,43 @@ use crate::store::keys::RoomKeys;
 use crate::subject;
 use crate::subject::kinds::ROOM;
 
-impl Restorer {
-    /// Rebuilds one room. The caller holds the lease of its stream. `passes_until_ms`: the latest expiry of a pass
-    /// that the caller knows, 0 for none. `shown_ms`: the latest time of the room that the caller knows, 0 for none.
-    pub async fn restore_room(
-        &self,
-        secret: &MasterSecret,
-        room: &Id,
-        replace: Replace,
-        (passes_until_ms, shown_ms): (i64, i64),
-        by: &Operator,
-        reason: &str,
-    ) -> Result<Restored, RestoreError> {
-        let keys = RoomKeys::new(room);
-        let books = load::load::<Rooms>(&self.sql, room).await?.books;
-        let unknown = || RestoreError::Unknown(ROOM.as_str(), room.clone());
-        let status = books.status.ok_or_else(unknown)?;
-        let held = scripts::snapshot(&self.store, &keys, Mark::ZERO).await;
-        let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
-        let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
-        let status = match (replace, status) {
-            (Replace::Ahead, Status::Open) => Status::Suspended,
-            _ => status,
-        };
-        let nonce = hex::encode(random::bytes::<16>()?);
-        let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
-        // A pass of a definition that the ledger may lack.
-        state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
-        state.clock_ms = state.clock_ms.max(shown_ms);
-        if let Replace::Seen(seen) = replace {
-            state.lost_events = seen > ledger;
-        }
-        state.restores = replace.restores_before(state.restores);
-        let token = self.begin(keys.all(), held, ledger, replace).await?.token;
-        let end = scripts::restore_end(&self.store, &keys, &token, &state, (by, reason)).await?;
-        Ok(Restored {
-            mark: ended(end)?,
-            records: 0,
-        })
+/// Rebuilds one room. The caller holds the lease of its stream. `passes_until_ms`: the latest expiry of a pass
+/// that the caller knows, 0 for none. `shown_ms`: the latest time of the room that the caller knows, 0 for none.
+pub(super) async fn restore(
+    restorer: &Restorer,
+    secret: &MasterSecret,
+    room: &Id,
+    replace: Replace,
+    (passes_until_ms, shown_ms): (i64, i64),
+    by: &Operator,
+    reason: &str,
+) -> Result<Restored, RestoreError> {
+    let keys = RoomKeys::new(room);
+    let books = load::load::<Rooms>(&restorer.sql, room).await?.books;
+    let unknown = || RestoreError::Unknown(ROOM.as_str(), room.clone());
+    let status = books.status.ok_or_else(unknown)?;
+    let held = scripts::snapshot(&restorer.store, &keys, Mark::ZERO).await;
+    let held = held.map(|redis| (redis.mark, redis.status == Status::Open));
+    let ledger = Mark::new(books.restores, books.n).unwrap_or_default();
+    let status = match (replace, status) {
+        (Replace::Ahead, Status::Open) => Status::Suspended,
+        _ => status,
+    };
+    let nonce = hex::encode(random::bytes::<16>()?);
+    let mut state = state(room, books, status, OrderOf::new(secret, room, nonce))?;
+    // A pass of a definition that the ledger may lack.
+    state.passes_until_ms = state.passes_until_ms.max(passes_until_ms);
+    state.clock_ms = state.clock_ms.max(shown_ms);
+    if let Replace::Seen(seen) = replace {
+        state.lost_events = seen > ledger;
     }
+    state.restores = replace.restores_before(state.restores);
+    let token = restorer.begin(keys.all(), held, ledger, replace).await?.token;
+    let end = scripts::restore_end(&restorer.store, &keys, &token, &state, (by, reason)).await?;
+    Ok(Restored {
+        mark: ended(end)?,
+        records: 0,
+    })
 }
 
 fn state(room: &Id, books: Books, status: Status, next_order: OrderOf) -> Result<RestoredState, RestoreError> {

@@ -69,112 +69,110 @@ pub struct Rows {
     pub redemptions: Vec<RedemptionRow>,
 }
 
-impl Batch {
-    /// Reads an event, applies it, and adds its rows.
-    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
-        let event = Event::parse(&raw.fields)?;
-        let (n, at_ms) = (event.n, event.at_ms);
-        let operated = !matches!(
-            event.kind,
-            Kind::Issue { .. } | Kind::Serve { .. } | Kind::Redeem { .. } | Kind::Checkpoint(_)
-        );
-        let before = operated.then(|| self.books.clone());
-        self.books.apply(&event)?;
-        if let Some(before) = before {
-            let action = audit::action(start.id, &event, &raw.fields, (&before, &self.books));
-            self.actions.extend(action.map(|action| (n, at_ms, action)));
+/// Reads an event, applies it, and adds its rows.
+pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+    let event = Event::parse(&raw.fields)?;
+    let (n, at_ms) = (event.n, event.at_ms);
+    let operated = !matches!(
+        event.kind,
+        Kind::Issue { .. } | Kind::Serve { .. } | Kind::Redeem { .. } | Kind::Checkpoint(_)
+    );
+    let before = operated.then(|| batch.books.clone());
+    batch.books.apply(&event)?;
+    if let Some(before) = before {
+        let action = audit::action(start.id, &event, &raw.fields, (&before, &batch.books));
+        batch.actions.extend(action.map(|action| (n, at_ms, action)));
+    }
+    match event.kind {
+        Kind::Define(define) => batch.define(define.version, (n, at_ms), define.put.json),
+        Kind::Issue { lines, .. } | Kind::Serve { lines, .. } => {
+            let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
+            batch.rows.issues.extend(issued);
         }
-        match event.kind {
-            Kind::Define(define) => self.define(define.version, (n, at_ms), define.put.json),
-            Kind::Issue { lines, .. } | Kind::Serve { lines, .. } => {
-                let issued = lines.into_iter().filter_map(|line| issue((n, at_ms), line));
-                self.rows.issues.extend(issued);
-            }
-            Kind::Void {
-                request,
-                user,
-                sequence,
-                ..
-            } => self.rows.voids.push(VoidRow {
-                sequence,
-                request,
-                user,
-                at_ms,
-                n,
-            }),
-            Kind::Redeem {
-                request,
-                user,
-                sequence,
+        Kind::Void {
+            request,
+            user,
+            sequence,
+            ..
+        } => batch.rows.voids.push(VoidRow {
+            sequence,
+            request,
+            user,
+            at_ms,
+            n,
+        }),
+        Kind::Redeem {
+            request,
+            user,
+            sequence,
+            redemption,
+            reference,
+        } => batch.rows.redemptions.push(RedemptionRow {
+            sequence,
+            request,
+            user,
+            redemption: Redemption {
+                redeemed_ms: at_ms,
                 redemption,
                 reference,
-            } => self.rows.redemptions.push(RedemptionRow {
-                sequence,
-                request,
-                user,
-                redemption: Redemption {
-                    redeemed_ms: at_ms,
-                    redemption,
-                    reference,
-                },
-                n,
-            }),
-            Kind::Checkpoint(redis) => {
-                self.report = Some((n, at_ms, compare(&Side::from(&redis), &self.books)));
-            }
-            Kind::Skipped(skipped) => self.carried((n, at_ms), skipped.carried),
-            Kind::Redrive { .. }
-            | Kind::Status(_)
-            | Kind::Emergency(_)
-            | Kind::Retention { .. }
-            | Kind::Restore { .. }
-            | Kind::Retire { .. } => {}
+            },
+            n,
+        }),
+        Kind::Checkpoint(redis) => {
+            batch.report = Some((n, at_ms, compare(&Side::from(&redis), &batch.books)));
         }
-        Ok(())
+        Kind::Skipped(skipped) => carried(batch, (n, at_ms), skipped.carried),
+        Kind::Redrive { .. }
+        | Kind::Status(_)
+        | Kind::Emergency(_)
+        | Kind::Retention { .. }
+        | Kind::Restore { .. }
+        | Kind::Retire { .. } => {}
     }
+    Ok(())
 }
 
-impl Batch {
-    /// Adds the rows of a skipped event.
-    fn carried(&mut self, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
-        for (request, text) in carried.records {
-            let Ok(Record { user, state }) = Record::parse(&text) else {
-                continue;
-            };
-            let Some(issue) = state.unit() else { continue };
-            self.rows.issues.push(IssueRow {
-                sequence: issue.sequence,
-                request,
-                user,
-                code: issue.code,
-                at_ms: issue.at_ms,
-                n,
-            });
-        }
-        self.rows.issues.sort_by_key(|row| row.sequence);
-        let voided = carried.voided.into_iter();
-        self.rows
-            .voids
-            .extend(voided.map(|(sequence, (request, user))| VoidRow {
-                sequence,
-                request,
-                user,
-                at_ms,
-                n,
-            }));
-        let redeemed = carried.redeemed.into_iter();
-        self.rows
-            .redemptions
-            .extend(redeemed.map(|(sequence, used)| RedemptionRow {
-                sequence,
-                request: used.request,
-                user: used.user,
-                redemption: used.redemption,
-                n,
-            }));
-        for (version, json) in carried.definitions {
-            self.define(version, (n, at_ms), json);
-        }
+/// Adds the rows of a skipped event.
+fn carried(batch: &mut Batch, (n, at_ms): (u64, i64), carried: CarriedCoupon) {
+    for (request, text) in carried.records {
+        let Ok(Record { user, state }) = Record::parse(&text) else {
+            continue;
+        };
+        let Some(issue) = state.unit() else { continue };
+        batch.rows.issues.push(IssueRow {
+            sequence: issue.sequence,
+            request,
+            user,
+            code: issue.code,
+            at_ms: issue.at_ms,
+            n,
+        });
+    }
+    batch.rows.issues.sort_by_key(|row| row.sequence);
+    let voided = carried.voided.into_iter();
+    batch
+        .rows
+        .voids
+        .extend(voided.map(|(sequence, (request, user))| VoidRow {
+            sequence,
+            request,
+            user,
+            at_ms,
+            n,
+        }));
+    let redeemed = carried.redeemed.into_iter();
+    batch
+        .rows
+        .redemptions
+        .extend(redeemed.map(|(sequence, used)| RedemptionRow {
+            sequence,
+            request: used.request,
+            user: used.user,
+            redemption: used.redemption,
+            n,
+        }));
+    for (version, json) in carried.definitions {
+        batch.define(version, (n, at_ms), json);
     }
 }
 

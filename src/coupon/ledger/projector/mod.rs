@@ -12,6 +12,7 @@ use super::books::Books;
 use super::event::Event;
 use super::forgotten::forget;
 use super::report::{self, Side};
+use super::restore;
 use crate::coupon::known::{Known, Registry};
 use crate::coupon::scripts::Snapshot;
 use crate::ledger::forgotten::Forgotten;
@@ -77,7 +78,7 @@ impl Folds for Coupons {
     type Tables = CouponTables;
 
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        batch.take(start, raw)
+        batch::take(batch, start, raw)
     }
 
     fn forget(forgotten: &mut Forgotten, _: &Id, raw: &Raw) -> bool {
@@ -125,6 +126,6 @@ impl Kind for Coupons {
         by: &Operator,
         reason: &str,
     ) -> Result<Restored, RestoreError> {
-        restorer.restore_coupon(id, replace, by, reason).await
+        restore::restore(restorer, id, replace, by, reason).await
     }
 }

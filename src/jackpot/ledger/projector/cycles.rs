@@ -131,63 +131,61 @@ pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Resu
     Ok(())
 }
 
-impl Projector<Jackpots> {
-    /// Publishes the seed of every cycle whose end is in the ledger. A repeat changes nothing: a cycle has one seed.
-    pub(super) async fn publish_cycles(&mut self) -> Result<(), sqlx::Error> {
-        let due = self
-            .streams
-            .iter()
-            .filter(|(_, stream)| stream.tables.has_unpublished_cycles);
-        let due = due.map(|(id, _)| id.clone()).collect::<Vec<_>>();
-        for id in due {
-            let is_done = self.publish_cycles_of(&id).await?;
-            if let Some(stream) = self.streams.get_mut(&id) {
-                stream.tables.has_unpublished_cycles = !is_done;
-            }
+/// Publishes the seed of every cycle whose end is in the ledger. A repeat changes nothing: a cycle has one seed.
+pub(super) async fn publish_cycles(projector: &mut Projector<Jackpots>) -> Result<(), sqlx::Error> {
+    let due = projector
+        .streams
+        .iter()
+        .filter(|(_, stream)| stream.tables.has_unpublished_cycles);
+    let due = due.map(|(id, _)| id.clone()).collect::<Vec<_>>();
+    for id in due {
+        let is_done = publish_cycles_of(projector, &id).await?;
+        if let Some(stream) = projector.streams.get_mut(&id) {
+            stream.tables.has_unpublished_cycles = !is_done;
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Returns whether no more are due that this instance can publish.
-    async fn publish_cycles_of(&self, id: &Id) -> Result<bool, sqlx::Error> {
-        let sql = &self.ledger.sql;
-        let secrets = &self.kind.operate.views.secrets;
-        let text = "SELECT tier, cycle, nonce, secret_id, commitment FROM cycles \
-                    WHERE jackpot_id = $1 AND seed = '' AND ended_n > 0 LIMIT $2";
-        let select = query(text).bind(id.as_str()).bind(PUBLISHED_AT_ONCE);
-        let rows = sql.reading(select.fetch_all(sql.reader())).await?;
-        let mut seeds = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let (tier, cycle): (String, i64) = (row.try_get("tier")?, row.try_get("cycle")?);
-            let (nonce, secret_id): (String, String) = (row.try_get("nonce")?, row.try_get("secret_id")?);
-            let commitment: String = row.try_get("commitment")?;
-            let seed = Id::parse(&tier)
-                .ok()
-                .zip(secrets.get(&secret_id))
-                .map(|(tier, secret)| CycleSeed::derive(secret, id, &tier, cycle.unsigned_abs(), &nonce));
-            match seed.filter(|seed| seed.commitment() == commitment) {
-                Some(seed) => seeds.push((tier, cycle, seed.reveal())),
-                None => {
-                    error!(jackpot_id = %id, tier, cycle, secret_id, "the seed of this cycle can't be published: its draw \
-                               secret is not among fairness.master_secret and fairness.previous_secrets");
-                }
+/// Returns whether no more are due that this instance can publish.
+async fn publish_cycles_of(projector: &Projector<Jackpots>, id: &Id) -> Result<bool, sqlx::Error> {
+    let sql = &projector.ledger.sql;
+    let secrets = &projector.kind.operate.views.secrets;
+    let text = "SELECT tier, cycle, nonce, secret_id, commitment FROM cycles \
+                WHERE jackpot_id = $1 AND seed = '' AND ended_n > 0 LIMIT $2";
+    let select = query(text).bind(id.as_str()).bind(PUBLISHED_AT_ONCE);
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let mut seeds = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (tier, cycle): (String, i64) = (row.try_get("tier")?, row.try_get("cycle")?);
+        let (nonce, secret_id): (String, String) = (row.try_get("nonce")?, row.try_get("secret_id")?);
+        let commitment: String = row.try_get("commitment")?;
+        let seed = Id::parse(&tier)
+            .ok()
+            .zip(secrets.get(&secret_id))
+            .map(|(tier, secret)| CycleSeed::derive(secret, id, &tier, cycle.unsigned_abs(), &nonce));
+        match seed.filter(|seed| seed.commitment() == commitment) {
+            Some(seed) => seeds.push((tier, cycle, seed.reveal())),
+            None => {
+                error!(jackpot_id = %id, tier, cycle, secret_id, "the seed of this cycle can't be published: its draw \
+                           secret is not among fairness.master_secret and fairness.previous_secrets");
             }
         }
-        let values = seeds.iter().flat_map(|(tier, cycle, seed)| {
-            [
-                Value::Text(id.as_str()),
-                Value::Text(tier),
-                Value::Int(*cycle),
-                Value::Text(seed),
-            ]
-        });
-        let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
-        let given = ["jackpot_id", "tier", "cycle", "seed"];
-        let mut tx = sql.begin().await?;
-        let values = values.collect::<Vec<_>>();
-        update_rows(&mut tx, ("cycles", "seed = given.seed", which), &given, &values).await?;
-        tx.commit().await?;
-        let may_be_more = rows.len() == usize::try_from(PUBLISHED_AT_ONCE).unwrap_or_default();
-        Ok(!may_be_more || seeds.is_empty())
     }
+    let values = seeds.iter().flat_map(|(tier, cycle, seed)| {
+        [
+            Value::Text(id.as_str()),
+            Value::Text(tier),
+            Value::Int(*cycle),
+            Value::Text(seed),
+        ]
+    });
+    let which = "cycles.jackpot_id = given.jackpot_id AND cycles.tier = given.tier AND cycles.cycle = given.cycle";
+    let given = ["jackpot_id", "tier", "cycle", "seed"];
+    let mut tx = sql.begin().await?;
+    let values = values.collect::<Vec<_>>();
+    update_rows(&mut tx, ("cycles", "seed = given.seed", which), &given, &values).await?;
+    tx.commit().await?;
+    let may_be_more = rows.len() == usize::try_from(PUBLISHED_AT_ONCE).unwrap_or_default();
+    Ok(!may_be_more || seeds.is_empty())
 }

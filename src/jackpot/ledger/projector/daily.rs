@@ -70,94 +70,93 @@ impl Daily {
     }
 }
 
-impl Batch<Jackpots> {
-    /// Adds the payouts of the event that was followed last.
-    pub(super) fn paid_in(&mut self, n: u64) {
-        let Some(runs) = &mut self.rows.daily else { return };
-        for row in self.rows.payouts.iter().rev().take_while(|row| row.n == n) {
-            runs.last.totals.pay(&Paid {
-                tier: row.receipt.tier.clone(),
-                amount: int(row.receipt.amount.get()),
-                source: row.source_id.clone(),
-            });
-        }
+/// Adds the payouts of the event that was followed last.
+pub(super) fn paid_in(batch: &mut Batch<Jackpots>, n: u64) {
+    let Some(runs) = &mut batch.rows.daily else { return };
+    for row in batch.rows.payouts.iter().rev().take_while(|row| row.n == n) {
+        runs.last.totals.pay(&Paid {
+            tier: row.receipt.tier.clone(),
+            amount: int(row.receipt.amount.get()),
+            source: row.source_id.clone(),
+        });
     }
 }
 
-impl Projector<Jackpots> {
-    /// Looks at streams that were taken over, and makes runs that are missing. Returns whether there is more to do at once.
-    pub(super) async fn follow_days(&mut self) -> Result<bool, sqlx::Error> {
-        let left = self.look_at_runs().await?;
-        Ok(self.make_missing_runs().await? || left)
-    }
+/// Looks at streams that were taken over, and makes runs that are missing. Returns whether there is more to do at once.
+pub(super) async fn follow_days(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let left = look_at_runs(projector).await?;
+    Ok(make_missing_runs(projector).await? || left)
+}
 
-    async fn look_at_runs(&mut self) -> Result<bool, sqlx::Error> {
-        let is_unknown = |daily: &Daily| matches!(daily.0, Progress::Unknown);
-        let mut unknown: Vec<Id> = self
-            .streams
-            .values()
-            .filter(|stream| is_unknown(&stream.tables.daily))
-            .map(|stream| stream.id.clone())
-            .collect();
-        if unknown.is_empty() {
-            return Ok(false);
+async fn look_at_runs(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let is_unknown = |daily: &Daily| matches!(daily.0, Progress::Unknown);
+    let mut unknown: Vec<Id> = projector
+        .streams
+        .values()
+        .filter(|stream| is_unknown(&stream.tables.daily))
+        .map(|stream| stream.id.clone())
+        .collect();
+    if unknown.is_empty() {
+        return Ok(false);
+    }
+    let left = unknown.len() > LOOKS;
+    unknown.truncate(LOOKS);
+    let mut found = look(&projector.ledger.sql, &unknown).await?;
+    for id in unknown {
+        if let Some(stream) = projector.streams.get_mut(&id) {
+            let last = Box::new(found.remove(id.as_str()).unwrap_or_default());
+            stream.tables.daily.0 = if last.n == stream.cursor.n {
+                Progress::InStep(last)
+            } else {
+                Progress::Behind(last)
+            };
         }
-        let left = unknown.len() > LOOKS;
-        unknown.truncate(LOOKS);
-        let mut found = look(&self.ledger.sql, &unknown).await?;
-        for id in unknown {
-            if let Some(stream) = self.streams.get_mut(&id) {
-                let last = Box::new(found.remove(id.as_str()).unwrap_or_default());
-                stream.tables.daily.0 = if last.n == stream.cursor.n {
+    }
+    Ok(left)
+}
+
+async fn make_missing_runs(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        let is_behind = |daily: &Daily| matches!(daily.0, Progress::Behind(_));
+        let behind = projector
+            .streams
+            .values_mut()
+            .find(|stream| is_behind(&stream.tables.daily));
+        let Some(stream) = behind else {
+            return Ok(false);
+        };
+        if begun.elapsed() >= READING {
+            return Ok(true);
+        }
+        let (id, last_n) = (stream.id.clone(), stream.cursor.n);
+        let Progress::Behind(last) = &stream.tables.daily.0 else {
+            return Ok(true);
+        };
+        // A failure must not leave it in the middle of what is not written.
+        let mut runs = Ok(Runs::after((**last).clone()));
+        while let Ok(found) = &runs
+            && found.last.n < last_n
+            && begun.elapsed() < READING
+        {
+            runs = read_on(&projector.ledger.sql, &id, found.clone(), last_n).await?;
+        }
+        stream.tables.daily.0 = match runs {
+            Ok(runs) => {
+                write_alone(&projector.ledger.sql, &id, &runs).await?;
+                let last = Box::new(runs.last);
+                if last.n == last_n {
+                    info!(jackpot_id = %id, n = last_n, "the figures of its daily reports are whole");
                     Progress::InStep(last)
                 } else {
                     Progress::Behind(last)
-                };
-            }
-        }
-        Ok(left)
-    }
-
-    async fn make_missing_runs(&mut self) -> Result<bool, sqlx::Error> {
-        let begun = Instant::now();
-        loop {
-            let is_behind = |daily: &Daily| matches!(daily.0, Progress::Behind(_));
-            let behind = self.streams.values_mut().find(|stream| is_behind(&stream.tables.daily));
-            let Some(stream) = behind else {
-                return Ok(false);
-            };
-            if begun.elapsed() >= READING {
-                return Ok(true);
-            }
-            let (id, last_n) = (stream.id.clone(), stream.cursor.n);
-            let Progress::Behind(last) = &stream.tables.daily.0 else {
-                return Ok(true);
-            };
-            // A failure must not leave it in the middle of what is not written.
-            let mut runs = Ok(Runs::after((**last).clone()));
-            while let Ok(found) = &runs
-                && found.last.n < last_n
-                && begun.elapsed() < READING
-            {
-                runs = read_on(&self.ledger.sql, &id, found.clone(), last_n).await?;
-            }
-            stream.tables.daily.0 = match runs {
-                Ok(runs) => {
-                    write_alone(&self.ledger.sql, &id, &runs).await?;
-                    let last = Box::new(runs.last);
-                    if last.n == last_n {
-                        info!(jackpot_id = %id, n = last_n, "the figures of its daily reports are whole");
-                        Progress::InStep(last)
-                    } else {
-                        Progress::Behind(last)
-                    }
                 }
-                Err(reason) => {
-                    error!(jackpot_id = %id, reason, "it has no daily reports: its events in the ledger are damaged");
-                    Progress::Unreadable
-                }
-            };
-        }
+            }
+            Err(reason) => {
+                error!(jackpot_id = %id, reason, "it has no daily reports: its events in the ledger are damaged");
+                Progress::Unreadable
+            }
+        };
     }
 }
 

@@ -18,6 +18,7 @@ use crate::jackpot::ledger::carried::{Carried, CarriedEntry};
 use crate::jackpot::ledger::entry_index::{self, IndexRow, RowKey};
 use crate::jackpot::ledger::event::{ClaimResult, Enter, Entered, Event, Kind};
 use crate::jackpot::ledger::event_page;
+use crate::jackpot::ledger::lookup::entry_taken;
 use crate::ledger::Ledger;
 use crate::ledger::projector::Projector;
 use crate::ledger::projector::load::{self, LoadError, damaged};
@@ -61,58 +62,56 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Projector<Jackpots> {
-    /// Writes the waiting rows when they have waited long enough, are many, or `at_once` is set.
-    pub(super) async fn index(&mut self, at_once: bool) -> Result<(), sqlx::Error> {
-        let waiting = self
-            .streams
-            .values()
-            .filter(|stream| !stream.tables.for_index.is_empty());
-        let parts: Vec<_> = waiting.map(Part::of).collect();
-        let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
-        let due = at_once || rows >= MANY || self.upkeep.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
-        if rows == 0 || !due {
-            return Ok(());
-        }
-        let done = match write(&self.ledger.sql, &parts).await {
-            Err(WriteError::Sql(error)) if is_unavailable(&error) => return Err(error),
-            Err(error) if parts.len() > 1 => {
-                debug!(%error, "the index was not written in one commit; trying each stream by itself");
-                let mut done = Vec::with_capacity(parts.len());
-                for part in &parts {
-                    done.push((
-                        part.jackpot.clone(),
-                        write(&self.ledger.sql, std::slice::from_ref(part)).await,
-                    ));
-                }
-                done
-            }
-            Err(error) => vec![(parts[0].jackpot.clone(), Err(error))],
-            Ok(()) => parts.iter().map(|part| (part.jackpot.clone(), Ok(()))).collect(),
-        };
-        self.upkeep.indexed_at = Some(Instant::now());
-        for (id, done) in done {
-            match done {
-                Ok(()) => _ = self.streams.get_mut(&id).map(is_indexed),
-                Err(error) => self.not_committed(&id, error).await?,
-            }
-        }
-        Ok(())
+/// Writes the waiting rows when they have waited long enough, are many, or `at_once` is set.
+pub(super) async fn index(projector: &mut Projector<Jackpots>, at_once: bool) -> Result<(), sqlx::Error> {
+    let waiting = projector
+        .streams
+        .values()
+        .filter(|stream| !stream.tables.for_index.is_empty());
+    let parts: Vec<_> = waiting.map(Part::of).collect();
+    let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
+    let due = at_once || rows >= MANY || projector.upkeep.indexed_at.is_none_or(|at| at.elapsed() >= PAUSE);
+    if rows == 0 || !due {
+        return Ok(());
     }
+    let done = match write(&projector.ledger.sql, &parts).await {
+        Err(WriteError::Sql(error)) if is_unavailable(&error) => return Err(error),
+        Err(error) if parts.len() > 1 => {
+            debug!(%error, "the index was not written in one commit; trying each stream by itself");
+            let mut done = Vec::with_capacity(parts.len());
+            for part in &parts {
+                done.push((
+                    part.jackpot.clone(),
+                    write(&projector.ledger.sql, std::slice::from_ref(part)).await,
+                ));
+            }
+            done
+        }
+        Err(error) => vec![(parts[0].jackpot.clone(), Err(error))],
+        Ok(()) => parts.iter().map(|part| (part.jackpot.clone(), Ok(()))).collect(),
+    };
+    projector.upkeep.indexed_at = Some(Instant::now());
+    for (id, done) in done {
+        match done {
+            Ok(()) => _ = projector.streams.get_mut(&id).map(is_indexed),
+            Err(error) => projector.not_committed(&id, error).await?,
+        }
+    }
+    Ok(())
+}
 
-    /// Drops the index of expired days.
-    pub(super) async fn expire_index(&mut self) -> Result<(), sqlx::Error> {
-        if self.upkeep.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
-            return Ok(());
-        }
-        self.upkeep.expired_at = Some(Instant::now());
-        let now_ms = self.leases.now_ms().await?;
-        let days = entry_index::expire(&self.ledger.sql, self.settings.entry_index_days, now_ms).await?;
-        if !days.is_empty() {
-            info!(?days, "the index of entries of these days has expired");
-        }
-        Ok(())
+/// Drops the index of expired days.
+pub(super) async fn expire_index(projector: &mut Projector<Jackpots>) -> Result<(), sqlx::Error> {
+    if projector.upkeep.expired_at.is_some_and(|at| at.elapsed() < EXPIRY) {
+        return Ok(());
     }
+    projector.upkeep.expired_at = Some(Instant::now());
+    let now_ms = projector.leases.now_ms().await?;
+    let days = entry_index::expire(&projector.ledger.sql, projector.settings.entry_index_days, now_ms).await?;
+    if !days.is_empty() {
+        info!(?days, "the index of entries of these days has expired");
+    }
+    Ok(())
 }
 
 /// Marks all waiting rows as indexed.
@@ -310,7 +309,7 @@ async fn add_rows(ledger: &Ledger, jackpot: &Id, event: Event, rows: &mut IndexR
         }
         _ => return Ok(()),
     };
-    let taken = match ledger.taken(jackpot, &entry_id, sequence).await {
+    let taken = match entry_taken(&ledger.sql, jackpot, &entry_id, sequence).await {
         Ok(taken) => taken,
         // A skipped event that can't be read took the entry: it is in no index.
         Err(LedgerError::Skipped(_)) => return Ok(()),

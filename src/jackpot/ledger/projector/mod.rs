@@ -27,6 +27,7 @@ use super::books::Books;
 use super::event::Event;
 use super::forgotten::forget;
 use super::report::MetersAndState;
+use super::restore;
 use super::sides;
 use crate::jackpot::error::PlayError;
 use crate::jackpot::known::Known;
@@ -91,11 +92,9 @@ impl Folded for Books {
     }
 }
 
-impl Projector<Jackpots> {
-    /// Whether entries can be found by player.
-    fn indexes_entries(&self) -> bool {
-        self.settings.entry_index_days > 0
-    }
+/// Whether entries can be found by player.
+fn indexes_entries(projector: &Projector<Jackpots>) -> bool {
+    projector.settings.entry_index_days > 0
 }
 
 impl Subjects for Jackpots {
@@ -129,7 +128,7 @@ impl Folds for Jackpots {
     type Tables = JackpotTables;
 
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        batch.take(start, raw)
+        batch::take(batch, start, raw)
     }
 
     fn forget(forgotten: &mut Forgotten, id: &Id, raw: &Raw) -> bool {
@@ -200,7 +199,7 @@ impl Tables<Jackpots> for JackpotTables {
     }
 
     fn cursor(batch: &Batch<Jackpots>) -> Option<(u64, u64)> {
-        Some((batch.rows.indexed_n, batch.indexed_to()))
+        Some((batch.rows.indexed_n, batch::indexed_to(batch)))
     }
 
     async fn write(tx: &mut Tx<'static>, batches: &[&Batch<Jackpots>]) -> Result<(), WriteError> {
@@ -209,7 +208,7 @@ impl Tables<Jackpots> for JackpotTables {
     }
 
     fn advance(&mut self, batch: &mut Batch<Jackpots>) {
-        self.indexed_n = batch.indexed_to();
+        self.indexed_n = batch::indexed_to(batch);
         self.history.advance(&batch.rows.steps);
         self.daily.advance(batch.rows.daily.take());
         self.for_index.append(std::mem::take(&mut batch.rows.index));
@@ -259,23 +258,23 @@ impl Upkeep<Jackpots> for AfterCommits {
         token: i64,
         loaded: &mut Loaded<Jackpots>,
     ) -> Result<(), LoadError> {
-        if projector.indexes_entries() {
+        if indexes_entries(projector) {
             index::go_on(&projector.ledger, id, token, loaded).await?;
         }
         Ok(())
     }
 
     async fn follow(projector: &mut Projector<Jackpots>, at_once: bool) -> Result<bool, sqlx::Error> {
-        projector.publish_seeds().await?;
-        projector.publish_cycles().await?;
-        projector.index(at_once).await?;
-        projector.expire_index().await?;
+        seeds::publish_seeds(projector).await?;
+        cycles::publish_cycles(projector).await?;
+        index::index(projector, at_once).await?;
+        index::expire_index(projector).await?;
         // A stop does not wait for a history or a report: the next holder goes on.
         if at_once {
             return Ok(false);
         }
-        let is_behind = projector.follow_meters().await?;
-        Ok(projector.follow_days().await? || is_behind)
+        let is_behind = steps::follow_meters(projector).await?;
+        Ok(daily::follow_days(projector).await? || is_behind)
     }
 }
 
@@ -311,6 +310,6 @@ impl Kind for Jackpots {
         reason: &str,
     ) -> Result<Restored, RestoreError> {
         let secrets = &self.operate.views.secrets;
-        restorer.restore(secrets, id, replace, by, reason).await
+        restore::restore(restorer, secrets, id, replace, by, reason).await
     }
 }

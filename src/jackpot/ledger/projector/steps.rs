@@ -79,115 +79,113 @@ impl History {
     }
 }
 
-impl Projector<Jackpots> {
-    /// Looks at streams that were taken over, makes rows that are missing, and drops old ones. Returns whether there is
-    /// more to do at once.
-    pub(super) async fn follow_meters(&mut self) -> Result<bool, sqlx::Error> {
-        let left = self.look_at_histories().await?;
-        let behind = self.make_missing_steps().await?;
-        self.drop_old_steps().await?;
-        Ok(left || behind)
-    }
+/// Looks at streams that were taken over, makes rows that are missing, and drops old ones. Returns whether there is
+/// more to do at once.
+pub(super) async fn follow_meters(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let left = look_at_histories(projector).await?;
+    let behind = make_missing_steps(projector).await?;
+    drop_old_steps(projector).await?;
+    Ok(left || behind)
+}
 
-    async fn look_at_histories(&mut self) -> Result<bool, sqlx::Error> {
-        let is_unknown = |history: &History| matches!(history.progress, Progress::Unknown);
-        let mut unknown: Vec<_> = self
+async fn look_at_histories(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let is_unknown = |history: &History| matches!(history.progress, Progress::Unknown);
+    let mut unknown: Vec<_> = projector
+        .streams
+        .values()
+        .filter(|stream| is_unknown(&stream.tables.history))
+        .map(|stream| (!stream.tables.history.moved, stream.id.clone()))
+        .collect();
+    if unknown.is_empty() {
+        return Ok(false);
+    }
+    unknown.sort_unstable();
+    let left = unknown.len() > LOOKS;
+    let ids: Vec<Id> = unknown.into_iter().take(LOOKS).map(|(_, id)| id).collect();
+    let mut found = look(&projector.ledger.sql, &ids).await?;
+    for id in ids {
+        let Some(stream) = projector.streams.get_mut(&id) else {
+            continue;
+        };
+        let (follower, next_ms) = found.remove(id.as_str()).unwrap_or_default();
+        let same = |next_ms| Step::Minute.of(next_ms) == Step::Minute.of(stream.books.at_ms);
+        stream.tables.history.progress = if stream.cursor.n == 0 || next_ms.is_some_and(same) {
+            Progress::InStep
+        } else {
+            Progress::Behind(Box::new(follower))
+        };
+    }
+    Ok(left)
+}
+
+async fn make_missing_steps(projector: &mut Projector<Jackpots>) -> Result<bool, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        let is_behind = |history: &History| matches!(history.progress, Progress::Behind(_));
+        let behind = projector
             .streams
-            .values()
-            .filter(|stream| is_unknown(&stream.tables.history))
-            .map(|stream| (!stream.tables.history.moved, stream.id.clone()))
-            .collect();
-        if unknown.is_empty() {
+            .values_mut()
+            .find(|stream| is_behind(&stream.tables.history));
+        let Some(stream) = behind else {
             return Ok(false);
+        };
+        if begun.elapsed() >= READING {
+            return Ok(true);
         }
-        unknown.sort_unstable();
-        let left = unknown.len() > LOOKS;
-        let ids: Vec<Id> = unknown.into_iter().take(LOOKS).map(|(_, id)| id).collect();
-        let mut found = look(&self.ledger.sql, &ids).await?;
-        for id in ids {
-            let Some(stream) = self.streams.get_mut(&id) else {
-                continue;
-            };
-            let (follower, next_ms) = found.remove(id.as_str()).unwrap_or_default();
-            let same = |next_ms| Step::Minute.of(next_ms) == Step::Minute.of(stream.books.at_ms);
-            stream.tables.history.progress = if stream.cursor.n == 0 || next_ms.is_some_and(same) {
-                Progress::InStep
-            } else {
-                Progress::Behind(Box::new(follower))
-            };
-        }
-        Ok(left)
-    }
-
-    async fn make_missing_steps(&mut self) -> Result<bool, sqlx::Error> {
-        let begun = Instant::now();
-        loop {
-            let is_behind = |history: &History| matches!(history.progress, Progress::Behind(_));
-            let behind = self
-                .streams
-                .values_mut()
-                .find(|stream| is_behind(&stream.tables.history));
-            let Some(stream) = behind else {
-                return Ok(false);
-            };
-            if begun.elapsed() >= READING {
-                return Ok(true);
+        let (id, history) = (stream.id.clone(), &mut stream.tables.history);
+        let Progress::Behind(follower) = &mut history.progress else {
+            return Ok(true);
+        };
+        let (last_n, newest_ms) = (stream.cursor.n, stream.books.at_ms);
+        // A failure must not leave it in the middle of a page.
+        let mut next = (**follower).clone();
+        let mut rows = read_on(&projector.ledger.sql, &id, &mut next, last_n).await?;
+        rows.keep(newest_ms);
+        write_alone(&projector.ledger.sql, &id, &rows).await?;
+        let ended = next.n >= last_n || next.n == follower.n;
+        **follower = next;
+        if ended {
+            let pools = steps::pools(&stream.books);
+            if follower.pools.iter().any(|(tier, pool)| pools.get(tier) != Some(pool)) {
+                error!(jackpot_id = %id, "the postings in the ledger do not add up to its books: the history of its meter is wrong");
             }
-            let (id, history) = (stream.id.clone(), &mut stream.tables.history);
-            let Progress::Behind(follower) = &mut history.progress else {
-                return Ok(true);
-            };
-            let (last_n, newest_ms) = (stream.cursor.n, stream.books.at_ms);
-            // A failure must not leave it in the middle of a page.
-            let mut next = (**follower).clone();
-            let mut rows = read_on(&self.ledger.sql, &id, &mut next, last_n).await?;
-            rows.keep(newest_ms);
-            write_alone(&self.ledger.sql, &id, &rows).await?;
-            let ended = next.n >= last_n || next.n == follower.n;
-            **follower = next;
-            if ended {
-                let pools = steps::pools(&stream.books);
-                if follower.pools.iter().any(|(tier, pool)| pools.get(tier) != Some(pool)) {
-                    error!(jackpot_id = %id, "the postings in the ledger do not add up to its books: the history of its meter is wrong");
-                }
-                info!(jackpot_id = %id, n = last_n, "the history of its meter is whole");
-                history.progress = Progress::InStep;
-                history.written = DROP_AFTER;
-            }
+            info!(jackpot_id = %id, n = last_n, "the history of its meter is whole");
+            history.progress = Progress::InStep;
+            history.written = DROP_AFTER;
         }
     }
+}
 
-    async fn drop_old_steps(&mut self) -> Result<(), sqlx::Error> {
-        let full = self
-            .streams
-            .values()
-            .filter(|stream| stream.tables.history.written >= DROP_AFTER);
-        let due: Vec<Id> = full.take(DROPS).map(|stream| stream.id.clone()).collect();
-        if due.is_empty() {
-            return Ok(());
-        }
-        let sql = &self.ledger.sql;
-        sql.writing(async {
-            let mut tx = sql.begin().await?;
-            for id in &due {
-                for (step, kept_s) in Step::ALL.into_iter().filter_map(|step| Some((step, step.kept_s()?))) {
-                    // Before the newest row, which stays: it says that nothing is missing.
-                    let delete = "DELETE FROM meter_steps WHERE jackpot_id = $1 AND step_s = $2 AND at_s < (SELECT \
-                                  MAX(m.at_s) FROM meter_steps AS m WHERE m.jackpot_id = $1 AND m.step_s = $2) - $3";
-                    let delete = sqlx::query(delete).bind(id.as_str()).bind(step.seconds());
-                    delete.bind(kept_s).execute(&mut *tx).await?;
-                }
-            }
-            tx.commit().await
-        })
-        .await?;
+async fn drop_old_steps(projector: &mut Projector<Jackpots>) -> Result<(), sqlx::Error> {
+    let full = projector
+        .streams
+        .values()
+        .filter(|stream| stream.tables.history.written >= DROP_AFTER);
+    let due: Vec<Id> = full.take(DROPS).map(|stream| stream.id.clone()).collect();
+    if due.is_empty() {
+        return Ok(());
+    }
+    let sql = &projector.ledger.sql;
+    sql.writing(async {
+        let mut tx = sql.begin().await?;
         for id in &due {
-            if let Some(stream) = self.streams.get_mut(id) {
-                stream.tables.history.written = 0;
+            for (step, kept_s) in Step::ALL.into_iter().filter_map(|step| Some((step, step.kept_s()?))) {
+                // Before the newest row, which stays: it says that nothing is missing.
+                let delete = "DELETE FROM meter_steps WHERE jackpot_id = $1 AND step_s = $2 AND at_s < (SELECT \
+                              MAX(m.at_s) FROM meter_steps AS m WHERE m.jackpot_id = $1 AND m.step_s = $2) - $3";
+                let delete = sqlx::query(delete).bind(id.as_str()).bind(step.seconds());
+                delete.bind(kept_s).execute(&mut *tx).await?;
             }
         }
-        Ok(())
+        tx.commit().await
+    })
+    .await?;
+    for id in &due {
+        if let Some(stream) = projector.streams.get_mut(id) {
+            stream.tables.history.written = 0;
+        }
     }
+    Ok(())
 }
 
 /// The last rows of streams, and the time of the event after each.

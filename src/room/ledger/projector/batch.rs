@@ -9,18 +9,16 @@ use crate::room::ledger::report::compare;
 type Batch = batch::Batch<Rooms>;
 type Start<'a> = batch::Start<'a, Rooms>;
 
-impl Batch {
-    /// Reads an event and applies it.
-    pub(super) fn take(&mut self, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
-        let event = Event::parse(&raw.fields)?;
-        let (n, at_ms) = (event.n, event.at_ms);
-        let before = self.books.clone();
-        self.books.apply(&event)?;
-        let action = audit::action(start.id, &event, &raw.fields, (&before, &self.books));
-        self.actions.extend(action.map(|action| (n, at_ms, action)));
-        if let Kind::Checkpoint { held: redis } = event.kind {
-            self.report = Some((n, at_ms, compare(&redis, &self.books)));
-        }
-        Ok(())
+/// Reads an event and applies it.
+pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+    let event = Event::parse(&raw.fields)?;
+    let (n, at_ms) = (event.n, event.at_ms);
+    let before = batch.books.clone();
+    batch.books.apply(&event)?;
+    let action = audit::action(start.id, &event, &raw.fields, (&before, &batch.books));
+    batch.actions.extend(action.map(|action| (n, at_ms, action)));
+    if let Kind::Checkpoint { held: redis } = event.kind {
+        batch.report = Some((n, at_ms, compare(&redis, &batch.books)));
     }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use jackpot_core::secret::MasterSecret;
 use super::books::Books;
 use super::event::Checkpoint;
 use super::report;
+use super::restore;
 use crate::ledger::kind::{Compares, Folds, Kind, Look, Subjects};
 use crate::ledger::projector::batch::{Batch, Start, Stop};
 use crate::ledger::projector::rows::Raw;
@@ -48,7 +49,7 @@ impl Folds for Rooms {
     type Tables = ();
 
     fn take(batch: &mut Batch<Self>, start: &Start<'_, Self>, raw: &Raw) -> Result<(), Stop> {
-        batch.take(start, raw)
+        batch::take(batch, start, raw)
     }
 }
 
@@ -81,8 +82,6 @@ impl Kind for Rooms {
     ) -> Result<Restored, RestoreError> {
         let known = self.registry.known(id);
         let times = (known.passes_until_ms(), known.shown_ms());
-        restorer
-            .restore_room(&self.secret, id, replace, times, by, reason)
-            .await
+        restore::restore(restorer, &self.secret, id, replace, times, by, reason).await
     }
 }
