@@ -83,41 +83,22 @@
 //!    `jackpot_core::jackpot::steps` names the next step, until the outcome is final.
 
 pub mod app;
-pub mod background;
 pub mod backup;
-pub mod broker;
-pub mod capability;
 pub mod cli;
-pub mod combiner;
-pub mod console;
-pub mod coupon;
-pub mod durable_file;
-pub mod events;
-pub mod http;
-pub mod intake;
-pub mod jackpot;
-pub mod keys;
-pub mod ledger;
-pub mod master_secret;
-pub mod open_files;
-pub mod operator;
 pub mod proof;
-pub mod public_page;
-pub mod random;
-pub mod rate;
-pub mod room;
-pub mod secret_file;
 mod service_manager;
-pub mod settings;
 mod signals;
-pub mod signing;
-pub mod single_flight;
-pub mod sql;
-pub mod stopping;
-pub mod store;
-pub mod subject;
-pub mod telemetry;
-pub mod tls;
+
+// The rooms of the other crates have their paths here too: for the program, its tests and its benchmarks the house is one.
+pub use jackpot_coupon as coupon;
+pub use jackpot_jackpot as jackpot;
+pub use jackpot_kernel::{
+    background, capability, combiner, durable_file, http, keys, ledger, master_secret, open_files, operator, random,
+    rate, reply, secret_file, settings, signing, single_flight, sql, status, stopping, store, subject, telemetry, tls,
+};
+pub use jackpot_outside::{broker, events, intake};
+pub use jackpot_pages::{console, public_page};
+pub use jackpot_room as room;
 
 /// The allocator of every program that links the library, the benchmarks' peers included: a request is many small
 /// allocations. Measured in docs/decisions/0012. The feature `override` gives it to SQLite too (0043).

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use jackpot::ledger::declared::{EventPart as _, Events};
 use jackpot::ledger::events::Envelope;
 use jackpot::ledger::skipped;
 use jackpot::{coupon, jackpot as jackpots, room};
+use jackpot_core::wire::declared::{EventPart as _, Events};
 use jackpot_core::wire::{lua, page};
 
 use super::{files_below, hold, hold_file, top};

@@ -8,6 +8,8 @@
 //! A record is fields between single spaces, or between another character. A record of several kinds begins with a
 //! letter, which names the kind; or the letter stands after the fields that every kind has. A field can be a list.
 
+pub mod declared;
+pub mod event;
 mod field;
 pub mod lua;
 pub mod packed;
