@@ -196,7 +196,7 @@ pub fn declared() -> [Declared; 6] {
     [
         Declared::new(
             "lua/coupon/answered_reply.lua",
-            "src/coupon/scripts/answers.rs",
+            "crates/coupon/src/scripts/answers.rs",
             [
                 reply_part::<answers::Answered>(answering, "answered"),
                 reply_part::<answers::Detail>(answering, "detail"),
@@ -204,7 +204,7 @@ pub fn declared() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/coupon/serve_reply.lua",
-            "src/coupon/scripts/serve.rs",
+            "crates/coupon/src/scripts/serve.rs",
             [
                 reply::<serve::Stepped>("`coupon_serve`", "stepped", "ok"),
                 reply_part::<serve::Taken>("`coupon_serve`", "taken"),
@@ -213,7 +213,7 @@ pub fn declared() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/coupon/retire_reply.lua",
-            "src/coupon/scripts/retire.rs",
+            "crates/coupon/src/scripts/retire.rs",
             [
                 reply::<retire::Raised>("`coupon_retire`", "raised", "raised"),
                 reply::<retire::NotOver>("`coupon_retire`", "not_over", "not-over"),
@@ -222,12 +222,12 @@ pub fn declared() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/coupon/define_reply.lua",
-            "src/coupon/scripts/operate.rs",
+            "crates/coupon/src/scripts/operate.rs",
             [reply::<operate::Below>("`coupon_define`", "below", "below")],
         ),
         Declared::new(
             "lua/coupon/view_reply.lua",
-            "src/coupon/scripts/read.rs",
+            "crates/coupon/src/scripts/read.rs",
             [
                 reply::<read::Viewed>("`coupon_view`", "viewed", "ok"),
                 reply_part::<read::Told>("`coupon_view`", "told"),
@@ -235,7 +235,7 @@ pub fn declared() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/coupon/dead_reply.lua",
-            "src/coupon/scripts/read.rs",
+            "crates/coupon/src/scripts/read.rs",
             [
                 reply::<read::Letters>("`coupon_dead`", "letters", "ok"),
                 reply_part::<read::Letter>("`coupon_dead`", "letter"),

@@ -478,7 +478,7 @@ fn of_entries() -> [Declared; 6] {
     [
         Declared::new(
             "lua/jackpot/view_reply.lua",
-            "src/jackpot/scripts/read.rs",
+            "crates/jackpot/src/scripts/read.rs",
             [
                 reply::<read::Viewed>("`view`", "viewed", "ok"),
                 reply::<read::OtherVersion>("`view`", "other_version", "stale"),
@@ -488,12 +488,12 @@ fn of_entries() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/jackpot/restore_end_reply.lua",
-            "src/subject/restore.rs",
+            "crates/kernel/src/subject/restore.rs",
             [reply::<Early>("`restore_end`", "begin_later", "early")],
         ),
         Declared::new(
             "lua/jackpot/enter_reply.lua",
-            "src/jackpot/scripts/enter.rs",
+            "crates/jackpot/src/scripts/enter.rs",
             [
                 reply_any::<enter::TakenFrom>(
                     "`enter`",
@@ -505,7 +505,7 @@ fn of_entries() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/jackpot/batch_reply.lua",
-            "src/jackpot/scripts/enter_batch.rs",
+            "crates/jackpot/src/scripts/enter_batch.rs",
             [
                 reply::<enter_batch::Taken>("`enter_batch`, `lookup_batch`", "taken", "ok"),
                 reply_part::<enter_batch::Winner>("`enter_batch`, `lookup_batch`", "winner"),
@@ -515,12 +515,12 @@ fn of_entries() -> [Declared; 6] {
         ),
         Declared::new(
             "lua/jackpot/settled_reply.lua",
-            "src/jackpot/scripts/finish.rs",
+            "crates/jackpot/src/scripts/finish.rs",
             [reply::<finish::Settled>("`claim`, `coupon`, `finish`", "settled", "ok")],
         ),
         Declared::new(
             "lua/jackpot/rotate_reply.lua",
-            "src/jackpot/scripts/rotate.rs",
+            "crates/jackpot/src/scripts/rotate.rs",
             [
                 reply::<rotate::Opened>("`rotate`", "opened", "ok"),
                 reply::<rotate::Raised>("`rotate`", "raised", "raised"),
@@ -535,7 +535,7 @@ fn of_operators() -> [Declared; 8] {
     [
         Declared::new(
             "lua/jackpot/adjust_reply.lua",
-            "src/jackpot/scripts/adjust.rs",
+            "crates/jackpot/src/scripts/adjust.rs",
             [
                 reply_any::<adjust::Done>("`adjust`", "adjusted", "ok, same, held, waits, withdrawn"),
                 reply::<adjust::Below>("`adjust`", "below", "below-zero"),
@@ -544,12 +544,12 @@ fn of_operators() -> [Declared; 8] {
         ),
         Declared::new(
             "lua/jackpot/reverse_reply.lua",
-            "src/jackpot/scripts/reverse.rs",
+            "crates/jackpot/src/scripts/reverse.rs",
             [reply_any::<reverse::Done>("`reverse`", "reversed", "ok, same, other")],
         ),
         Declared::new(
             "lua/jackpot/transfer_reply.lua",
-            "src/jackpot/scripts/transfer.rs",
+            "crates/jackpot/src/scripts/transfer.rs",
             [
                 reply_any::<transfer::Parts>("`transfer_give`", "given", "ok, same, held, waits, withdrawn"),
                 reply::<transfer::Held>("`transfer_give`", "holds", "holds"),
@@ -557,12 +557,12 @@ fn of_operators() -> [Declared; 8] {
         ),
         Declared::new(
             "lua/jackpot/settle_reply.lua",
-            "src/jackpot/scripts/settle.rs",
+            "crates/jackpot/src/scripts/settle.rs",
             [reply::<settle::Later>("`settle`", "later", "later")],
         ),
         Declared::new(
             "lua/jackpot/approve_limit_reply.lua",
-            "src/jackpot/scripts/approve_limit.rs",
+            "crates/jackpot/src/scripts/approve_limit.rs",
             [reply_any::<approve_limit::InForce>(
                 "`approve_limit`",
                 "approved",
@@ -571,7 +571,7 @@ fn of_operators() -> [Declared; 8] {
         ),
         Declared::new(
             "lua/jackpot/define_reply.lua",
-            "src/jackpot/scripts/operate.rs",
+            "crates/jackpot/src/scripts/operate.rs",
             [
                 reply::<operate::Removed>("`define`", "removed", "tier-removed"),
                 reply::<operate::Kept>("`define`", "kept", "currency"),
@@ -579,7 +579,7 @@ fn of_operators() -> [Declared; 8] {
         ),
         Declared::new(
             "lua/jackpot/pending_reply.lua",
-            "src/jackpot/scripts/read.rs",
+            "crates/jackpot/src/scripts/read.rs",
             [
                 reply::<read::Looked>("`pending`", "looked", "ok"),
                 reply_part::<read::Unsettled>("`pending`", "unsettled"),
@@ -587,7 +587,7 @@ fn of_operators() -> [Declared; 8] {
         ),
         Declared::new(
             "lua/jackpot/lookup_reply.lua",
-            "src/jackpot/scripts/lookup.rs",
+            "crates/jackpot/src/scripts/lookup.rs",
             [reply::<lookup::Looked>("`lookup`", "found", "ok")],
         ),
     ]

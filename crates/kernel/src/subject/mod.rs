@@ -56,7 +56,7 @@ pub fn declared() -> [Declared; 2] {
     [
         Declared::new(
             "lua/subject/put_reply.lua",
-            "src/subject/operate.rs",
+            "crates/kernel/src/subject/operate.rs",
             [reply_any::<operate::Version>(
                 "`define`",
                 "put",
@@ -65,7 +65,7 @@ pub fn declared() -> [Declared; 2] {
         ),
         Declared::new(
             "lua/subject/restore_begin_reply.lua",
-            "src/subject/restore.rs",
+            "crates/kernel/src/subject/restore.rs",
             [reply::<restore::Begun>("`restore_begin`", "begun", "ok")],
         ),
     ]

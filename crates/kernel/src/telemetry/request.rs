@@ -59,7 +59,7 @@ impl Request {
 
     /// A span at the place where requests enter, which a filter may name.
     fn enter(&self) -> EnteredSpan {
-        tracing::info_span!(target: "jackpot::http::envelope", "request", request_id = &*self.id, method = %self.method,
+        tracing::info_span!(target: "jackpot_kernel::http::envelope", "request", request_id = &*self.id, method = %self.method,
             route = &*self.route, trace_id = self.trace.as_ref().map(|trace| tracing::field::display(trace.id())),
             span_id = self.trace.as_ref().and_then(Trace::span).map(tracing::field::display), caller = self.caller.get().map(|text| &**text),
             jackpot_id = self.jackpot.get().map(|text| &**text), entry_id = self.entry.get().map(|text| &**text),

@@ -117,7 +117,7 @@ static RESTORE_END: LazyLock<Script> = script!(
 /// The declared replies.
 #[must_use]
 pub fn declared() -> [Declared; 5] {
-    let (visit, view) = ("src/room/scripts/visit.rs", "src/room/scripts/view.rs");
+    let (visit, view) = ("crates/room/src/scripts/visit.rs", "crates/room/src/scripts/view.rs");
     [
         Declared::new(
             "lua/room/view_reply.lua",
@@ -134,7 +134,7 @@ pub fn declared() -> [Declared; 5] {
         ),
         Declared::new(
             "lua/room/revoked_reply.lua",
-            "src/room/scripts/revoked.rs",
+            "crates/room/src/scripts/revoked.rs",
             [
                 reply::<revoked::RevokedPage>("`room_revoked`", "revoked_page", "ok"),
                 reply_part::<RevokedPass>("`room_revoked`", "revoked_pass"),
@@ -142,7 +142,7 @@ pub fn declared() -> [Declared; 5] {
         ),
         Declared::new(
             "lua/room/collected_reply.lua",
-            "src/room/scripts/collected.rs",
+            "crates/room/src/scripts/collected.rs",
             [
                 reply::<collected::Page>("`room_collected`", "collected_page", "ok"),
                 reply_part::<collected::Collected>("`room_collected`", "collected"),
@@ -150,7 +150,7 @@ pub fn declared() -> [Declared; 5] {
         ),
         Declared::new(
             "lua/room/reorder_reply.lua",
-            "src/room/scripts/collected.rs",
+            "crates/room/src/scripts/collected.rs",
             [reply::<collected::Ordered>("`room_reorder`", "ordered", "ok")],
         ),
     ]

@@ -91,7 +91,7 @@ pub(super) fn farewell(refused: Refused, connection: &ConnectionState, worker: &
 fn tell(problem: &Problem, connection: &ConnectionState, worker: &Worker) -> RequestId {
     let (id, status) = (RequestId::next(), problem.status.as_u16());
     worker.metrics.request(&Arc::from(UNREAD), "", status, Duration::ZERO);
-    tracing::debug!(target: "jackpot::http::envelope", request_id = id.as_str(), peer = %connection.peer(),
+    tracing::debug!(target: "jackpot_kernel::http::envelope", request_id = id.as_str(), peer = %connection.peer(),
         status, cause = %problem, "request refused before it was read");
     id
 }
