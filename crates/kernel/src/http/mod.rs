@@ -18,7 +18,7 @@ pub mod health;
 pub mod html;
 pub mod inside;
 mod limits;
-pub mod listener;
+mod listener;
 mod objects;
 pub mod openapi;
 pub mod page;
@@ -38,6 +38,8 @@ mod whole;
 use std::sync::Arc;
 
 use actix_web::{Route, guard, web};
+
+pub use listener::state::{Asked, ConnectionState};
 
 use crate::keys::KeyStore;
 use crate::settings::Settings;

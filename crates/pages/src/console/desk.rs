@@ -33,7 +33,7 @@ use super::session::{KEY_BYTES, Token};
 use super::state::Console;
 use jackpot_kernel::http::auth::{Caller, Role};
 use jackpot_kernel::http::inside::{ApiCall, Inside};
-use jackpot_kernel::http::listener::state::{Asked, ConnectionState};
+use jackpot_kernel::http::{Asked, ConnectionState};
 use jackpot_kernel::http::{html, peer};
 use jackpot_kernel::telemetry::request;
 

@@ -14,7 +14,7 @@ pub(in crate::http) mod exchange;
 mod heads;
 mod hpack;
 mod io;
-pub mod state;
+pub(crate) mod state;
 pub(in crate::http) mod tls;
 mod validity;
 mod worker;

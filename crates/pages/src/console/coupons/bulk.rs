@@ -30,7 +30,7 @@ use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
 use crate::console::failure::Failure;
 use crate::console::form::{Field, Form, Kind};
 use crate::console::list::wide;
-use jackpot_kernel::http::listener::state::{Asked, ConnectionState};
+use jackpot_kernel::http::{Asked, ConnectionState};
 
 /// The file, which is the last field of the form.
 const LIST: &str = "list";
