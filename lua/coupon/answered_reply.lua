@@ -1,5 +1,5 @@
--- Generated from src/coupon/scripts/answers.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/scripts/answers.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- What came of requests. The record of each follows, in order, empty for none, then the details of some.
 local function append_answered(reply, values)

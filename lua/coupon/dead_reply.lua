@@ -1,5 +1,5 @@
--- Generated from src/coupon/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: dead letters, by arrival number. Each follows.
 local function letters_reply(mark_text, values)

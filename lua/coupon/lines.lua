@@ -1,5 +1,5 @@
--- Generated from src/coupon/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- A request in an event: what came of it.
 --   request user i sequence code: The request got a unit.

@@ -1,4 +1,5 @@
--- Generated from src/coupon/record.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it docs::`.
+-- Generated from crates/coupon/src/record.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
 --
 -- A request, in the hash `requests` by its id. Times are in ms of Redis' clock.
 --   i sequence at_ms code user: A unit was issued.

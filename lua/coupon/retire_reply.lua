@@ -1,5 +1,5 @@
--- Generated from src/coupon/scripts/retire.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/scripts/retire.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `raised`: the coupon's retention was shorter than the caller's. Now it is the caller's; nothing else was done.
 local function raised_reply(mark_text, values)

@@ -1,5 +1,5 @@
--- Generated from src/coupon/scripts/serve.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/scripts/serve.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: a step of the queue. Each taken request follows, then the answers to the served requests.
 local function stepped_reply(mark_text, values)

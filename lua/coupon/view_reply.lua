@@ -1,5 +1,5 @@
--- Generated from src/coupon/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: a coupon as it is. Each field of the state and each count follows.
 local function viewed_reply(mark_text, values)

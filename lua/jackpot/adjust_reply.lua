@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/adjust.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/adjust.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- The adjustment is done, by this call (`ok`) or an earlier one (`same`), or waits (`held`, `waits`), or was withdrawn.
 local function adjusted_reply(code, mark_text, values)

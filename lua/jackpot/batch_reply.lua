@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/enter_batch.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
--- it docs::`.
+-- Generated from crates/jackpot/src/scripts/enter_batch.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `ok`: a taken batch. The record of each winner follows, in the order of their indexes.
 local function taken_reply(mark_text, values)

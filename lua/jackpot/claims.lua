@@ -1,5 +1,5 @@
--- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- One claim of an entry.
 --   sequence,attempt,rank,paid,tier,amount,claim_order,pool_before;: The pool paid money.

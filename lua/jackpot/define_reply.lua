@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/operate.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/operate.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `tier-removed`: a tier must stay, because money may be in it.
 local function removed_reply(mark_text, values)

@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/enter.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/enter.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- What a call took; the code says why it took no more. What there is to say of some entries follows. An entry of which
 -- nothing is said was taken now, without a prize.

@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: entries without an outcome, by sequence. Each follows.
 local function looked_reply(mark_text, values)

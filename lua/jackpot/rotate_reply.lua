@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/rotate.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/rotate.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `ok`: the next epoch is open.
 local function opened_reply(mark_text, values)

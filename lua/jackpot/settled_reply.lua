@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/finish.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/finish.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `ok`: the entry after the call.
 local function settled_reply(mark_text, values)

@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/transfer.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/transfer.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- The money of a transfer is given, by this call (`ok`) or an earlier one (`same`), or waits (`held`, `waits`), or was
 -- withdrawn.

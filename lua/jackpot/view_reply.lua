@@ -1,5 +1,5 @@
--- Generated from src/jackpot/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/scripts/read.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- A jackpot. The meters of each tier follow, then each value of its state.
 local function viewed_reply(mark_text, values)

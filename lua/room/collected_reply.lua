@@ -1,5 +1,5 @@
--- Generated from src/room/scripts/collected.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/room/src/scripts/collected.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run
+-- --test it docs::`.
 
 -- `ok`: a page of the tickets from before the opening. Each follows, in join order.
 local function collected_page_reply(mark_text, values)

@@ -1,4 +1,5 @@
--- Generated from src/room/record.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it docs::`.
+-- Generated from crates/room/src/record.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- docs::`.
 --
 -- A ticket, in the hash `tickets` by its id. Times are in ms of the room's time.
 --   w join joined_ms user: It waits.

@@ -1,5 +1,5 @@
--- Generated from src/room/scripts/revoked.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/room/src/scripts/revoked.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: a page of revoked passes. Each follows, by number.
 local function revoked_page_reply(mark_text, values)

@@ -1,4 +1,4 @@
--- Generated from src/room/scripts/view.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- Generated from crates/room/src/scripts/view.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
 -- docs::`.
 
 -- `ok`: a room as it is. Nothing is written.

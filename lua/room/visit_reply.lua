@@ -1,5 +1,5 @@
--- Generated from src/room/scripts/visit.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/room/src/scripts/visit.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 
 -- `ok`: a room after a step. All times are room times but `wall_ms` and `opens_ms`, which are of Redis' clock.
 local function stepped_reply(mark_text, values)

@@ -195,7 +195,7 @@ fn routes(
     console: Console,
 ) -> Routes {
     let keys = signing::api::Api::new(Arc::clone(&ledger.signing), ledger.sql.clone());
-    let books = ledger::api::Api::new(ledger, settings.ledger.entry_index_days, kinds, emergency);
+    let books = ledger::api::Api::new(ledger, kinds, emergency);
     let books = books.reporting(settings.reports.days());
     let (console_pages, public_pages) = (console::mount(console), public_page::mount(settings));
     let parts: Vec<capability::Routes> = capabilities.iter().map(|one| one.routes()).collect();

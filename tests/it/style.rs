@@ -57,23 +57,33 @@ struct Confined {
 const CONFINED: [Confined; 5] = [
     Confined {
         needle: "jp:{",
-        allowed: |path| path == "src/store/keys.rs",
+        allowed: |path| path == "crates/kernel/src/store/keys.rs",
         why: "only store/keys.rs builds a key",
     },
     Confined {
         needle: "cp:{",
-        allowed: |path| path == "src/store/keys.rs",
+        allowed: |path| path == "crates/kernel/src/store/keys.rs",
         why: "only store/keys.rs builds a key",
     },
     Confined {
         needle: "ResponseError for",
-        allowed: |path| ["src/http/problem.rs", "src/console/failure.rs"].contains(&path),
+        allowed: |path| {
+            [
+                "crates/kernel/src/http/problem.rs",
+                "crates/pages/src/console/failure.rs",
+            ]
+            .contains(&path)
+        },
         why: "only http/problem.rs turns an error into a status, and the console's failure.rs into a page",
     },
     Confined {
         needle: "StatusCode",
         allowed: |path| {
-            let edges = ["src/http/", "src/console/", "crates/simulate/"];
+            let edges = [
+                "crates/kernel/src/http/",
+                "crates/pages/src/console/",
+                "crates/simulate/",
+            ];
             edges.iter().any(|edge| path.starts_with(edge))
                 || ["/api.rs", "/problem.rs"].iter().any(|edge| path.ends_with(edge))
         },
@@ -81,7 +91,7 @@ const CONFINED: [Confined; 5] = [
     },
     Confined {
         needle: "ledger::api::",
-        allowed: |path| !path.starts_with("src/jackpot/api/"),
+        allowed: |path| !path.starts_with("crates/jackpot/src/api/"),
         why: "the routes of play also run where those of the ledger are not mounted",
     },
 ];
@@ -180,14 +190,17 @@ fn each_rule_finds_what_breaks_it() {
             "crates/simulate/src/plan.rs",
             "format!(\"jp:{{{id}}}:pool\")".to_owned(),
         ),
-        ("src/jackpot/store.rs", "format!(\"jp:{{{id}}}:pool\")".to_owned()),
         (
-            "src/jackpot/error.rs",
+            "crates/jackpot/src/store.rs",
+            "format!(\"jp:{{{id}}}:pool\")".to_owned(),
+        ),
+        (
+            "crates/jackpot/src/error.rs",
             "impl actix_web::ResponseError for PlayError {".to_owned(),
         ),
-        ("src/ledger/mod.rs", "StatusCode::CONFLICT".to_owned()),
+        ("crates/kernel/src/ledger/mod.rs", "StatusCode::CONFLICT".to_owned()),
         (
-            "src/jackpot/api/meter.rs",
+            "crates/jackpot/src/api/meter.rs",
             "ledger: Data<crate::ledger::api::Api>".to_owned(),
         ),
         ("src/clock.rs", format!("// {} later", LEFTOVERS[0])),
@@ -200,12 +213,12 @@ fn each_rule_finds_what_breaks_it() {
         assert_eq!(violations(path, &text).len(), 1, "{path}: {text}");
     }
     let sound = [
-        ("src/store/keys.rs", "format!(\"jp:{{{id}}}:pool\")"),
-        ("src/http/problem.rs", "impl ResponseError for Problem {"),
-        ("src/jackpot/store.rs", "use redis::Value;\n// jp:{spring}:pool"),
+        ("crates/kernel/src/store/keys.rs", "format!(\"jp:{{{id}}}:pool\")"),
+        ("crates/kernel/src/http/problem.rs", "impl ResponseError for Problem {"),
+        ("crates/jackpot/src/store.rs", "use redis::Value;\n// jp:{spring}:pool"),
         ("crates/simulate/src/run.rs", "StatusCode::OK"),
         (
-            "src/store/script.rs",
+            "crates/kernel/src/store/script.rs",
             "#[cfg(test)]\nmod tests { const KEY: &str = \"jp:{spring}:state\"; }",
         ),
         ("lua/jackpot/enter.lua", "-- Adds an entry."),

@@ -1,5 +1,5 @@
--- Generated from src/coupon/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- Part of a script. Appends the event `checkpoint`: What Redis held right before the event. The ledger compares it with
 -- its books.

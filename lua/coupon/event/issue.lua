@@ -1,5 +1,5 @@
--- Generated from src/coupon/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/coupon/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- Part of a script. Appends the event `issue`: Requests were decided as they came, or joined the queue.
 -- `values` has a text for each field:

@@ -1,5 +1,5 @@
--- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- Part of a script. Appends the event `adjust`: An operator put money in, took it out or moved it.
 -- `values` has a text for each field:

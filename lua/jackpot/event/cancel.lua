@@ -1,5 +1,5 @@
--- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- Part of a script. Appends the event `cancel`: A game cancelled a round whose entry is not there: an entry of that id
 -- that comes later is refused.

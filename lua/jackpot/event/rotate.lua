@@ -1,5 +1,5 @@
--- Generated from src/jackpot/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
--- docs::`.
+-- Generated from crates/jackpot/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test
+-- it docs::`.
 --
 -- Part of a script. Appends the event `rotate`: An epoch closed and the next one opened.
 -- `values` has a text for each field:

@@ -1,4 +1,4 @@
--- Generated from src/room/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
+-- Generated from crates/room/src/ledger/event.rs. Change that file, then run `UPDATE_DOCS=1 cargo nextest run --test it
 -- docs::`.
 --
 -- Part of a script. Appends the event `define`: The room was created, or its definition changed.

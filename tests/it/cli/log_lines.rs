@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The line that a service writes for the request of an entry, with its id replaced by `ID`.
 async fn line_of_an_entry(format: &str) -> String {
-    let level = ("JACKPOT__LOG__LEVEL", "info,jackpot::http=debug");
+    let level = ("JACKPOT__LOG__LEVEL", "info,jackpot_kernel::http=debug");
     let service = Service::start_with(&[("JACKPOT__LOG__FORMAT", format), level]).await;
     let tiers =
         json!([{"tier": "grand", "share_ppm": 1_000_000, "min_payout": 1, "seed": 0, "reserve_ppm": 0, "cap": null}]);

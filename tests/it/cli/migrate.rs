@@ -50,7 +50,10 @@ async fn migrate_says_what_it_did(db: LedgerDb) {
         .await
         .expect("versions");
     let numbers: Vec<_> = numbers.into_iter().map(i64::from).collect();
-    assert_eq!(applied, numbers, "src/sql/schema.rs lists every file of migrations/");
+    assert_eq!(
+        applied, numbers,
+        "crates/kernel/src/sql/schema.rs lists every file of migrations/"
+    );
     sql.close().await;
 }
 

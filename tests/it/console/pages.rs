@@ -158,7 +158,10 @@ pub async fn look(browser: &Browser, axe: &str, place: &str) {
 fn opened() -> Vec<String> {
     let mut found = Vec::new();
     let tree = crate::house::read_tree(Path::new(env!("CARGO_MANIFEST_DIR")));
-    for (_, text) in tree.iter().filter(|(name, _)| name.starts_with("src/console/")) {
+    for (_, text) in tree
+        .iter()
+        .filter(|(name, _)| name.starts_with("crates/pages/src/console/"))
+    {
         for route in text.split(".route(").skip(1) {
             let mut parts = route.splitn(3, '"');
             let (Some(_), Some(pattern), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
@@ -166,7 +169,7 @@ fn opened() -> Vec<String> {
             };
             if rest
                 .trim_start_matches([',', ' ', '\n'])
-                .starts_with("crate::http::get()")
+                .starts_with("jackpot_kernel::http::get()")
             {
                 found.push(pattern.to_owned());
             }

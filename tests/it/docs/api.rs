@@ -81,7 +81,7 @@ fn statuses(document: &Value) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 fn problems(statuses: &BTreeMap<String, BTreeSet<String>>) -> String {
-    let mut page = head("Problems", "src/http and the document at /openapi.json");
+    let mut page = head("Problems", "crates/kernel/src/http and the document at /openapi.json");
     page += "An error answer is `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail`, `code` and `errors`.\n\
              `errors` names each wrong field. Programs decide by `code`; `/problems/{code}` has the text of this table.\n\n\
              | code | status | title | meaning |\n| --- | --- | --- | --- |\n";

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use jackpot::ledger::declared::{EventPart as _, Events};
 use jackpot::ledger::events::Envelope;
 use jackpot::ledger::skipped;
 use jackpot::{coupon, jackpot as jackpots, room};
+use jackpot_core::wire::declared::{EventPart as _, Events};
 use jackpot_core::wire::{lua, page};
 
 use super::{files_below, hold, hold_file, top};
@@ -29,7 +29,7 @@ const AFTER: &str = "
 The id in the Redis stream is `<sequence>-<n>`. There an event is one field, `e`: names and values in turn, each as
 `<length>:<bytes>`; the length is in bytes. Values of several parts within a field, such as `Claim` and `Run`, and
 lists of them: [values in Redis](redis-values.md). What is hashed or exported: [formats](formats.md). The events are
-declared in `src/*/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
+declared in `crates/*/src/ledger/event.rs`. The functions that append them (`lua/*/event/`) and this page are generated.
 ";
 
 /// The text about skipped events, before their table.
@@ -66,9 +66,9 @@ fn hold_writers<E: Events>(folder: &str, source: &str) {
 
 #[test]
 fn each_event_is_appended_by_the_function_of_its_declaration() {
-    hold_writers::<jackpots::ledger::event::Kind>("lua/jackpot/event", "src/jackpot/ledger/event.rs");
-    hold_writers::<coupon::ledger::event::Kind>("lua/coupon/event", "src/coupon/ledger/event.rs");
-    hold_writers::<room::ledger::event::Kind>("lua/room/event", "src/room/ledger/event.rs");
+    hold_writers::<jackpots::ledger::event::Kind>("lua/jackpot/event", "crates/jackpot/src/ledger/event.rs");
+    hold_writers::<coupon::ledger::event::Kind>("lua/coupon/event", "crates/coupon/src/ledger/event.rs");
+    hold_writers::<room::ledger::event::Kind>("lua/room/event", "crates/room/src/ledger/event.rs");
     hold_writers::<toy::ledger::Event>("tests/it/subject/lua/event", "tests/it/subject/toy/ledger.rs");
 }
 

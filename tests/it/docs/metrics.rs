@@ -149,7 +149,7 @@ fn label_cell(labels: &BTreeMap<String, BTreeSet<String>>) -> String {
 }
 
 fn page(metrics: &BTreeMap<String, Metric>) -> String {
-    let mut page = head("Metrics", "the metrics that src/telemetry registers");
+    let mut page = head("Metrics", "the metrics that crates/kernel/src/telemetry registers");
     page += "`/metrics` answers OpenMetrics or Prometheus' text format (`Accept`), on `http.metrics_listen` if that is set. Times are in seconds.\n\
              A label of an id has a value for each of the first 1,000 jackpots, coupons and rooms; the others share `other`.\n\
              A metric of the ledger has one of the labels `jackpot`, `coupon` and `room`.\n\
@@ -171,7 +171,7 @@ fn page(metrics: &BTreeMap<String, Metric>) -> String {
 /// Names that the sources register, without the prefix.
 fn registered() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for file in files_below(&top().join("src"), "rs") {
+    for file in files_below(&top().join("crates/kernel/src"), "rs") {
         let text = fs::read_to_string(file).expect("a source");
         for call in text.split("registry.register(").skip(1) {
             let name = call

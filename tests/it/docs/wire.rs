@@ -52,7 +52,7 @@ fn lua_reads_and_writes_what_rust_declares() {
     let values = packed::lua(&TERMS) + "\n" + &packed::lua(&METERS);
     hold_file(
         "lua/jackpot/values.lua",
-        &(lua::heading("src/jackpot/scripts/packed.rs") + &values),
+        &(lua::heading("crates/jackpot/src/scripts/packed.rs") + &values),
     );
     let part = |name: &str, source: &str, functions: &[String]| {
         hold_file(
@@ -116,7 +116,7 @@ fn lua_reads_and_writes_what_rust_declares() {
         lua::record_without_kinds(&GivenRecord::shape()),
     ];
     part("transfer", source, &transfer);
-    let source = "src/jackpot/ledger/event.rs";
+    let source = "crates/jackpot/src/ledger/event.rs";
     part("claims", source, &[lua::record_writers(&Claim::shape())]);
     let changes = [
         lua::record_writers(&TierChanges::shape()),
@@ -132,10 +132,10 @@ fn lua_reads_and_writes_what_rust_declares() {
 
 /// What the scripts of coupons and rooms read and write.
 fn parts_of_others() {
-    let place = lua::heading("src/room/record.rs") + &lua::record(&room::record::Record::shape());
+    let place = lua::heading("crates/room/src/record.rs") + &lua::record(&room::record::Record::shape());
     hold_file("lua/room/record.lua", &place);
     let request = coupon::record::Record::shape();
-    let source = lua::heading("src/coupon/record.rs");
+    let source = lua::heading("crates/coupon/src/record.rs");
     hold_file(
         "lua/coupon/read_request.lua",
         &(source.clone() + &lua::record_reader(&request)),
@@ -147,17 +147,17 @@ fn parts_of_others() {
     for (name, source, functions) in [
         (
             "coupon/user_issue",
-            "src/coupon/record.rs",
+            "crates/coupon/src/record.rs",
             lua::record_list(&UserIssue::shape()),
         ),
         (
             "coupon/lines",
-            "src/coupon/ledger/event.rs",
+            "crates/coupon/src/ledger/event.rs",
             lua::record_writers(&Line::shape()),
         ),
         (
             "room/checkpoint_text",
-            "src/room/ledger/event.rs",
+            "crates/room/src/ledger/event.rs",
             lua::record_writers(&Checkpoint::shape()),
         ),
     ] {

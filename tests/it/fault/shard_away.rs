@@ -10,7 +10,7 @@ use crate::support::service::Service;
 
 /// Enough jackpots that each of three nodes has some.
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
-/// The keys that belong to no subject (`src/store/keys.rs`): the ledger's name, and the indexes.
+/// The keys that belong to no subject (`crates/kernel/src/store/keys.rs`): the ledger's name, and the indexes.
 const LEDGER: &str = "jp:ledger";
 const INDEX: &str = "jp:index";
 /// A jackpot on a node with neither of them, by the slots that `redis-cli --cluster create` gives to three nodes.

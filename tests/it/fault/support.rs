@@ -213,7 +213,7 @@ pub async fn balanced(service: &Service, jackpot: &str) -> Value {
     meters[0].clone()
 }
 
-/// A key of a jackpot, as `src/store/keys.rs` builds it.
+/// A key of a jackpot, as `crates/kernel/src/store/keys.rs` builds it.
 pub fn key(jackpot: &str, name: &str) -> String {
     format!("jp:{{{jackpot}}}:{name}")
 }

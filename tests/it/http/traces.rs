@@ -18,7 +18,7 @@ use crate::support::{eventually, http_client};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
-const LINES: (&str, &str) = ("JACKPOT__LOG__LEVEL", "info,jackpot::http=debug");
+const LINES: (&str, &str) = ("JACKPOT__LOG__LEVEL", "info,jackpot_kernel::http=debug");
 
 /// Takes spans on a port of its own, until the test ends.
 struct Collector {

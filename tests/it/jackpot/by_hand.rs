@@ -1,6 +1,6 @@
 //! Looks into the state of a jackpot and changes it by hand, packed values too.
 //!
-//! Names are those of the plain fields, of `TERMS` and `METERS` (`src/jackpot/scripts/packed.rs`), and `<tier>:<meter>`;
+//! Names are those of the plain fields, of `TERMS` and `METERS` (`crates/jackpot/src/scripts/packed.rs`), and `<tier>:<meter>`;
 //! `<tier>:pool` is the value that a script last wrote.
 
 use redis::Cmd;

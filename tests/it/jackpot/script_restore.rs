@@ -9,7 +9,6 @@ use jackpot::jackpot::scripts::{
     self, Begins, EPOCH_GAP, Part, RestoreBegun, RestoreEnded, RestoredState, Rotate, Rotated, ScriptError, Stamped,
 };
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::declared::Given;
 use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
@@ -18,6 +17,7 @@ use jackpot_core::jackpot::cycle::Cycles;
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field as _;
+use jackpot_core::wire::declared::Given;
 use serde_json::json;
 
 use crate::jackpot::by_hand;

@@ -2,13 +2,14 @@
 //! also after an instance died or Redis was lost, on both databases.
 
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::queries::Queries;
 use jackpot::jackpot::ledger::queries::entries::EntryFilters;
 use jackpot::jackpot::ledger::queries::payouts::PayoutFilters;
 use jackpot::jackpot::ledger::queries::postings::PostingFilters;
 use jackpot::jackpot::play::{By, Played};
 use jackpot::jackpot::scripts::{self, EnterEntry, EntryReply};
 use jackpot::jackpot::view::Status;
-use jackpot::ledger::queries::{Between, Queries};
+use jackpot::ledger::queries::Between;
 use jackpot::proof::verify::Place;
 use jackpot_core::ids::{ClientSeed, Id};
 use jackpot_core::jackpot::ranks::Ranks;

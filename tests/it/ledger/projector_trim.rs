@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::lookup::entry_taken;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::{By, Play};
 use jackpot::ledger::Ledger;
@@ -52,7 +53,7 @@ async fn only_what_sql_has_less_a_margin_is_trimmed(db: LedgerDb) {
     let play = play(&fixture);
     let found = play.look_up(&fixture.id, "e3").await.expect("remembered");
     assert_eq!((&found.sent, found.sequence), (&None, 4));
-    let taken = fixture.ledger.taken(&fixture.id, "e3", found.sequence).await;
+    let taken = entry_taken(&fixture.ledger.sql, &fixture.id, "e3", found.sequence).await;
     let taken = taken.expect("in the ledger");
     assert_eq!((taken.sent, Some(taken.record)), (sent("p", 100), found.record));
 }

@@ -231,7 +231,10 @@ async fn a_jackpot_that_is_no_longer_public_takes_its_number_away() {
 fn the_reference_has_every_attribute_and_style() {
     let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(top.join(path)).expect("a file");
-    let (script, page) = (read("src/public_page/ticker.js"), read("docs/reference/ticker.md"));
+    let (script, page) = (
+        read("crates/pages/src/public_page/ticker.js"),
+        read("docs/reference/ticker.md"),
+    );
     let list = between(&script, "observedAttributes = [", "]");
     let attributes = list.split(", ").map(|name| name.trim_matches('"'));
     let styles = script

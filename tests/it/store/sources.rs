@@ -26,7 +26,7 @@ fn part(room: &str, name: &str) -> String {
 
 /// Name, flags and parts of each `script!` of a room.
 fn scripts(room: &str, begin: &[&str]) -> Vec<Script> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{room}/scripts/mod.rs"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/{room}/src/scripts/mod.rs"));
     let text = fs::read_to_string(path).expect("the scripts of a room");
     let script = |call: &str| {
         let call = call.split(')').next().unwrap_or_default();

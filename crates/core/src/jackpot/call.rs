@@ -5,6 +5,8 @@
 use super::added::{Added, Adds, AmountRow, Run};
 use super::record::{Contributed, Record, SENT_TYPE, Sent, State};
 use crate::ids::Id;
+use crate::wire::declared;
+use crate::wire::event::{Fields, Unreadable};
 use crate::wire::{Field, FieldShape, Words};
 
 /// The entries that one call took.
@@ -55,6 +57,21 @@ const fn of_batch(field: FieldShape) -> FieldShape {
     FieldShape {
         when: "for a batch",
         ..field
+    }
+}
+
+impl declared::EventPart for Call {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let of_events = ["meters", "applied"];
+        Self::FIELDS
+            .into_iter()
+            .filter(|field| !of_events.contains(&field.name))
+            .collect()
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
+        let field = |name: &str| fields.0.get(name);
+        Self::parse(field).map_err(|field| fields.wrong(field))
     }
 }
 

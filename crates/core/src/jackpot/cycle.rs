@@ -13,6 +13,7 @@ use super::document::Tier;
 use super::draw;
 use super::must_hit::{ByAmount, ByDay, ByTime};
 use super::record::HitBy;
+use crate::event_part;
 use crate::ids::Id;
 use crate::secret::{MasterSecret, Secrets};
 use crate::wire::{Field, FieldShape, OrDash, WordPart, Words};
@@ -218,6 +219,8 @@ pub enum CycleChange {
 /// The changes of cycles in an event, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CycleChanges(pub Vec<CycleChange>);
+
+event_part!(CycleChanges);
 
 impl Field for CycleChanges {
     const TYPE: &'static str = "`e tier cycle by;` of a cycle that ended, `b` and its row of one that began";

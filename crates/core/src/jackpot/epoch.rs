@@ -5,8 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::draw::EpochSeed;
 use crate::ids::Id;
 use crate::secret::Secrets;
-use crate::wire::{Field, OrDash};
+use crate::wire::declared;
+use crate::wire::event::{Fields, Unreadable};
+use crate::wire::{Field, FieldShape, OrDash};
 use crate::words;
+
+/// Lengths in hexadecimal digits.
+const NONCE_DIGITS: usize = 32;
+const SECRET_ID_DIGITS: usize = 16;
+const COMMITMENT_DIGITS: usize = 64;
 
 /// The input of an epoch. The service makes it, because scripts have no randomness. From then on all of it is public.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +36,28 @@ pub struct Epoch {
     pub opened_ms: i64,
     /// `None` while it is open.
     pub closed_ms: Option<i64>,
+}
+
+impl declared::EventPart for Opening {
+    fn shapes(_: &'static str, _: &'static str) -> Vec<FieldShape> {
+        let text = |name, doc| FieldShape::text(name, doc, "hexadecimal");
+        vec![
+            text("commitment", "SHA-256 of the seed of the epoch that opened."),
+            text("epoch_nonce", "Public input of that seed: 32 hexadecimal digits."),
+            text(
+                "secret_id",
+                "Id of the master secret, the other input: 16 hexadecimal digits.",
+            ),
+        ]
+    }
+
+    fn read(fields: &Fields<'_>, _: &'static str) -> Result<Self, Unreadable> {
+        Ok(Self {
+            commitment: fields.hex("commitment", COMMITMENT_DIGITS)?,
+            nonce: fields.hex("epoch_nonce", NONCE_DIGITS)?,
+            secret_id: fields.hex("secret_id", SECRET_ID_DIGITS)?,
+        })
+    }
 }
 
 impl Opening {

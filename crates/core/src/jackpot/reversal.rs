@@ -1,6 +1,7 @@
 //! Reversals of cancelled rounds: Redis' record of one, and what a tier has outside the packed meters. Pure.
 
 use super::definition::Definition;
+use crate::event_part;
 use crate::ids::Id;
 use crate::unreadable::Unreadable;
 use crate::wire::{Field, OrDash};
@@ -92,6 +93,8 @@ words! {
         pub reason: String,
     }
 }
+
+event_part!(ReversalUse);
 
 words! {
     /// A record that an early cancel wrote.

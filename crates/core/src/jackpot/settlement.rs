@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event_part;
 use crate::ids::Id;
 use crate::money::Minor;
 use crate::wire::{Field, OrDash};
@@ -154,6 +155,8 @@ named!(
     Self::Settled = "settled",
     Self::Failed = "failed"
 );
+
+event_part!(Hold, State, Step, Ended);
 
 /// An attempt to settle a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]

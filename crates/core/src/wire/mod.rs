@@ -3,11 +3,13 @@
 //! [`record!`](crate::record) declares a text that Redis keeps: the Rust type, its reader and its writer. [`lua`] makes the
 //! reader and the writer in Lua from the same declaration, and [`page`] the reference. A test compares both with the
 //! committed files, so that no side can differ. What scripts reply is declared in the same way, by
-//! `crate::subject::reply` of the service.
+//! `jackpot_kernel::reply`.
 //!
 //! A record is fields between single spaces, or between another character. A record of several kinds begins with a
 //! letter, which names the kind; or the letter stands after the fields that every kind has. A field can be a list.
 
+pub mod declared;
+pub mod event;
 mod field;
 pub mod lua;
 pub mod packed;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::batch::Batch;
+use jackpot::jackpot::ledger::lookup::entry_taken;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::play::Play;
 use jackpot_core::jackpot::record::{Record, Sent};
@@ -52,9 +53,7 @@ async fn looked_up(fixture: &JackpotLedger, play: &Play, batch_id: &str) -> Vec<
         all.push(match (found.sent, found.record) {
             (Some(sent), Some(record)) => (sent, record),
             (_, record) => {
-                let taken = fixture
-                    .ledger
-                    .taken(id, &entry_id, found.sequence)
+                let taken = entry_taken(&fixture.ledger.sql, id, &entry_id, found.sequence)
                     .await
                     .expect("in SQL");
                 (taken.sent, record.unwrap_or(taken.record))

@@ -25,7 +25,7 @@ use crate::support::given::{SECRET, definition, document, sent, standalone};
 use crate::support::proxy::ChaosProxy;
 use crate::support::redis::TestRedis;
 
-/// Most entries of one call, as `src/combiner/queue.rs` has it.
+/// Most entries of one call, as `crates/kernel/src/combiner/queue.rs` has it.
 pub const MAX_BATCH: usize = 256;
 /// Most entries that wait on a thread for a jackpot, as the same file has it.
 pub const MAX_WAITING: usize = 4_096;

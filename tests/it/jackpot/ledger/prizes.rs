@@ -1,9 +1,9 @@
 //! Coupons as prizes in the ledger: rows, look-up by player, and a Redis rebuilt from it, on both databases.
 
+use jackpot::jackpot::ledger::queries::Queries;
 use jackpot::jackpot::ledger::queries::entries::{EntryCoupon, EntryFilters};
 use jackpot::jackpot::play::{By, Played};
 use jackpot::ledger::queries::Between;
-use jackpot::ledger::queries::Queries;
 use jackpot_core::ids::Id;
 use serde_json::json;
 

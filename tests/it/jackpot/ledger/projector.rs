@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jackpot::jackpot::kept::{self, Epochs};
+use jackpot::jackpot::ledger::lookup::entry_taken;
 use jackpot::jackpot::ledger::postings;
 use jackpot::jackpot::ledger::projector::Jackpots;
 use jackpot::jackpot::ledger::projector::index::go_on;
@@ -327,9 +328,7 @@ async fn a_reply_that_was_taken_is_in_the_ledger() {
         panic!("{entered:?}")
     };
     fixture.project().await;
-    let taken = fixture
-        .ledger
-        .taken(&fixture.id, "e", record.sequence)
+    let taken = entry_taken(&fixture.ledger.sql, &fixture.id, "e", record.sequence)
         .await
         .expect("taken");
     assert_eq!((taken.sent, &taken.record), (entry("e", 0).sent, record));

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use jackpot::jackpot::error::PlayError;
+use jackpot::jackpot::ledger::lookup::entry_taken;
 use jackpot::jackpot::reverse::{ReversalWish, Round};
 use jackpot::jackpot::scripts::lookup;
 use jackpot_core::ids::Id;
@@ -31,7 +32,7 @@ async fn look(fixture: &JackpotLedger, entry_id: &str) -> Result<Round, PlayErro
         if let (Some(sent), Some(record), Some(at_ms)) = (found.sent, found.record, found.at_ms) {
             (sent, record, at_ms)
         } else {
-            let taken = fixture.ledger.taken(&fixture.id, entry_id, found.sequence).await;
+            let taken = entry_taken(&fixture.ledger.sql, &fixture.id, entry_id, found.sequence).await;
             let taken = taken.expect("in the ledger");
             (taken.sent, taken.record, taken.at_ms)
         };

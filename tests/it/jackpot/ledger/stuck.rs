@@ -4,6 +4,7 @@ use futures_util::TryStreamExt;
 use jackpot::jackpot::ledger::event::{Event, Kind};
 use jackpot::jackpot::ledger::postings::{self, Account};
 use jackpot::jackpot::ledger::projector::Jackpots;
+use jackpot::jackpot::ledger::restore::restore;
 use jackpot::jackpot::metrics::PlayMetrics;
 use jackpot::jackpot::scripts::{EnterEntry, EntryReply, Settle, Stepped, Wanted, settle};
 use jackpot::jackpot::transfer::worker::Transfers;
@@ -196,15 +197,8 @@ async fn payouts(fixture: &JackpotLedger, jackpot: &JackpotFixture) -> Vec<Vec<S
 async fn assert_survives_a_restore(fixture: &JackpotLedger, jackpot: &JackpotFixture) {
     let before = repeats(jackpot).await;
     let restorer = Restorer::new(fixture.ledger.sql.clone(), jackpot.store.clone());
-    let done = restorer
-        .restore(
-            &jackpot.operate.views.secrets,
-            &jackpot.id,
-            Replace::Stopped,
-            &operator(),
-            "a test",
-        )
-        .await;
+    let secrets = &jackpot.operate.views.secrets;
+    let done = restore(&restorer, secrets, &jackpot.id, Replace::Stopped, &operator(), "a test").await;
     done.expect("rebuilt");
     assert_eq!(repeats(jackpot).await, before);
     fixture.project().await;
@@ -571,9 +565,7 @@ async fn a_skipped_event_of_a_transfer_leaves_its_row_and_its_money(db: LedgerDb
         // It is suspended still, so it can be restored: it knows the transfer from SQL alone then.
         let restorer = Restorer::new(fixture.ledger.sql.clone(), jackpot.store.clone());
         let secrets = &jackpot.operate.views.secrets;
-        let done = restorer
-            .restore(secrets, &jackpot.id, Replace::Stopped, &operator(), "a test")
-            .await;
+        let done = restore(&restorer, secrets, &jackpot.id, Replace::Stopped, &operator(), "a test").await;
         done.expect("rebuilt");
         fixture.project().await;
         for side in [&pair.source, &pair.target] {

@@ -9,6 +9,7 @@ use jackpot::http::routes::Routes;
 use jackpot::http::server::{self, Running};
 use jackpot::jackpot::ledger::api as jackpot_api;
 use jackpot::jackpot::ledger::entry_index::{IndexRow, RowKey};
+use jackpot::jackpot::ledger::queries::Queries;
 use jackpot::jackpot::operate::Operate;
 use jackpot::jackpot::view::Views;
 use jackpot::keys::{KeyFile, KeyStore, Limits, Rights, Role, Subject};
@@ -148,7 +149,8 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     ]);
     let metrics = Arc::new(Metrics::new());
     let emergency = Emergency::new(sql.clone(), store.clone(), kinds.clone(), metrics);
-    let api = Api::new(&ledger, entry_index_days, kinds, emergency);
+    let api = Api::new(&ledger, kinds, emergency);
+    let queries = Queries::new(sql.clone(), entry_index_days);
     let mut document = ApiDoc::openapi();
     document.merge(jackpot_api::ApiDoc::openapi());
     document.merge(coupon_api::ApiDoc::openapi());
@@ -156,7 +158,7 @@ pub async fn books_with(db: LedgerDb, entry_index_days: u32) -> Books {
     let routes = Routes {
         mount: Arc::new(move |config| {
             api::routes(config, &api);
-            jackpot_api::routes(config);
+            jackpot_api::routes(config, &queries);
             coupon_api::routes(config);
             proof_api::routes(config, &secrets);
         }),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use jackpot::ledger::Ledger;
 use jackpot::ledger::audit::Done;
-use jackpot::ledger::declared::EventPart as _;
 use jackpot::ledger::events::{
     Envelope, Fields, FoldError, Obeyed, Put, Rebuilt, StatusChange, expect, follows, go_on_in_history,
 };
@@ -21,9 +20,10 @@ use jackpot::operator::Operator;
 use jackpot::store::Store;
 use jackpot::subject::kinds::KindName;
 use jackpot::subject::{self, Registry, ScriptError, Subject};
-use jackpot::{event_fields, event_part, event_types};
 use jackpot_core::ids::Id;
 use jackpot_core::mark::Mark;
+use jackpot_core::wire::declared::EventPart as _;
+use jackpot_core::{event_fields, event_part, event_types};
 use serde::{Deserialize, Serialize};
 
 use super::scripts::{self, Held, Snapshot};

@@ -1,0 +1,138 @@
+//! Dead letters: list them, return one to the queue.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::{Id, PersonId, RequestRef};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Api;
+use super::body::IssueBody;
+use crate::metadata::Metadata;
+use crate::record::{Record, State};
+use crate::scripts::DeadLetter;
+use jackpot_kernel::http::auth::{self, operator};
+use jackpot_kernel::http::page::{Limit, page_size};
+use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::query::PathOf;
+use jackpot_kernel::http::query::QueryOf;
+use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::telemetry::request;
+
+/// A request that was taken three times without being served.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadBody {
+    #[schema(example = "r-1")]
+    request_id: String,
+    /// Null, like all fields below, if its record can't be read.
+    #[schema(value_type = Option<String>, example = "u-1")]
+    user_id: Option<PersonId>,
+    /// Null also for a request without any.
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    metadata: Option<Metadata>,
+    /// Its arrival number in the queue, which decides its place after a redrive.
+    #[schema(example = 12)]
+    arrival: Option<u64>,
+    #[schema(example = 3)]
+    attempts: Option<u32>,
+    /// Time of joining the queue, RFC 3339.
+    queued_at: Option<String>,
+}
+
+impl DeadBody {
+    fn of(letter: DeadLetter) -> Self {
+        let unreadable = Self {
+            request_id: letter.request_id,
+            user_id: None,
+            metadata: None,
+            arrival: None,
+            attempts: None,
+            queued_at: None,
+        };
+        match letter.record {
+            Ok(Record {
+                user,
+                state:
+                    State::Dead {
+                        arrival,
+                        attempts,
+                        at_ms,
+                    },
+            }) => Self {
+                user_id: Some(user.user),
+                metadata: user.metadata,
+                arrival: Some(arrival),
+                attempts: Some(attempts),
+                queued_at: Some(rfc3339(at_ms)),
+                ..unreadable
+            },
+            _ => unreadable,
+        }
+    }
+}
+
+/// A page of dead letters.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadPage {
+    items: Vec<DeadBody>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeadQuery {
+    /// 1 to 1,000; default 100.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the previous page.
+    #[param(value_type = Option<String>)]
+    cursor: Option<u64>,
+}
+
+/// Requests that were not served in three tries, in the order in which they joined the queue.
+#[utoipa::path(get, path = "/v1/coupons/{id}/dead-letters", operation_id = "list_dead_letters", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), DeadQuery),
+    responses((status = 200, description = "A page", body = DeadPage),
+        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn list(
+    _: auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<DeadQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let limit = page_size(query.limit);
+    let page = api
+        .coupons
+        .dead_letters(&id, query.cursor.unwrap_or_default(), limit)
+        .await?;
+    let full = page.letters.len() == limit;
+    let next_cursor = page.last.filter(|_| full).map(|last| last.to_string());
+    Ok(HttpResponse::Ok().json(DeadPage {
+        items: page.letters.into_iter().map(DeadBody::of).collect(),
+        next_cursor,
+    }))
+}
+
+/// Returns a dead letter to its old place in the queue, with no tries counted.
+///
+/// A request that is no dead letter any more is answered as it is, and does not change.
+#[utoipa::path(post, path = "/v1/coupons/{id}/dead-letters/{request_id}/redrive", operation_id = "redrive_dead_letter", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("request_id" = String, Path)),
+    responses((status = 200, description = "In the queue, or decided since", body = IssueBody),
+        (status = 404, description = "`coupon-not-found`, `issue-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "`coupon-suspended`, `coupon-retired`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn redrive(
+    auth::Operate(caller): auth::Operate,
+    PathOf((id, request_id)): PathOf<(Id, RequestRef)>,
+    http_request: RequestId,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    request::issue(id.shared(), request_id.as_str().into());
+    let by = operator(&caller, &http_request);
+    let redriven = api.coupons.redrive(&id, request_id.as_str(), &by).await?;
+    Ok(HttpResponse::Ok().json(IssueBody::of(redriven)))
+}

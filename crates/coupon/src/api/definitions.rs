@@ -1,0 +1,144 @@
+//! Definitions: put, list, get.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::Id;
+use jackpot_core::violation::{Violation, check_new_name, name_and_rest};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Api;
+use crate::definition::{Definition, Document};
+use crate::error::CouponError;
+use crate::operate::parse_definition;
+use crate::scripts::Snapshot;
+use jackpot_kernel::http::auth::{self, operator};
+use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
+use jackpot_kernel::http::page::{PageQuery, page_of};
+use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::subject::kinds::COUPON;
+
+impl Described for Document {
+    const RELATED: &'static [&'static str] = &["starts_at", "ends_at"];
+
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self).err().unwrap_or_default()
+    }
+}
+
+/// A coupon: its definition, status and counts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Coupon {
+    #[schema(value_type = String, example = "coffee")]
+    id: Id,
+    #[serde(flatten)]
+    definition: Document,
+    /// open, paused, closed, suspended, or ended: its records were dropped one retention after its end
+    #[schema(example = "open")]
+    status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
+    /// Version of the definition.
+    #[schema(example = 3)]
+    pub(super) version: u64,
+    /// Units issued so far.
+    #[schema(example = 42)]
+    issued: u64,
+    /// How many of them were voided.
+    #[schema(example = 2)]
+    voided: u64,
+    /// Units that can still be issued: `stock` − `issued` + `voided`.
+    #[schema(example = 60)]
+    remaining: u64,
+    /// Requests in the queue.
+    queued: u64,
+    /// Dead letters.
+    dead: u64,
+}
+
+impl Coupon {
+    fn of(id: &Id, snapshot: &Snapshot, stopped: Option<Stopped>) -> Result<Self, CouponError> {
+        let definition = parse_definition(id, &snapshot.definition)?;
+        Ok(Self {
+            id: id.clone(),
+            definition: definition.document().clone(),
+            status: snapshot.status.as_str(),
+            stopped,
+            version: snapshot.version,
+            issued: snapshot.issued,
+            voided: snapshot.voided,
+            remaining: snapshot.remaining(),
+            queued: snapshot.queued,
+            dead: snapshot.dead,
+        })
+    }
+}
+
+/// A page of coupons.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CouponPage {
+    items: Vec<Coupon>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Creates a coupon, or changes its definition, which is in force at once.
+///
+/// The stock cannot go below the number of outstanding units.
+#[utoipa::path(put, path = "/v1/coupons/{id}", operation_id = "put_coupon", tag = "coupons", security(("bearer" = [])),
+    params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    request_body(content = Document),
+    responses((status = 201, description = "Created", body = Coupon), (status = 200, description = "Changed, or as it was", body = Coupon),
+        (status = 409, description = "`coupon-retired`: it ended, its records are dropped, and its id is used up", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition-failed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn put(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request: HttpRequest,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(document): Body<Document>,
+) -> Result<HttpResponse, Problem> {
+    let wanted = wanted(&request)?;
+    let name = check_new_name(&document.name);
+    let definition = name_and_rest(name, Definition::check(document)).map_err(CouponError::Invalid)?;
+    api.observe_ledger(&id).await?;
+    let by = operator(&caller, &request_id);
+    let put = api.coupons.define(&id, &definition, wanted, &by).await?;
+    if put.created {
+        // So the limit of the backlog holds from its first event, even if the database stops answering now.
+        api.coupons.registry.known(&id).count_backlog();
+    }
+    Ok(put_answer(put, read(&api, &id).await?))
+}
+
+/// All coupons, in the order of their ids; for a bound key its own.
+#[utoipa::path(get, path = "/v1/coupons", operation_id = "list_coupons", tag = "coupons", security(("bearer" = [])), params(PageQuery),
+    responses((status = 200, description = "A page", body = CouponPage)))]
+pub(crate) async fn list(
+    auth::ReadFiltered(caller): auth::ReadFiltered,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let own = caller.own(COUPON);
+    let (items, next_cursor) = page_of(&api.coupons.registry, &page, own, async |id| read(&api, id).await).await?;
+    Ok(HttpResponse::Ok().json(CouponPage { items, next_cursor }))
+}
+
+/// A coupon with its counts, and the `ETag` of its definition.
+#[utoipa::path(get, path = "/v1/coupons/{id}", operation_id = "get_coupon", tag = "coupons", security(("bearer" = [])), params(("id" = String, Path)),
+    responses((status = 200, description = "The coupon", body = Coupon),
+        (status = 404, description = "`coupon-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(_: auth::Read, PathOf(id): PathOf<Id>, api: Data<Api>) -> Result<HttpResponse, Problem> {
+    let coupon = read(&api, &id).await?;
+    Ok(tagged(coupon.version, coupon))
+}
+
+pub(super) async fn read(api: &Api, id: &Id) -> Result<Coupon, CouponError> {
+    let snapshot = api.coupons.snapshot(id).await?;
+    Coupon::of(id, &snapshot, api.coupons.registry.stopped())
+}

@@ -1,0 +1,117 @@
+//! Writes the tables of coupons, in the transaction of their events.
+
+use sqlx::Any;
+
+use super::Coupons;
+use super::batch::{RedemptionRow, VoidRow};
+use jackpot_kernel::ledger::projector::batch::Batch;
+use jackpot_kernel::ledger::projector::write::{WriteError, insert, int};
+use jackpot_kernel::sql::{Tx, Value};
+
+/// Writes all of them.
+pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), WriteError> {
+    issues(tx, batches).await?;
+    metadata(tx, batches).await?;
+    for batch in batches {
+        for row in &batch.rows.voids {
+            void(tx, batch.id.as_str(), row).await?;
+        }
+        for row in &batch.rows.redemptions {
+            redeem(tx, batch.id.as_str(), row).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn issues(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx::Error> {
+    let all = batches
+        .iter()
+        .flat_map(|b| b.rows.issues.iter().map(|row| (&b.id, row)));
+    let codes: Vec<_> = all.clone().map(|(_, row)| row.code.to_string()).collect();
+    let rows = all.zip(&codes).map(|((coupon, row), code)| {
+        [
+            Value::Text(coupon.as_str()),
+            Value::Int(int(row.sequence)),
+            Value::Text(&row.request),
+            Value::Text(row.user.as_str()),
+            Value::Text(code),
+            Value::Int(row.at_ms),
+            Value::Int(int(row.n)),
+            Value::Int(0),
+            Value::Int(0),
+        ]
+    });
+    let columns = [
+        "coupon_id",
+        "sequence",
+        "request_id",
+        "user_id",
+        "code",
+        "issued_at_ms",
+        "n",
+        "voided_at_ms",
+        "voided_n",
+    ];
+    insert(tx, "coupon_issues", &columns, rows).await
+}
+
+async fn metadata(tx: &mut Tx<'_>, batches: &[&Batch<Coupons>]) -> Result<(), sqlx::Error> {
+    let rows = batches
+        .iter()
+        .flat_map(|b| b.rows.issues.iter().map(|row| (&b.id, row)));
+    let rows = rows.filter_map(|(id, row)| Some((id, row.sequence, row.user.metadata.as_ref()?.json())));
+    let all: Vec<_> = rows.collect();
+    let rows = all
+        .iter()
+        .map(|(id, sequence, json)| [Value::Text(id.as_str()), Value::Int(int(*sequence)), Value::Text(json)]);
+    insert(tx, "coupon_metadata", &["coupon_id", "sequence", "json"], rows).await
+}
+
+/// A void of no issue, or of an issue that is voided or redeemed already, contradicts the rows that are there.
+async fn void(tx: &mut Tx<'_>, coupon: &str, row: &VoidRow) -> Result<(), WriteError> {
+    let update = sqlx::query::<Any>(
+        "UPDATE coupon_issues SET voided_at_ms = $1, voided_n = $2 \
+         WHERE coupon_id = $3 AND sequence = $4 AND request_id = $5 AND user_id = $6 AND voided_n = 0 \
+         AND NOT EXISTS (SELECT 1 FROM coupon_redemptions WHERE coupon_id = $3 AND sequence = $4)",
+    )
+    .bind(row.at_ms)
+    .bind(int(row.n))
+    .bind(coupon)
+    .bind(int(row.sequence))
+    .bind(row.request.as_str())
+    .bind(row.user.as_str());
+    if update.execute(&mut **tx).await?.rows_affected() == 1 {
+        return Ok(());
+    }
+    Err(WriteError::Contradicts(format!(
+        "event {} voids request '{}' of user '{}' as issue {}, and no such issue is out",
+        row.n, row.request, row.user, row.sequence
+    )))
+}
+
+/// A redemption of no issue, or of an issue that is voided or redeemed already, contradicts the rows that are there. Voids
+/// of the same transaction are written before, so one of a unit that is redeemed in it is found too.
+async fn redeem(tx: &mut Tx<'_>, coupon: &str, row: &RedemptionRow) -> Result<(), WriteError> {
+    let used = &row.redemption;
+    let insert = sqlx::query::<Any>(
+        "INSERT INTO coupon_redemptions (coupon_id, sequence, n, at_ms, redemption_id, reference) \
+         SELECT coupon_id, sequence, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT) \
+         FROM coupon_issues WHERE coupon_id = $5 AND sequence = $6 AND request_id = $7 AND user_id = $8 AND voided_n = 0 \
+         AND NOT EXISTS (SELECT 1 FROM coupon_redemptions WHERE coupon_id = $5 AND sequence = $6)",
+    )
+    .bind(int(row.n))
+    .bind(used.redeemed_ms)
+    .bind(used.redemption.as_str())
+    .bind(used.reference.as_str())
+    .bind(coupon)
+    .bind(int(row.sequence))
+    .bind(row.request.as_str())
+    .bind(row.user.as_str());
+    if insert.execute(&mut **tx).await?.rows_affected() == 1 {
+        return Ok(());
+    }
+    Err(WriteError::Contradicts(format!(
+        "event {} redeems request '{}' of user '{}' as issue {}, and no such issue is out and unused",
+        row.n, row.request, row.user, row.sequence
+    )))
+}

@@ -1,0 +1,494 @@
+//! Definitions: put, list, get.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::{Id, MAX_ID_LEN};
+use jackpot_core::jackpot::definition::{Definition, MAX_ORIGINS, MAX_RANKS, MAX_SOURCE_KEYS, MAX_SOURCES, Violation};
+use jackpot_core::jackpot::document::{Contribution, Document, OddsTable, ReverseBy, Source, Tier, Winners};
+use jackpot_core::jackpot::origin;
+use jackpot_core::jackpot::settlement::{Settlement, Terms};
+use jackpot_core::money::Minor;
+use jackpot_core::violation::{check_new_name, name_and_rest};
+use serde::{Deserialize, Serialize, Serializer};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::{Api, operator};
+use crate::error::PlayError;
+use crate::kept;
+use crate::ledger::queries::sources::SourceMeters;
+use crate::scripts::Snapshot;
+use crate::view::{Meter, Status, parse_definition};
+use jackpot_kernel::http::auth::{self, Anyone};
+use jackpot_kernel::http::body::{Body, Described};
+use jackpot_kernel::http::cached::{self, Page};
+use jackpot_kernel::http::conditions::{put_answer, tagged, wanted};
+use jackpot_kernel::http::page::{PageQuery, page_of};
+use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::http::request_id::RequestId;
+use jackpot_kernel::subject::emergency::Stopped;
+use jackpot_kernel::subject::kinds::{COUPON, JACKPOT, KindName, ROOM};
+
+/// Bytes of a rank. The longest form has 173; the rest is for spaces.
+const MAX_RANK_BYTES: usize = 256;
+
+/// Bytes of a source: its id, its fields, the names of its keys, and spaces.
+const MAX_SOURCE_BYTES: usize = MAX_ID_LEN + 256 + MAX_SOURCE_KEYS * (MAX_ID_LEN + MAX_BETWEEN);
+
+/// Bytes between two origins: quotes, a comma, a new line with its spaces.
+const MAX_BETWEEN: usize = 16;
+
+/// How long clients without a key may keep a version, in seconds. A version never changes, but the jackpot may become
+/// private.
+const VERSION_MAX_AGE_S: u32 = 60;
+
+/// The body of a PUT: a definition, with what its reader and the description say of one.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct DefinitionBody(Document);
+
+impl PartialSchema for DefinitionBody {
+    fn schema() -> RefOr<Schema> {
+        Document::schema()
+    }
+}
+
+impl ToSchema for DefinitionBody {
+    fn name() -> Cow<'static, str> {
+        Document::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Document::schemas(schemas);
+    }
+}
+
+impl Described for DefinitionBody {
+    const RELATED: &'static [&'static str] = &["contribution", "tiers", "odds", "min_stake", "max_stake", "sources"];
+    const LONGEST: usize = MAX_RANKS * MAX_RANK_BYTES
+        + MAX_ORIGINS * (origin::MAX_CHARS + MAX_BETWEEN)
+        + MAX_SOURCES * MAX_SOURCE_BYTES
+        + 16 * 1_024;
+
+    fn subjects(&self) -> Vec<(KindName, &Id)> {
+        let coupons = self.0.coupons().map(|(_, coupon)| (COUPON, coupon));
+        self.0.room.iter().map(|room| (ROOM, room)).chain(coupons).collect()
+    }
+
+    fn broken(self) -> Vec<Violation> {
+        Definition::check(self.0).err().unwrap_or_default()
+    }
+}
+
+/// A jackpot: its definition, status and meters. The fields of the definition are repeated here: its `status` and
+/// `min_stake` are others in a definition.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Jackpot {
+    #[schema(value_type = String, example = "spring")]
+    id: Id,
+    #[schema(example = "Spring wheel")]
+    name: String,
+    #[schema(example = "KRW")]
+    currency: String,
+    /// open, paused, suspended or closed
+    #[schema(example = "open")]
+    status: &'static str,
+    /// The emergency stop while it lasts, else null.
+    stopped: Option<Stopped>,
+    contribution: Contribution,
+    tiers: Vec<Tier>,
+    #[serde(serialize_with = "OddsTable::serialize_whole")]
+    odds: OddsTable,
+    max_redraws: u32,
+    #[schema(value_type = u64)]
+    min_stake: Minor,
+    #[schema(value_type = Option<u64>)]
+    max_stake: Option<Minor>,
+    public_meter: bool,
+    origins: Vec<String>,
+    winners: Winners,
+    /// As in force.
+    settlement: Settlement,
+    /// As in force: an amount that a PUT raised or removed comes into force with its approval.
+    #[schema(value_type = Option<u64>, example = json!(null))]
+    approval_above: Option<Minor>,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
+    reverse_by: ReverseBy,
+    #[schema(value_type = Option<String>)]
+    room: Option<Id>,
+    /// The games, sites or channels that feed it.
+    #[serde(serialize_with = "sources_whole")]
+    #[schema(value_type = std::collections::HashMap<String, Source>)]
+    sources: BTreeMap<Id, Source>,
+    /// Version of the definition in force.
+    #[schema(example = 3)]
+    version: u64,
+    /// The definition that waits: for the next take of all, or for an approval of its limit.
+    pending: Option<Waiting>,
+    meters: Vec<Meter>,
+    /// What the source has brought and won, by the ledger: only in an answer to `source_id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    source: Option<SourceMeters>,
+}
+
+impl Jackpot {
+    fn new(document: Document, pending: Option<Waiting>, status: Status, version: u64, meters: Vec<Meter>) -> Self {
+        Self {
+            min_stake: document.min_stake(),
+            id: document.id,
+            name: document.name,
+            currency: document.currency,
+            status: status.as_str(),
+            stopped: None,
+            contribution: document.contribution,
+            tiers: document.tiers,
+            odds: document.odds,
+            max_redraws: document.max_redraws,
+            max_stake: document.max_stake,
+            public_meter: document.public_meter,
+            origins: document.origins,
+            winners: document.winners,
+            settlement: document.settlement,
+            approval_above: document.approval_above,
+            reverse_within_s: document.reverse_within_s,
+            reverse_by: document.reverse_by,
+            room: document.room,
+            sources: document.sources,
+            version,
+            pending,
+            meters,
+            source: None,
+        }
+    }
+}
+
+/// A waiting definition, with the fields that its stored text leaves out.
+#[derive(Debug)]
+struct Waiting {
+    document: Document,
+    /// The last version.
+    version: u64,
+}
+
+impl PartialSchema for Waiting {
+    /// That of a definition, with the version.
+    fn schema() -> RefOr<Schema> {
+        let mut schema = Document::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.description = Some("A definition that waits, and its version.".to_owned());
+            object.properties.insert("version".to_owned(), u64::schema());
+            object.required.push("version".to_owned());
+        }
+        schema
+    }
+}
+
+impl ToSchema for Waiting {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("PendingDefinition")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        Document::schemas(schemas);
+    }
+}
+
+impl Serialize for Waiting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = &self.document;
+        let mut shown = serde_json::to_value(document).expect("plain data is JSON");
+        shown["version"] = serde_json::json!(self.version);
+        shown["origins"] = serde_json::json!(document.origins);
+        shown["winners"] = serde_json::json!(document.winners);
+        shown["settlement"] = serde_json::json!(document.settlement);
+        shown["approval_above"] = serde_json::json!(document.approval_above);
+        shown["odds"]["per_stake"] = serde_json::json!(document.odds.per_stake);
+        shown["sources"] = serde_json::json!(whole(&document.sources));
+        shown["reverse_within_s"] = serde_json::json!(document.reverse_within_s);
+        shown["reverse_by"] = serde_json::json!(document.reverse_by);
+        shown.serialize(serializer)
+    }
+}
+
+/// The sources, with the fields that their stored text leaves out.
+fn sources_whole<S: Serializer>(sources: &BTreeMap<Id, Source>, serializer: S) -> Result<S::Ok, S::Error> {
+    whole(sources).serialize(serializer)
+}
+
+fn whole(sources: &BTreeMap<Id, Source>) -> BTreeMap<&Id, serde_json::Value> {
+    let one = |source: &Source| serde_json::json!({"contribution": source.contribution, "draw": source.draw, "keys": source.keys});
+    sources.iter().map(|(id, source)| (id, one(source))).collect()
+}
+
+/// A version of a definition in its public form.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DefinitionOfVersion {
+    #[schema(value_type = String, example = "spring")]
+    id: Id,
+    #[schema(example = 3)]
+    version: u64,
+    #[schema(example = "Spring wheel")]
+    name: String,
+    #[schema(example = "KRW")]
+    currency: String,
+    contribution: Contribution,
+    tiers: Vec<Tier>,
+    #[serde(serialize_with = "OddsTable::serialize_whole")]
+    odds: OddsTable,
+    max_redraws: u32,
+    #[schema(value_type = u64)]
+    min_stake: Minor,
+    #[schema(value_type = Option<u64>)]
+    max_stake: Option<Minor>,
+    public_meter: bool,
+    origins: Vec<String>,
+    winners: Winners,
+    settlement: Settlement,
+    #[schema(example = 300)]
+    reverse_within_s: u64,
+}
+
+impl DefinitionOfVersion {
+    fn new(document: Document, version: u64) -> Self {
+        Self {
+            min_stake: document.min_stake(),
+            id: document.id,
+            version,
+            name: document.name,
+            currency: document.currency,
+            contribution: document.contribution,
+            tiers: document.tiers,
+            odds: document.odds,
+            max_redraws: document.max_redraws,
+            max_stake: document.max_stake,
+            public_meter: document.public_meter,
+            origins: document.origins,
+            winners: document.winners,
+            settlement: document.settlement,
+            reverse_within_s: document.reverse_within_s,
+        }
+    }
+}
+
+/// A page of jackpots.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JackpotPage {
+    items: Vec<Jackpot>,
+    /// Send it as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
+}
+
+/// Creates a jackpot, or changes its definition.
+///
+/// A change that touches money or odds of a live pool waits for the next take of all. If the jackpot is paused with
+/// nothing pending, it applies at once. The last PUT is the target: it replaces a waiting definition.
+#[utoipa::path(put, path = "/v1/jackpots/{id}", operation_id = "put_jackpot", tag = "jackpots", security(("bearer" = [])),
+    params(("id" = String, Path), ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    request_body(content = Document),
+    responses((status = 201, description = "Created", body = Jackpot), (status = 200, description = "Changed, or as it was", body = Jackpot),
+        (status = 409, description = "`jackpot-closed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json"),
+        (status = 412, description = "`precondition-failed`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn put(
+    auth::Operate(caller): auth::Operate,
+    PathOf(id): PathOf<Id>,
+    request: HttpRequest,
+    request_id: RequestId,
+    api: Data<Api>,
+    Body(DefinitionBody(document)): Body<DefinitionBody>,
+) -> Result<HttpResponse, Problem> {
+    let wanted = wanted(&request)?;
+    let (definition, status) = check(&id, document)?;
+    api.operate.check_times(&definition)?;
+    let missing = api.named.missing(definition.document()).await?;
+    if !missing.is_empty() {
+        return Err(PlayError::Invalid(missing).into());
+    }
+    api.operate
+        .views
+        .registry
+        .observe_ledger(&api.sql, JACKPOT, &id)
+        .await?;
+    let put = api
+        .operate
+        .define(&id, &definition, wanted, status, &operator(&caller, &request_id))
+        .await?;
+    if put.created {
+        // So the limit of the backlog holds from its first event, even if the database stops answering now.
+        api.operate.views.registry.known(&id).count_backlog();
+    }
+    Ok(put_answer(put, read(&api, &id).await?.1))
+}
+
+/// All jackpots, in the order of their ids; for a bound key its own.
+#[utoipa::path(get, path = "/v1/jackpots", operation_id = "list_jackpots", tag = "jackpots", security(("bearer" = [])), params(PageQuery),
+    responses((status = 200, description = "A page", body = JackpotPage)))]
+pub(crate) async fn list(
+    auth::ReadFiltered(caller): auth::ReadFiltered,
+    QueryOf(page): QueryOf<PageQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let own = caller.own(JACKPOT);
+    let (items, next_cursor) = page_of(&api.operate.views.registry, &page, own, async |id| {
+        Ok::<_, PlayError>(read(&api, id).await?.1)
+    })
+    .await?;
+    Ok(HttpResponse::Ok().json(JackpotPage { items, next_cursor }))
+}
+
+/// What to show beside a jackpot.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JackpotQuery {
+    /// Adds what this source has brought and won, as `source`.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
+}
+
+/// A jackpot, with the `ETag` of its definition.
+#[utoipa::path(get, path = "/v1/jackpots/{id}", operation_id = "get_jackpot", tag = "jackpots", security(("bearer" = [])), params(("id" = String, Path), JackpotQuery),
+    responses((status = 200, description = "The jackpot", body = Jackpot),
+        (status = 404, description = "`jackpot-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn get(
+    _: auth::Read,
+    PathOf(id): PathOf<Id>,
+    QueryOf(query): QueryOf<JackpotQuery>,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    let (version, mut jackpot) = read(&api, &id).await?;
+    if let Some(source) = &query.source_id {
+        jackpot.source = Some(api.queries.source_meters(&id, source).await?);
+    }
+    Ok(tagged(version, jackpot))
+}
+
+/// A version of the definition, as it was put. With it, anyone can repeat the draw of an entry.
+///
+/// Needs no key if the jackpot's `public_meter` is set. The room and the sources are not in it.
+#[utoipa::path(get, path = "/v1/jackpots/{id}/definitions/{version}", operation_id = "get_definition", tag = "jackpots", security((), ("bearer" = [])),
+    params(("id" = String, Path), ("version" = u64, Path)),
+    responses((status = 200, description = "That version", body = DefinitionOfVersion, headers(
+            ("Cache-Control" = String, description = "`public, max-age=60` without a key, `no-store` with one"),
+            ("ETag" = String, description = "Weak; without a key"))),
+        (status = 304, description = "`If-None-Match` has the tag of the current answer"),
+        (status = 404, description = "`jackpot-not-found`, `definition-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub(crate) async fn of_version(
+    caller: Anyone,
+    PathOf((id, version)): PathOf<(Id, u64)>,
+    request: HttpRequest,
+    api: Data<Api>,
+) -> Result<HttpResponse, Problem> {
+    if !caller.has_key() {
+        let page = of_version_for_all(&api, &id, version).await?;
+        return Ok(page.answer_without_key(&request, "application/json", VERSION_MAX_AGE_S));
+    }
+    let found = api.operate.views.refresh(&id).await;
+    let is_public = matches!(&found, Ok((_, view)) if view.definition.document().public_meter);
+    // For callers who may not read, a private jackpot looks like a missing one.
+    if !is_public {
+        caller.require_read()?;
+    }
+    let (known, _) = found?;
+    // Redis has the versions that records need, the ledger all that it has read.
+    let json = match api.operate.views.stored_definition(&known, version).await? {
+        Some(json) => Some(json),
+        None => kept::definition(&api.sql, &id, version).await?,
+    };
+    let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
+        id: id.clone(),
+        version,
+    })?;
+    let document = parse_definition(&id, &json)?.document().clone();
+    Ok(cached::private(DefinitionOfVersion::new(document, version)))
+}
+
+/// The same for callers without a key. Asks Redis only if this instance neither remembers the version nor knows that
+/// the jackpot lacks it.
+async fn of_version_for_all(api: &Api, id: &Id, version: u64) -> Result<Page, Problem> {
+    let shown = api.meters.public(id).await?;
+    if !(1..=shown.last_version).contains(&version) {
+        let id = id.clone();
+        return Err(PlayError::DefinitionNotFound { id, version }.into());
+    }
+    let definition = stored(api, id, version).await?;
+    let body = DefinitionOfVersion::new(definition.document().clone(), version);
+    Ok(Page::new(serde_json::to_string(&body).expect("plain data is JSON")))
+}
+
+/// A version that the jackpot has had. Asks Redis, then the ledger, only if this instance does not remember it.
+pub(super) async fn stored(api: &Api, id: &Id, version: u64) -> Result<Arc<Definition>, Problem> {
+    let (_, view) = api.operate.views.view(id).await?;
+    match api.operate.views.definition(id, &view, version).await {
+        Ok(definition) => Ok(definition),
+        // Redis has the versions that records need, the ledger all that it has read.
+        Err(PlayError::Lost { .. }) => {
+            let json = kept::definition(&api.sql, id, version).await?;
+            let json = json.ok_or_else(|| PlayError::DefinitionNotFound {
+                id: id.clone(),
+                version,
+            })?;
+            Ok(Arc::new(parse_definition(id, &json)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The jackpot, and the last version of its definition.
+pub(super) async fn read(api: &Api, id: &Id) -> Result<(u64, Jackpot), PlayError> {
+    let snapshot = api.operate.views.snapshot(id).await?;
+    let parse = |json: &str| serde_json::from_str::<Document>(json);
+    let lost = |e: serde_json::Error| PlayError::Lost {
+        id: id.clone(),
+        what: format!("a readable definition: {e}"),
+    };
+    let Snapshot {
+        status,
+        version,
+        last_version,
+        meters,
+        hold,
+        ..
+    } = snapshot;
+    let mut document = parse(&snapshot.definition).map_err(lost)?;
+    let mut pending = snapshot.waiting.as_deref().map(parse).transpose().map_err(lost)?;
+    if let Some(hold) = hold {
+        let show = |document: &mut Document, terms: Terms| {
+            (document.settlement, document.approval_above) = (terms.settlement, terms.approval_above);
+        };
+        if let Some(asked) = hold.asked_terms() {
+            // It is the last PUT's, so it waits with the definition that waits, or beside the one in force.
+            show(pending.get_or_insert_with(|| document.clone()), asked);
+        }
+        show(&mut document, hold.terms());
+    }
+    let pending = pending.map(|document| Waiting {
+        document,
+        version: last_version,
+    });
+    let jackpot = Jackpot {
+        stopped: api.operate.views.registry.stopped(),
+        ..Jackpot::new(document, pending, status, version, meters)
+    };
+    Ok((last_version, jackpot))
+}
+
+fn check(id: &Id, mut document: Document) -> Result<(Definition, Status), PlayError> {
+    let name = check_new_name(&document.name);
+    let status = document.status.take().map_or(Status::Open, Status::from);
+    let wrong_id = (document.id != *id).then(|| Violation::new("id", format!("must be '{id}', as in the path")));
+    match (name_and_rest(name, Definition::check(document)), wrong_id) {
+        (Ok(definition), None) => Ok((definition, status)),
+        (Ok(_), Some(wrong)) => Err(PlayError::Invalid(vec![wrong])),
+        (Err(mut all), wrong) => {
+            all.extend(wrong);
+            Err(PlayError::Invalid(all))
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Payouts and their receipts.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use jackpot_core::ids::{EntryRef, Id, PersonId};
+use jackpot_core::text::Text;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::ledger::queries::Queries;
+use crate::ledger::queries::payouts::{
+    ListedPayout, MAX_PAYOUT_ID_CHARS, Payout, PayoutFilters, PayoutRow, PayoutState,
+};
+use jackpot_kernel::http::auth;
+use jackpot_kernel::http::auth::Role;
+use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::http::query::{PathOf, QueryOf};
+use jackpot_kernel::ledger::api::Api;
+use jackpot_kernel::ledger::api::answer::answer;
+use jackpot_kernel::ledger::api::csv::{Record, harmless, or_empty};
+use jackpot_kernel::ledger::api::page::{Amount, Limit, PageBody, Paging, Time};
+use jackpot_kernel::ledger::queries::{Between, LedgerError};
+use jackpot_kernel::subject::kinds::JACKPOT;
+
+/// Which payouts.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PayoutQuery {
+    /// Of this jackpot.
+    #[param(value_type = Option<String>)]
+    jackpot_id: Option<Id>,
+    /// This one alone.
+    #[param(value_type = Option<String>)]
+    payout_id: Option<Text<MAX_PAYOUT_ID_CHARS>>,
+    /// Of the entries with this id.
+    #[param(value_type = Option<String>)]
+    entry_id: Option<EntryRef>,
+    /// To this player.
+    #[param(value_type = Option<String>)]
+    player_id: Option<PersonId>,
+    /// Out of this tier.
+    #[param(value_type = Option<String>)]
+    tier: Option<Id>,
+    /// Of entries of this source.
+    #[param(value_type = Option<String>)]
+    source_id: Option<Id>,
+    /// In this state. A key with the role `approve` asks for `held`.
+    #[param(value_type = Option<PayoutState>)]
+    state: Option<PayoutState>,
+    /// Paid then or later, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Time>,
+    /// Paid before, RFC 3339.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Time>,
+    /// Of this amount or more, minor units.
+    #[param(value_type = Option<u64>)]
+    min_amount: Option<Amount>,
+    /// Rows of a page, 1 to 1,000; 100 unless it says. CSV and NDJSON have all rows unless it says.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    limit: Option<Limit>,
+    /// `next_cursor` of the page before, with the same filters.
+    cursor: Option<String>,
+}
+
+/// Payouts, the newest first: whole receipts, and beside each what its signature leaves out. A bound key sees the payouts of its own jackpots.
+#[utoipa::path(get, path = "/v1/payouts", operation_id = "list_payouts", tag = "ledger", security(("bearer" = [])), params(PayoutQuery),
+    responses((status = 200, description = "A page, or all of them as CSV or NDJSON",
+            content((PageBody<ListedPayout> = "application/json"), (String = "text/csv"), (String = "application/x-ndjson"))),
+        (status = 503, description = "`store-unavailable`, `too-many-exports`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn list(
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
+    QueryOf(query): QueryOf<PayoutQuery>,
+    request: HttpRequest,
+    api: Data<Api>,
+    queries: Data<Queries>,
+) -> Result<HttpResponse, Problem> {
+    caller.check(JACKPOT, query.jackpot_id.as_ref())?;
+    if caller.role() == Role::Approve && query.state != Some(PayoutState::Held) {
+        return Err(held_alone());
+    }
+    let filters = PayoutFilters {
+        jackpot_id: query.jackpot_id,
+        only: caller.own(JACKPOT),
+        player_id: query.player_id,
+        payout_id: query.payout_id.map(|id| id.as_str().to_owned()),
+        entry_id: query.entry_id.map(|id| id.as_str().to_owned()),
+        tier: query.tier,
+        source_id: query.source_id,
+        state: query.state,
+        between: Between {
+            from: query.from.map(|Time(ms)| ms),
+            to: query.to.map(|Time(ms)| ms),
+        },
+        min_amount: query.min_amount.map(|Amount(minor)| minor),
+    };
+    let (limit, cursor) = (query.limit, query.cursor);
+    let listing = filters.listing();
+    let read = move |after, limit| {
+        let (queries, filters) = (queries.clone(), filters.clone());
+        async move { queries.payouts(&filters, after, limit).await }
+    };
+    answer(&request, (&api, &caller), &listing, Paging { limit, cursor }, read).await
+}
+
+/// A payout as lists show it, with its steps. A bound key gets 404 for a payout of another jackpot.
+#[utoipa::path(get, path = "/v1/payouts/{payout_id}", operation_id = "get_payout", tag = "ledger", security(("bearer" = [])),
+    params(("payout_id" = String, Path)),
+    responses((status = 200, description = "The payout", body = Payout),
+        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn get(
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
+    PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
+    queries: Data<Queries>,
+) -> Result<HttpResponse, Problem> {
+    let payout = shown(&caller, &queries, payout_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(payout))
+}
+
+/// The receipt of a payout, signed and never changing. A bound key gets 404 for a payout of another jackpot.
+#[utoipa::path(get, path = "/v1/payouts/{payout_id}/receipt", operation_id = "get_receipt", tag = "ledger", security(("bearer" = [])),
+    params(("payout_id" = String, Path)),
+    responses((status = 200, description = "The receipt", body = PayoutRow),
+        (status = 404, description = "`payout-not-found`", body = jackpot_kernel::http::problem::ProblemBody, content_type = "application/problem+json")))]
+pub async fn receipt(
+    auth::ReadOrApproveFiltered(caller): auth::ReadOrApproveFiltered,
+    PathOf(payout_id): PathOf<Text<MAX_PAYOUT_ID_CHARS>>,
+    queries: Data<Queries>,
+) -> Result<HttpResponse, Problem> {
+    let payout = shown(&caller, &queries, payout_id.as_str()).await?;
+    Ok(HttpResponse::Ok().json(payout.payout.receipt))
+}
+
+/// The payout, if the caller may see it.
+async fn shown(caller: &auth::Caller, queries: &Queries, payout_id: &str) -> Result<Payout, Problem> {
+    let payout = queries.whole_payout(payout_id).await?;
+    // The request names no jackpot, so the answer must not reveal a payout of another jackpot.
+    if !caller.may_see(JACKPOT, &payout.payout.receipt.jackpot_id) {
+        return Err(LedgerError::PayoutNotFound.into());
+    }
+    if caller.role() == Role::Approve && payout.payout.state != PayoutState::Held {
+        return Err(held_alone());
+    }
+    Ok(payout)
+}
+
+/// Refuses what a key with the role `approve` may not read.
+fn held_alone() -> Problem {
+    Problem::forbidden("a key with the role approve reads held payouts alone: ask for state=held".to_owned())
+}
+
+impl Record for ListedPayout {
+    const HEADER: &'static [&'static str] = &[
+        "payout_id",
+        "jackpot_id",
+        "entry_id",
+        "player_id",
+        "tier",
+        "amount",
+        "currency",
+        "claim_order",
+        "pool_before",
+        "pool_after",
+        "paid_at",
+        "history",
+        "event_id",
+        "key_id",
+        "signature",
+        "source_id",
+        "state",
+        "approved_by",
+        "settlement_id",
+        "settlement_reference",
+        "settlement_reason",
+        "settlement_at",
+        "voided_at",
+        "void_key_id",
+        "void_signature",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let receipt = &self.receipt;
+        let (settlement, void) = (self.settlement.as_ref(), self.void_receipt.as_ref());
+        vec![
+            receipt.payout_id.clone(),
+            receipt.jackpot_id.clone(),
+            receipt.entry_id.clone(),
+            receipt.player_id.clone(),
+            receipt.tier.clone(),
+            receipt.amount.to_string(),
+            receipt.currency.clone(),
+            receipt.claim_order.to_string(),
+            receipt.pool_before.to_string(),
+            receipt.pool_after.to_string(),
+            receipt.paid_at.clone(),
+            receipt.history.clone(),
+            receipt.event_id.clone(),
+            receipt.key_id.clone(),
+            receipt.signature.clone(),
+            or_empty(self.source_id.as_ref()),
+            self.state.as_str().to_owned(),
+            or_empty(self.approved_by.as_ref()),
+            or_empty(settlement.map(|settlement| &settlement.settlement_id)),
+            or_empty(
+                settlement
+                    .and_then(|settlement| settlement.reference.as_deref())
+                    .map(harmless),
+            ),
+            or_empty(
+                settlement
+                    .and_then(|settlement| settlement.reason.as_deref())
+                    .map(harmless),
+            ),
+            or_empty(settlement.map(|settlement| &settlement.at)),
+            or_empty(void.map(|void| &void.voided_at)),
+            or_empty(void.map(|void| &void.key_id)),
+            or_empty(void.map(|void| &void.signature)),
+        ]
+    }
+}

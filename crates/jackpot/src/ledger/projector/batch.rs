@@ -1,0 +1,450 @@
+//! Makes the rows of a jackpot's events. Pure but for the signatures.
+
+use std::collections::BTreeMap;
+
+use jackpot_core::ids::{Id, PersonId};
+use jackpot_core::jackpot::derived::payout_id;
+use jackpot_core::jackpot::record::Sent;
+use jackpot_core::jackpot::settlement::{State, Step};
+use jackpot_core::jackpot::transfer::GivenRecord;
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::{UnsignedReceipt, UnsignedVoid};
+
+use super::Jackpots;
+use super::daily::paid_in;
+use super::index::{carried_entry_rows, entry_rows};
+use super::rows::{CouponRow, PayoutRow, SettledRow, StepRow};
+use crate::ledger::audit;
+use crate::ledger::books::{Books, Pending};
+use crate::ledger::carried::{Carried, CarriedPayout};
+use crate::ledger::event::{Claim, ClaimResult, Enter, Event, Give, Kind, PayoutStep};
+use crate::ledger::parts;
+use crate::ledger::postings::moved;
+use crate::ledger::report::compare;
+use crate::ledger::sides;
+use crate::ledger::sources::{self, BySource};
+use crate::ledger::steps;
+use jackpot_kernel::ledger::events::FoldError;
+use jackpot_kernel::ledger::projector::batch::{self, Raw, Stop};
+
+type Batch = batch::Batch<Jackpots>;
+type Start<'a> = batch::Start<'a, Jackpots>;
+
+/// Reads an event, applies it, and adds its rows.
+pub(super) fn take(batch: &mut Batch, start: &Start<'_>, raw: &Raw) -> Result<(), Stop> {
+    let event = Event::parse(&raw.fields)?;
+    let before = Before::of(&event, &batch.books);
+    if batch.rows.in_step {
+        let last = (batch.books.n, batch.books.at_ms);
+        let pools = || steps::text(&steps::pools(&batch.books));
+        batch.rows.steps.follow(last, event.at_ms, pools);
+    }
+    batch.books.apply(&event)?;
+    if let Some(books) = &before.books {
+        let put = batch.definitions.last().map(|row| row.json.as_str());
+        let last = put.unwrap_or(&start.tables.last_definition);
+        let action = audit::action(start.id, &event, &raw.fields, (books, &batch.books), last);
+        batch
+            .actions
+            .extend(action.map(|action| (event.n, event.at_ms, action)));
+    }
+    batch.moved = moved(&event);
+    batch.rows.cycles.follow(event.n, event.at_ms, &event.cycles);
+    if let Some(runs) = &mut batch.rows.daily {
+        runs.follow(&event);
+    }
+    let n = event.n;
+    batch.rows.moves.follow(&event, &raw.fields);
+    details(batch, start, before, event)?;
+    paid_in(batch, n);
+    Ok(())
+}
+
+/// The last event in the index of entries after the commit. If nothing waits for the index, its cursor moves with
+/// the batch.
+pub(super) fn indexed_to(batch: &Batch) -> u64 {
+    let nothing_waits = batch.rows.indexed_n == batch.from.n && batch.rows.index.is_empty();
+    if nothing_waits || !batch.rows.index_entries {
+        batch.to.n
+    } else {
+        batch.rows.indexed_n
+    }
+}
+
+fn details(batch: &mut Batch, start: &Start<'_>, before: Before, event: Event) -> Result<(), Stop> {
+    let (n, at_ms, ended_epoch) = (event.n, event.at_ms, event.ended_epoch());
+    let pending = before.pending;
+    batch.rows.first_payout = parts::first_payout(&event.kind);
+    let records = event.kind.records().into_iter();
+    let records = records.map(|(name, content)| (name, n, at_ms, content));
+    batch.rows.adjustments.extend(records);
+    match event.kind {
+        Kind::Define(define) => {
+            if let Some(created) = define.created.0 {
+                batch.rows.epochs.push((1, created.opening, at_ms));
+            }
+            batch.rows.dropped_versions.extend(define.superseded);
+            batch.define(define.put.version, (n, at_ms), define.put.json);
+        }
+        Kind::Enter(enter) => {
+            if let Some(tiers) = before.tiers {
+                moved_for_sources(batch, (n, at_ms), &enter, &tiers)?;
+            }
+            entered(batch, start, (n, at_ms), enter)?;
+        }
+        Kind::Claim { entry_id, claim } => {
+            if let Some(pending) = pending {
+                let by = (&pending.player_id, pending.source_id.as_ref());
+                paid(batch, start, (n, at_ms), &entry_id, by, &claim)?;
+                if let Some(source) = &pending.source_id {
+                    let mut all = BySource::new();
+                    sources::paid(&mut all, source, &claim);
+                    source_rows(batch, (n, at_ms), all);
+                }
+                issued(batch, at_ms, n, entry_id, &pending.player_id, &claim);
+                if claim.result.is_won() {
+                    settle(batch, start, pending, claim.sequence, claim.rank);
+                }
+            }
+        }
+        Kind::Finish { sequence, .. } => {
+            if let Some(pending) = pending {
+                settle(batch, start, pending, sequence, 0);
+            }
+        }
+        Kind::Give(give) => batch.rows.given.push((n, 0, at_ms, give)),
+        Kind::Receive(receive) => batch.rows.received.push((at_ms, receive.from, receive.transfer_id)),
+        Kind::Payout(step) => stepped(batch, start, (n, at_ms), step, false)?,
+        Kind::Rotate {
+            epoch, opening, pruned, ..
+        } => {
+            batch.rows.closed_epochs.push((epoch - 1, n, at_ms));
+            batch.rows.epochs.push((epoch, opening, at_ms));
+            batch.rows.dropped_versions.extend(pruned);
+        }
+        Kind::Checkpoint(redis) => {
+            let report = compare(&sides::of_checkpoint(&redis), &sides::of_books(&batch.books));
+            batch.report = Some((n, at_ms, report));
+        }
+        Kind::Skipped(skipped) => {
+            let pending = before.books.map(|books| books.pending).unwrap_or_default();
+            carried(batch, start, (n, at_ms), skipped.carried, &pending)?;
+        }
+        Kind::Restore {
+            closed, epoch, opening, ..
+        } => {
+            batch.rows.closed_epochs.push((closed, n, at_ms));
+            batch.rows.epochs.push((epoch, opening, at_ms));
+        }
+        Kind::Adjust(_)
+        | Kind::Ask(_)
+        | Kind::Withdraw(_)
+        | Kind::Expect(_)
+        | Kind::Release(_)
+        | Kind::Status { .. }
+        | Kind::Emergency(_)
+        | Kind::Reverse(_)
+        | Kind::Cancel(_)
+        | Kind::Approval(_)
+        | Kind::Retention { .. } => {}
+    }
+    let ended = ended_epoch.map(|epoch| (epoch, n, at_ms));
+    batch.rows.closed_epochs.extend(ended);
+    Ok(())
+}
+
+/// Adds the rows of a skipped event.
+fn carried(
+    batch: &mut Batch,
+    start: &Start<'_>,
+    (n, at_ms): (u64, i64),
+    carried: Carried,
+    pending: &BTreeMap<u64, Pending>,
+) -> Result<(), Stop> {
+    let mut all = BySource::new();
+    for paid in carried.paid {
+        let sent = carried.entries.iter().find(|entry| entry.sequence == paid.sequence);
+        let sent = sent.and_then(|entry| Sent::parse(&entry.sent)?.source);
+        let source = sent.or_else(|| pending.get(&paid.sequence)?.source_id.clone());
+        carried_payout(batch, start, (n, at_ms), (paid, source), &mut all)?;
+    }
+    source_rows(batch, (n, at_ms), all);
+    let step = carried.step.and_then(|fields| PayoutStep::of_fields(&(&fields).into()));
+    if let Some(step) = step {
+        stepped(batch, start, (n, at_ms), Box::new(step), true)?;
+    }
+    batch
+        .rows
+        .coupons
+        .extend(carried.units.into_iter().map(|unit| CouponRow {
+            sequence: unit.sequence,
+            n,
+            entry_id: unit.entry_id,
+            player_id: unit.player_id,
+            rank: unit.rank,
+            coupon_id: unit.coupon_id,
+            coupon_sequence: unit.coupon_sequence,
+            code: unit.code,
+            issued_at_ms: at_ms,
+        }));
+    for (version, json) in carried.definitions {
+        batch.define(version, (n, at_ms), json);
+    }
+    batch.rows.dropped_versions.extend(carried.dropped_versions);
+    let closed = carried
+        .closed_epochs
+        .into_iter()
+        .map(|(epoch, at_ms)| (epoch, n, at_ms));
+    batch.rows.closed_epochs.extend(closed);
+    batch.rows.epochs.extend(carried.epochs);
+    let mut place = 0;
+    for (name, content, at_ms) in &carried.adjustments {
+        if let Some(give) = carried_give(name, content) {
+            batch.rows.given.push((n, place, *at_ms, give));
+            place += 1;
+        } else if let Some((from, transfer_id)) = carried_receive(name) {
+            batch.rows.received.push((*at_ms, from, transfer_id));
+        }
+    }
+    let adjusted = carried.adjustments.into_iter();
+    batch
+        .rows
+        .adjustments
+        .extend(adjusted.map(|(id, digest, at_ms)| (id, n, at_ms, digest)));
+    if start.with.index_entries {
+        let (epoch, version) = (batch.books.epoch, batch.books.version);
+        let rows = carried_entry_rows((n, at_ms), (epoch, version), &carried.entries);
+        batch.rows.index.entries.extend(rows);
+    }
+    Ok(())
+}
+
+fn carried_payout(
+    batch: &mut Batch,
+    start: &Start<'_>,
+    (n, at_ms): (u64, i64),
+    (payout, source): (CarriedPayout, Option<Id>),
+    all: &mut BySource,
+) -> Result<(), Stop> {
+    let (Some(player_id), Some(pool_before)) = (payout.player_id, payout.pool_before) else {
+        return Ok(());
+    };
+    let claim = Claim {
+        sequence: payout.sequence,
+        attempt: 0,
+        rank: payout.rank,
+        result: ClaimResult::Paid {
+            tier: payout.tier,
+            amount: payout.amount,
+            claim_order: payout.claim_order,
+            pool_before,
+        },
+    };
+    if let Some(source) = &source {
+        sources::paid(all, source, &claim);
+    }
+    paid(
+        batch,
+        start,
+        (n, at_ms),
+        &payout.entry_id,
+        (&player_id, source.as_ref()),
+        &claim,
+    )
+}
+
+/// Adds what a call moved for sources. `before`: the tiers of the definition in force before it.
+fn moved_for_sources(batch: &mut Batch, (n, at_ms): (u64, i64), enter: &Enter, before: &[Id]) -> Result<(), Stop> {
+    let after = sources::tiers(&batch.books.terms);
+    let moved = sources::of_call(enter, before, &after);
+    let moved = moved.ok_or_else(|| wrong(n, "amounts of other tiers than its definition has"))?;
+    source_rows(batch, (n, at_ms), moved);
+    Ok(())
+}
+
+fn source_rows(batch: &mut Batch, (n, at_ms): (u64, i64), all: BySource) {
+    let rows = all.into_iter().map(|(source, moved)| (n, at_ms, source, moved));
+    batch.rows.sources.extend(rows);
+}
+
+fn entered(batch: &mut Batch, start: &Start<'_>, (n, at_ms): (u64, i64), enter: Enter) -> Result<(), Stop> {
+    for claim in &enter.claims {
+        if let Some((_, entry)) = enter.call.entry(claim.sequence) {
+            let by = (&entry.sent.player, entry.sent.source.as_ref());
+            paid(batch, start, (n, at_ms), &entry.entry_id, by, claim)?;
+        }
+    }
+    if start.with.index_entries {
+        batch.rows.index.entries.extend(entry_rows((n, at_ms), enter));
+    }
+    Ok(())
+}
+
+fn paid(
+    batch: &mut Batch,
+    start: &Start<'_>,
+    (n, at_ms): (u64, i64),
+    entry_id: &str,
+    (player_id, source_id): (&PersonId, Option<&Id>),
+    claim: &Claim,
+) -> Result<(), Stop> {
+    let ClaimResult::Paid {
+        tier,
+        amount,
+        claim_order,
+        pool_before,
+    } = &claim.result
+    else {
+        return Ok(());
+    };
+    let minor = |amount: u64| Minor::try_from(amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"));
+    let after = pool_before.checked_sub(*amount);
+    let after = after.ok_or_else(|| wrong(n, "more is paid than was in the pool"))?;
+    let before_it = batch.rows.payouts.last().filter(|last| last.n == n);
+    let i = before_it.map_or(batch.rows.first_payout, |last| last.i + 1);
+    let history = batch.books.history.clone();
+    let receipt = UnsignedReceipt {
+        payout_id: payout_id(start.id, &history, entry_id, claim.sequence),
+        jackpot_id: start.id.clone(),
+        entry_id: entry_id.to_owned(),
+        player_id: player_id.clone(),
+        tier: tier.clone(),
+        amount: minor(*amount)?,
+        currency: batch.books.currency.clone(),
+        claim_order: *claim_order,
+        pool_before: minor(*pool_before)?,
+        pool_after: minor(after)?,
+        paid_at_ms: at_ms,
+        history,
+        n,
+        i,
+    }
+    .sign(start.with.key);
+    batch.rows.payouts.push(PayoutRow {
+        receipt,
+        n,
+        i,
+        sequence: claim.sequence,
+        rank: claim.rank,
+        paid_at_ms: at_ms,
+        source_id: source_id.cloned(),
+        state: State::at_claim(&batch.books.settlement_terms(), *amount),
+    });
+    Ok(())
+}
+
+/// Adds the row of a step, and signs the receipt of a void.
+fn stepped(
+    batch: &mut Batch,
+    start: &Start<'_>,
+    (n, at_ms): (u64, i64),
+    step: Box<PayoutStep>,
+    is_carried: bool,
+) -> Result<(), Stop> {
+    let void_receipt = if step.step == Step::Void {
+        let amount = Minor::try_from(step.amount).map_err(|_| wrong(n, "an amount beyond 2^53 - 1"))?;
+        let unsigned = UnsignedVoid {
+            payout_id: step.payout_id.clone(),
+            jackpot_id: start.id.clone(),
+            tier: step.tier.clone(),
+            amount,
+            voided_at_ms: at_ms,
+        };
+        Some(unsigned.sign(start.with.key))
+    } else {
+        None
+    };
+    batch.rows.payout_steps.push(StepRow {
+        n,
+        at_ms,
+        step,
+        is_carried,
+        void_receipt,
+    });
+    Ok(())
+}
+
+fn issued(batch: &mut Batch, at_ms: i64, n: u64, entry_id: String, player_id: &PersonId, claim: &Claim) {
+    if let ClaimResult::Issued {
+        coupon_id,
+        sequence,
+        code,
+    } = &claim.result
+    {
+        batch.rows.coupons.push(CouponRow {
+            sequence: claim.sequence,
+            n,
+            entry_id,
+            player_id: player_id.clone(),
+            rank: claim.rank,
+            coupon_id: coupon_id.clone(),
+            coupon_sequence: *sequence,
+            code: code.clone(),
+            issued_at_ms: at_ms,
+        });
+    }
+}
+
+fn settle(batch: &mut Batch, start: &Start<'_>, pending: Pending, sequence: u64, rank: u32) {
+    if start.with.index_entries {
+        batch.rows.index.settled.push(SettledRow {
+            player_id: pending.player_id,
+            entered_ms: pending.entered_ms,
+            sequence,
+            rank,
+        });
+    }
+}
+
+/// The books before an event, as far as its rows need them.
+struct Before {
+    /// The whole books, for an operator's action.
+    books: Option<Books>,
+    /// The entry that a redraw settles.
+    pending: Option<Pending>,
+    /// The tiers of the definition in force, for a call whose entries name sources.
+    tiers: Option<Vec<Id>>,
+}
+
+impl Before {
+    fn of(event: &Event, books: &Books) -> Self {
+        let (operated, sequence) = match &event.kind {
+            Kind::Claim { claim, .. } => (false, Some(claim.sequence)),
+            Kind::Finish { sequence, .. } => (false, Some(*sequence)),
+            Kind::Enter(_) | Kind::Checkpoint(_) | Kind::Retention { .. } => (false, None),
+            _ => (true, None),
+        };
+        Self {
+            books: operated.then(|| books.clone()),
+            pending: sequence.and_then(|sequence| books.pending.get(&sequence).cloned()),
+            tiers: match &event.kind {
+                Kind::Enter(enter) if sources::names_any(enter) => Some(sources::tiers(&books.terms)),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn wrong(n: u64, what: &'static str) -> Stop {
+    Stop::Fold(FoldError::Unexpected { n, what })
+}
+
+/// The transfer of a record that was carried on, if it says that one was given.
+pub(in crate::ledger) fn carried_give(name: &str, content: &str) -> Option<Give> {
+    let transfer_id = Id::parse(name.strip_prefix("!out!")?).ok()?;
+    let GivenRecord { digest, to, parts } = GivenRecord::parse(content).ok()?;
+    Some(Give {
+        transfer_id,
+        digest,
+        to,
+        parts,
+        owner: None,
+        asked: None,
+    })
+}
+
+/// The jackpot that gave, and the transfer of a record that was carried on, if it says that one came in.
+fn carried_receive(name: &str) -> Option<(Id, Id)> {
+    let (from, transfer_id) = name.strip_prefix("!in!")?.split_once('!')?;
+    Some((Id::parse(from).ok()?, Id::parse(transfer_id).ok()?))
+}

@@ -1,0 +1,118 @@
+//! Writes what sources brought and won, in the transaction of their events.
+
+use std::collections::BTreeMap;
+
+use super::Jackpots;
+use super::write::all;
+use crate::ledger::postings::moved_for;
+use crate::ledger::sources::OfTier;
+use jackpot_kernel::ledger::projector::batch::Batch;
+use jackpot_kernel::ledger::projector::write::{insert, int};
+use jackpot_kernel::sql::{Tx, Value, upsert_rows};
+
+/// The row of a source that counts its entries: no tier has this name.
+pub const ALL_TIERS: &str = "";
+
+/// Millionths of a minor unit.
+const MICRO: i128 = 1_000_000;
+
+/// Writes all of them.
+pub(super) async fn write(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    if batches.iter().all(|batch| batch.rows.sources.is_empty()) {
+        return Ok(());
+    }
+    meters(tx, batches).await?;
+    postings(tx, batches).await?;
+    payouts(tx, batches).await
+}
+
+async fn meters(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    const ADD: &str = "(jackpot_id, source_id, tier) DO UPDATE SET entries = source_meters.entries + excluded.entries, \
+                       contributed = source_meters.contributed + excluded.contributed \
+                       + (source_meters.contributed_micro + excluded.contributed_micro) / 1000000, \
+                       contributed_micro = (source_meters.contributed_micro + excluded.contributed_micro) % 1000000, \
+                       paid = source_meters.paid + excluded.paid, payouts = source_meters.payouts + excluded.payouts";
+    // No two rows of a statement may have the same key.
+    let mut sums = BTreeMap::<(&str, &str, &str), (i64, OfTier)>::new();
+    for batch in batches {
+        for (_, _, source, moved) in &batch.rows.sources {
+            let (jackpot, source) = (batch.id.as_str(), source.as_str());
+            sums.entry((jackpot, source, ALL_TIERS)).or_default().0 += moved.entries;
+            for (tier, of) in &moved.tiers {
+                let sum = &mut sums.entry((jackpot, source, tier.as_str())).or_default().1;
+                sum.contributed_micro += of.contributed_micro;
+                sum.paid += of.paid;
+                sum.payouts += of.payouts;
+            }
+        }
+    }
+    let whole = |micro: i128| i64::try_from(micro).expect("the contributions of some events are below 2^63");
+    let values = sums.into_iter().flat_map(|((jackpot, source, tier), (entries, of))| {
+        [
+            Value::Text(jackpot),
+            Value::Text(source),
+            Value::Text(tier),
+            Value::Int(entries),
+            Value::Int(whole(of.contributed_micro / MICRO)),
+            Value::Int(whole(of.contributed_micro % MICRO)),
+            Value::Int(of.paid),
+            Value::Int(of.payouts),
+        ]
+    });
+    let columns = [
+        "jackpot_id",
+        "source_id",
+        "tier",
+        "entries",
+        "contributed",
+        "contributed_micro",
+        "paid",
+        "payouts",
+    ];
+    upsert_rows(tx, ("source_meters", ADD), &columns, &values.collect::<Vec<_>>()).await
+}
+
+async fn postings(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.sources);
+    let rows: Vec<_> = rows
+        .map(|(jackpot, (n, at_ms, source, moved))| (jackpot, *n, *at_ms, source, moved_for(moved)))
+        .collect();
+    let rows = rows.iter().map(|(jackpot, n, at_ms, source, moved)| {
+        [
+            *jackpot,
+            Value::Text(source.as_str()),
+            Value::Int(*at_ms),
+            Value::Int(int(*n)),
+            Value::Text(moved),
+        ]
+    });
+    let columns = ["jackpot_id", "source_id", "at_ms", "n", "moved"];
+    insert(tx, "source_postings", &columns, rows).await
+}
+
+async fn payouts(tx: &mut Tx<'_>, batches: &[&Batch<Jackpots>]) -> Result<(), sqlx::Error> {
+    let rows = all(batches, |rows| &rows.payouts).filter_map(|(jackpot, row)| {
+        let (source, receipt) = (row.source_id.as_ref()?, &row.receipt);
+        Some([
+            Value::Text(&receipt.payout_id),
+            Value::Text(source.as_str()),
+            jackpot,
+            Value::Int(row.paid_at_ms),
+            Value::Int(int(receipt.claim_order)),
+            Value::Text(receipt.player_id.as_str()),
+            Value::Text(receipt.tier.as_str()),
+            Value::Int(int(receipt.amount.get())),
+        ])
+    });
+    let columns = [
+        "payout_id",
+        "source_id",
+        "jackpot_id",
+        "paid_at_ms",
+        "claim_order",
+        "player_id",
+        "tier",
+        "amount",
+    ];
+    insert(tx, "source_payouts", &columns, rows).await
+}

@@ -1,0 +1,703 @@
+//! Payouts, newest first, and one by its id.
+
+use std::collections::BTreeMap;
+
+use jackpot_core::clock::rfc3339;
+use jackpot_core::ids::{Id, PersonId};
+use jackpot_core::jackpot::settlement::{Attempt, Ended, Standing, State};
+use jackpot_core::money::Minor;
+use jackpot_core::receipt::{VOID, VoidReceipt};
+use jackpot_core::text::storable;
+use jackpot_core::wire::Field;
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use utoipa::ToSchema;
+
+use super::sources::{Listed, matching};
+use crate::ledger::carried::Carried;
+use crate::ledger::event::PayoutStep;
+use crate::ledger::queries::Queries;
+use jackpot_kernel::ledger::queries::scan::{MAX_SCANNED, Order, Page, Scan};
+use jackpot_kernel::ledger::queries::scans::Scans;
+use jackpot_kernel::ledger::queries::{Between, Key, LedgerError, Listing, Value};
+use jackpot_kernel::ledger::skipped;
+use jackpot_kernel::sql::Sql;
+
+/// Most steps of an answer: an operator may report a failure again and again.
+const MAX_STEPS: i64 = 1_000;
+
+/// Longest payout id, in characters: longer ids are not ours.
+pub const MAX_PAYOUT_ID_CHARS: usize = 200;
+
+/// The receipt of a payout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PayoutRow {
+    /// Made by the service.
+    #[schema(example = "5d0b1c9f7a3e42d6b8a1c07e94f2d358")]
+    pub payout_id: String,
+    /// Which jackpot paid.
+    #[schema(example = "spring")]
+    pub jackpot_id: String,
+    /// For which entry.
+    #[schema(example = "round-8812-p7")]
+    pub entry_id: String,
+    /// To whom.
+    #[schema(example = "p7")]
+    pub player_id: String,
+    /// Out of which tier.
+    #[schema(example = "grand")]
+    pub tier: String,
+    /// Minor units.
+    #[schema(example = 18_811)]
+    pub amount: i64,
+    /// ISO 4217.
+    #[schema(example = "KRW")]
+    pub currency: String,
+    /// Number of the paid claim within the jackpot, from 1.
+    #[schema(example = 4)]
+    pub claim_order: i64,
+    /// What the pool held before, minor units.
+    #[schema(example = 18_811)]
+    pub pool_before: i64,
+    /// What it held after, before it was seeded again.
+    #[schema(example = 0)]
+    pub pool_after: i64,
+    /// RFC 3339.
+    #[schema(example = "2026-11-21T06:00:00.123Z")]
+    pub paid_at: String,
+    /// The history in which it was paid: 16 hexadecimal digits, other ones after each restore.
+    #[schema(example = "9f1c0a44d2b7e633")]
+    pub history: String,
+    /// Id of its event `payout.created`: `jackpot:<jackpot_id>:<history>:<n>:<i>`.
+    #[schema(example = "jackpot:spring:9f1c0a44d2b7e633:8820:0")]
+    pub event_id: String,
+    /// The key that signed it: `/v1/keys`.
+    pub key_id: String,
+    /// base64url Ed25519 over the RFC 8785 form of this object without `signature`.
+    pub signature: String,
+}
+
+/// A payout in a list: its receipt, and what is beside it. The signature is of the receipt alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ListedPayout {
+    #[serde(flatten)]
+    pub receipt: PayoutRow,
+    /// The source of the entry; null if it named none.
+    #[schema(example = "slot-9")]
+    pub source_id: Option<String>,
+    /// Where it is: `paid` where payouts were not tracked when it was claimed.
+    pub state: PayoutState,
+    /// Name of the key that approved it; null if none did.
+    #[schema(example = "approve-of-bob")]
+    pub approved_by: Option<String>,
+    /// The last attempt to settle it; null before the first.
+    pub settlement: Option<SettlementBody>,
+    /// Signed when it was taken back; null before.
+    pub void_receipt: Option<VoidReceipt>,
+}
+
+/// A payout as lists show it, with all that was done with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Payout {
+    #[serde(flatten)]
+    pub payout: ListedPayout,
+    /// Oldest first: the claim, then each step. Of more than 1,000 steps it has the last 1,000.
+    pub steps: Vec<PayoutStepRow>,
+}
+
+/// What was done with a payout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PayoutStepRow {
+    /// Where the payout was then.
+    pub state: PayoutState,
+    /// Name of the key; null for the claim.
+    #[schema(example = "approve-of-bob")]
+    pub who: Option<String>,
+    /// Owner of the key; null for the claim.
+    #[schema(example = "bob")]
+    pub owner: Option<String>,
+    /// RFC 3339.
+    #[schema(example = "2026-11-22T09:00:00.123Z")]
+    pub at: String,
+    /// Why; of a settlement its reference; null for the claim.
+    #[schema(example = "looks right")]
+    pub reason: Option<String>,
+}
+
+/// Where a payout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PayoutState {
+    /// It is not tracked.
+    Paid,
+    /// It waits for an approval.
+    Held,
+    /// It is to be settled.
+    Due,
+    /// The winner has the money.
+    Settled,
+    /// An attempt to settle it failed. It can be settled later.
+    Failed,
+    /// An owner asked to take it back.
+    VoidRequested,
+    /// It was taken back: its amount is in the overflow of its tier.
+    Void,
+}
+
+impl PayoutState {
+    /// Its name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.tracked().map_or("paid", State::as_str)
+    }
+
+    /// Where a tracked payout is.
+    #[must_use]
+    pub fn tracked(self) -> Option<State> {
+        Some(match self {
+            Self::Paid => return None,
+            Self::Held => State::Held,
+            Self::Due => State::Due,
+            Self::Settled => State::Settled,
+            Self::Failed => State::Failed,
+            Self::VoidRequested => State::VoidRequested,
+            Self::Void => State::Void,
+        })
+    }
+}
+
+impl From<State> for PayoutState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Held => Self::Held,
+            State::Due => Self::Due,
+            State::Settled => Self::Settled,
+            State::Failed => Self::Failed,
+            State::VoidRequested => Self::VoidRequested,
+            State::Void => Self::Void,
+        }
+    }
+}
+
+/// An attempt to settle a payout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SettlementBody {
+    #[schema(example = "transfer-2211")]
+    pub settlement_id: String,
+    /// Of the payment, if it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "bank 1", nullable = false)]
+    pub reference: Option<String>,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    /// RFC 3339.
+    #[schema(example = "2026-11-22T09:00:00.123Z")]
+    pub at: String,
+}
+
+impl SettlementBody {
+    fn new(attempt: Attempt) -> Self {
+        let (reference, reason) = match attempt.ended {
+            Ended::Settled => (Some(attempt.text), None),
+            Ended::Failed => (None, Some(attempt.text)),
+        };
+        Self {
+            settlement_id: attempt.settlement_id,
+            reference,
+            reason,
+            at: rfc3339(attempt.at_ms),
+        }
+    }
+}
+
+/// The filters of a list of payouts.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PayoutFilters {
+    pub jackpot_id: Option<Id>,
+    /// Only these jackpots, when `jackpot_id` is `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<Id>>,
+    pub player_id: Option<PersonId>,
+    /// This one alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payout_id: Option<String>,
+    /// Of the entries with this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_id: Option<String>,
+    pub tier: Option<Id>,
+    /// Of entries of this source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id>,
+    /// In this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PayoutState>,
+    /// When the payouts were paid.
+    pub between: Between,
+    /// Smallest amount.
+    pub min_amount: Option<Minor>,
+}
+
+const SELECT: &str = "payout_id, jackpot_id, entry_id, player_id, tier, amount, currency, claim_order, pool_before, \
+                      pool_after, paid_at_ms, history, event_id, key_id, signature";
+
+const SELECT_OF_SOURCE: &str = "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount";
+
+/// The columns of `payout_states` that lists filter by.
+const SELECT_OF_STATE: &str =
+    "payout_id, jackpot_id, source_id, paid_at_ms, claim_order, player_id, tier, amount, state";
+
+/// The columns of `payout_states` that a row shows.
+const SELECT_STANDING: &str = "payout_id, jackpot_id, tier, amount, first_state, state, state_n, approved_by, approver, attempt, \
+                                          settlement_id, attempt_text, attempt_ms, asked, voided_ms, void_key_id, \
+                                          void_signature";
+
+/// Of a row that a page looked at: how many rows `payout_states` has for it.
+const TRACKED: &str = "(SELECT COUNT(*) FROM payout_states WHERE payout_states.payout_id = looked_at.payout_id) =";
+
+impl PayoutFilters {
+    /// The list, for its cursors.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        Listing::new("payouts", self, Key::before_id(0))
+    }
+
+    /// The ranges that a page reads: one for each jackpot in `only`. A player's payouts are few enough for one range.
+    #[must_use]
+    pub fn scans(&self) -> Scans {
+        match &self.only {
+            Some(only) if only.is_empty() => Scans::of(Vec::new()),
+            Some(only)
+                if self.jackpot_id.is_none()
+                    && (self.player_id.is_none() || self.source_id.is_some() || self.tracked().is_some()) =>
+            {
+                let of = |id: &Id| Self {
+                    jackpot_id: Some(id.clone()),
+                    ..self.clone()
+                };
+                Scans::of(only.iter().map(|id| of(id).scan()).collect())
+            }
+            _ => self.scan().into(),
+        }
+    }
+
+    /// Whether a payout is one of those. The time is written so that it sorts as text.
+    fn fits(&self, payout: &ListedPayout) -> bool {
+        let of = |id: &Option<Id>, is: &str| id.as_ref().is_none_or(|id| id.as_str() == is);
+        let row = &payout.receipt;
+        let mut own = self.only.iter().flatten().map(Id::as_str);
+        let (from, to) = (self.between.from.map(rfc3339), self.between.to.map(rfc3339));
+        (self.jackpot_id.is_some() || self.only.is_none() || own.any(|id| id == row.jackpot_id))
+            && of(&self.jackpot_id, &row.jackpot_id)
+            && of(&self.tier, &row.tier)
+            && self.player_id.as_ref().is_none_or(|id| id.as_str() == row.player_id)
+            && self.entry_id.as_ref().is_none_or(|id| *id == row.entry_id)
+            && self.state.is_none_or(|state| state == payout.state)
+            && (self.source_id.is_none() || self.source_id.as_ref().map(Id::as_str) == payout.source_id.as_deref())
+            && from.is_none_or(|from| from <= row.paid_at)
+            && to.is_none_or(|to| row.paid_at < to)
+            && self
+                .min_amount
+                .is_none_or(|least| row.amount.unsigned_abs() >= least.get())
+    }
+
+    fn tracked(&self) -> Option<State> {
+        self.state.and_then(PayoutState::tracked)
+    }
+
+    /// The range that a page reads. The filter that leaves the fewest rows decides the index. A player has fewer
+    /// payouts than a jackpot, and a jackpot has fewer than all tiers of one name.
+    ///
+    /// # Panics
+    /// Never: an amount fits into 63 bits.
+    #[must_use]
+    pub fn scan(&self) -> Scan {
+        let index: &'static [&'static str];
+        let mut fixed = Vec::new();
+        let mut filters = Vec::new();
+        let (mut jackpot, mut tier) = (self.jackpot_id.as_ref(), self.tier.as_ref());
+        let (mut player, mut table, mut select) = (self.player_id.as_ref(), "payouts", SELECT);
+        if let Some(state) = self.tracked() {
+            (table, select) = ("payout_states", SELECT_OF_STATE);
+            if let Some(id) = jackpot.take() {
+                index = &["jackpot_id", "state", "paid_at_ms", "claim_order"];
+                fixed.push(("jackpot_id", id.into()));
+            } else {
+                index = &["state", "paid_at_ms", "jackpot_id", "claim_order"];
+            }
+            fixed.push(("state", Value::Text(state.as_str().to_owned())));
+            filters.extend(self.source_id.iter().map(|id| ("source_id =", Value::from(id))));
+        } else if let Some(source) = &self.source_id {
+            (table, select) = ("source_payouts", SELECT_OF_SOURCE);
+            if let Some(id) = jackpot.take() {
+                index = &["jackpot_id", "source_id", "paid_at_ms", "claim_order"];
+                fixed.push(("jackpot_id", id.into()));
+            } else {
+                index = &["source_id", "paid_at_ms", "jackpot_id", "claim_order"];
+            }
+            fixed.push(("source_id", source.into()));
+        } else if let Some(player) = player.take() {
+            index = &["player_id", "paid_at_ms", "jackpot_id", "claim_order"];
+            fixed.push(("player_id", player.into()));
+        } else if let Some(id) = jackpot.take() {
+            index = &["jackpot_id", "paid_at_ms", "claim_order"];
+            fixed.push(("jackpot_id", id.into()));
+        } else if let Some(id) = tier.take() {
+            index = &["tier", "paid_at_ms", "jackpot_id", "claim_order"];
+            fixed.push(("tier", id.into()));
+        } else {
+            index = &["paid_at_ms", "jackpot_id", "claim_order"];
+        }
+        filters.extend(jackpot.map(|id| ("jackpot_id =", Value::from(id))));
+        filters.extend(tier.map(|id| ("tier =", Value::from(id))));
+        filters.extend(player.map(|id| ("player_id =", Value::from(id))));
+        if table == "payouts" {
+            filters.extend(self.entry_id.iter().map(|id| ("entry_id =", Value::Text(id.clone()))));
+        }
+        if self.state == Some(PayoutState::Paid) {
+            filters.push((TRACKED, 0.into()));
+        }
+        if let Some(least) = self.min_amount {
+            let least = i64::try_from(least.get()).expect("an amount has 53 bits");
+            filters.push(("amount >=", least.into()));
+        }
+        Scan {
+            table: table.to_owned(),
+            select,
+            index,
+            fixed,
+            key: ["paid_at_ms", "jackpot_id", "claim_order"],
+            order: Order::NewestFirst,
+            low: Key::before_id(self.between.from_ms()),
+            high: Key::before_id(self.between.to_ms()),
+            filters,
+            within: within(self.jackpot_id.as_ref(), self.only.as_deref()),
+            scanned: MAX_SCANNED,
+        }
+    }
+}
+
+/// The jackpots that a list shows: all of a key's own, if the query names none.
+pub(super) fn within(named: Option<&Id>, only: Option<&[Id]>) -> Option<(&'static str, Vec<Value>)> {
+    let only = only.filter(|_| named.is_none())?;
+    Some(("jackpot_id", only.iter().map(Value::from).collect()))
+}
+
+impl Queries {
+    /// A page of payouts, newest first.
+    pub async fn payouts(
+        &self,
+        filters: &PayoutFilters,
+        after: Option<Key>,
+        limit: u32,
+    ) -> Result<Page<ListedPayout>, LedgerError> {
+        if let Some(payout_id) = &filters.payout_id {
+            let items = match self.listed_payout(payout_id).await {
+                Ok(payout) if filters.fits(&payout) => vec![payout],
+                Ok(_) | Err(LedgerError::PayoutNotFound) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            return Ok(Page { items, next: None });
+        }
+        let scans = filters.scans().after(after.as_ref());
+        self.sql.reading(self.payouts_of(filters, scans, limit)).await
+    }
+
+    /// The rows of a source or a state name their payouts; other payouts are asked for theirs.
+    async fn payouts_of(
+        &self,
+        filters: &PayoutFilters,
+        scans: Scans,
+        limit: u32,
+    ) -> Result<Page<ListedPayout>, LedgerError> {
+        let reader = self.sql.reader();
+        let (receipts, next) = if filters.source_id.is_some() || filters.tracked().is_some() {
+            let page = scans.page(reader, limit, |row| Ok(row.try_get("payout_id")?)).await?;
+            (self.receipts(&page.items).await?, page.next)
+        } else {
+            let page = scans.page(reader, limit, |row| Ok(read(row)?)).await?;
+            (page.items, page.next)
+        };
+        let ids: Vec<_> = receipts.iter().map(|row| row.payout_id.clone()).collect();
+        let mut sources = Listed::new();
+        for row in self.beside("source_payouts", "payout_id, source_id", &ids).await? {
+            sources.insert(row.try_get("payout_id")?, row.try_get("source_id")?);
+        }
+        let mut states = Listed::new();
+        for row in self.beside("payout_states", SELECT_STANDING, &ids).await? {
+            states.insert(row.try_get("payout_id")?, row);
+        }
+        let mut items = Vec::with_capacity(receipts.len());
+        for receipt in receipts {
+            let source_id = sources.remove(&receipt.payout_id);
+            let listed = listed(source_id, states.get(&receipt.payout_id), receipt)?;
+            // Its state may have changed since the page was read, whose index may have no entries.
+            if filters.fits(&listed) {
+                items.push(listed);
+            }
+        }
+        Ok(Page { items, next })
+    }
+
+    /// The receipts with these ids, in this order.
+    async fn receipts(&self, ids: &[String]) -> Result<Vec<PayoutRow>, LedgerError> {
+        let mut found = Listed::new();
+        for row in matching(self.sql.reader(), ("payouts", SELECT), ("payout_id", ids)).await? {
+            found.insert(row.try_get("payout_id")?, read(&row)?);
+        }
+        let missing = |id: &String| LedgerError::Missing(format!("payout '{id}', which a list names"));
+        ids.iter()
+            .map(|id| found.remove(id).ok_or_else(|| missing(id)))
+            .collect()
+    }
+
+    /// The rows of a table of only some payouts. Most ledgers have none, and long exports need not ask for each.
+    async fn beside(&self, table: &str, select: &str, ids: &[String]) -> Result<Vec<AnyRow>, LedgerError> {
+        let reader = self.sql.reader();
+        let any = format!("SELECT payout_id FROM {table} LIMIT 1");
+        let any = sqlx::query(sqlx::AssertSqlSafe(any)).fetch_optional(reader).await?;
+        match any {
+            Some(_) => matching(reader, (table, select), ("payout_id", ids)).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// One payout as lists have it.
+    pub async fn listed_payout(&self, payout_id: &str) -> Result<ListedPayout, LedgerError> {
+        Ok(self.payout_and_state(payout_id).await?.0)
+    }
+
+    /// One payout with its steps.
+    pub async fn whole_payout(&self, payout_id: &str) -> Result<Payout, LedgerError> {
+        let (payout, state) = self.payout_and_state(payout_id).await?;
+        let mut steps = vec![PayoutStepRow {
+            state: PayoutState::Paid,
+            who: None,
+            owner: None,
+            at: payout.receipt.paid_at.clone(),
+            reason: None,
+        }];
+        if let Some(row) = state {
+            let first: String = row.try_get("first_state")?;
+            let unreadable = || LedgerError::Missing(format!("a readable first state of payout '{payout_id}'"));
+            steps[0].state = State::read(&first).ok_or_else(unreadable)?.into();
+            steps.extend(self.steps_of(&payout.receipt, row.try_get("state_n")?).await?);
+        }
+        Ok(Payout { payout, steps })
+    }
+
+    /// The steps of a tracked payout up to the event `last`, which its row shows.
+    async fn steps_of(&self, of: &PayoutRow, last: i64) -> Result<Vec<PayoutStepRow>, LedgerError> {
+        let select = sqlx::query(
+            "SELECT e.at_ms AS at_ms, e.body AS body FROM payout_steps s \
+             JOIN events e ON e.kind = 'jackpot' AND e.id = s.jackpot_id AND e.n = s.n \
+             WHERE s.payout_id = $1 AND s.n <= $2 ORDER BY s.n DESC LIMIT $3",
+        );
+        let select = select.bind(of.payout_id.clone()).bind(last).bind(MAX_STEPS);
+        let rows = self.sql.reading(select.fetch_all(self.sql.reader())).await?;
+        rows.iter().rev().map(|row| step_row(row, of)).collect()
+    }
+
+    async fn payout_and_state(&self, payout_id: &str) -> Result<(ListedPayout, Option<AnyRow>), LedgerError> {
+        let receipt = self.payout(payout_id).await?;
+        let ids = [receipt.payout_id.clone()];
+        let (sources, states) = (
+            self.beside("source_payouts", "payout_id, source_id", &ids),
+            self.beside("payout_states", SELECT_STANDING, &ids),
+        );
+        let sources = self.sql.reading(sources).await?;
+        let state = self.sql.reading(states).await?.pop();
+        let source_id = sources.first().map(|row| row.try_get("source_id")).transpose()?;
+        Ok((listed(source_id, state.as_ref(), receipt)?, state))
+    }
+
+    /// One payout.
+    pub async fn payout(&self, payout_id: &str) -> Result<PayoutRow, LedgerError> {
+        let text = format!("SELECT {SELECT} FROM payouts WHERE payout_id = $1");
+        let found = sqlx::query(sqlx::AssertSqlSafe(text)).bind(storable(payout_id).into_owned());
+        let row = self.sql.reading(found.fetch_optional(self.sql.reader())).await?;
+        Ok(read(&row.ok_or(LedgerError::PayoutNotFound)?)?)
+    }
+}
+
+/// The step of an event, which may be one that was skipped.
+fn step_row(row: &AnyRow, of: &PayoutRow) -> Result<PayoutStepRow, LedgerError> {
+    let unreadable = || LedgerError::Missing(format!("a readable step of payout '{}'", of.payout_id));
+    let body: String = row.try_get("body")?;
+    let mut fields: BTreeMap<String, String> = serde_json::from_str(&body).map_err(|_| unreadable())?;
+    if let Some(carried) = fields
+        .get("carried")
+        .filter(|_| fields.get("type").is_some_and(|kind| kind == skipped::TYPE))
+    {
+        let carried: Carried = serde_json::from_str(carried).map_err(|_| unreadable())?;
+        fields = carried.step.ok_or_else(unreadable)?;
+    }
+    let step = PayoutStep::of_fields(&(&fields).into()).ok_or_else(unreadable)?;
+    Ok(PayoutStepRow {
+        state: step.after.into(),
+        who: fields.remove("who"),
+        owner: Some(step.owner),
+        at: rfc3339(row.try_get("at_ms")?),
+        reason: fields.remove("reason"),
+    })
+}
+
+/// A receipt with what is beside it. `state`: its row in `payout_states`.
+fn listed(source_id: Option<String>, state: Option<&AnyRow>, receipt: PayoutRow) -> Result<ListedPayout, LedgerError> {
+    let Some(row) = state else {
+        return Ok(ListedPayout {
+            receipt,
+            source_id,
+            state: PayoutState::Paid,
+            approved_by: None,
+            settlement: None,
+            void_receipt: None,
+        });
+    };
+    let now = standing(row)?;
+    let signature: String = row.try_get("void_signature")?;
+    let void_receipt = if signature.is_empty() {
+        None
+    } else {
+        Some(void_receipt(row, &receipt, signature)?)
+    };
+    let mut listed = ListedPayout::begun(receipt, (now.state, source_id));
+    listed.void_receipt = void_receipt;
+    Ok(listed.after(now))
+}
+
+fn void_receipt(row: &AnyRow, of: &PayoutRow, signature: String) -> Result<VoidReceipt, LedgerError> {
+    let damaged = |what: &str| LedgerError::Missing(format!("{what} of payout '{}'", of.payout_id));
+    Ok(VoidReceipt {
+        kind: VOID.to_owned(),
+        payout_id: of.payout_id.clone(),
+        jackpot_id: Id::parse(&of.jackpot_id).map_err(|_| damaged("the jackpot"))?,
+        tier: Id::parse(&of.tier).map_err(|_| damaged("the tier"))?,
+        amount: Minor::try_from(of.amount.unsigned_abs()).map_err(|_| damaged("the amount"))?,
+        voided_at: rfc3339(row.try_get("voided_ms")?),
+        key_id: row.try_get("void_key_id")?,
+        signature,
+    })
+}
+
+/// Where a payout is, out of the columns of `payout_states`.
+pub fn standing(row: &AnyRow) -> Result<Standing, LedgerError> {
+    let text = |name: &str| row.try_get::<String, _>(name);
+    let some = |name: &str| text(name).map(|text| Some(text).filter(|text| !text.is_empty()));
+    let (state, ended) = (text("state")?, text("attempt")?);
+    let unreadable = || LedgerError::Missing(format!("a readable state of a payout in place of '{state}', '{ended}'"));
+    let approver = text("approver")?;
+    let attempt = match Ended::read(&ended) {
+        Some(ended) => Some(Attempt {
+            ended,
+            settlement_id: text("settlement_id")?,
+            text: text("attempt_text")?,
+            at_ms: row.try_get("attempt_ms")?,
+        }),
+        None if ended.is_empty() => None,
+        None => return Err(unreadable()),
+    };
+    Ok(Standing {
+        state: State::read(&state).ok_or_else(unreadable)?,
+        approved: some("approved_by")?.map(|key| (key, approver)),
+        attempt,
+        asked: some("asked")?,
+    })
+}
+
+/// The receipts of a jackpot whose claims have these orders, from the first to the last.
+pub async fn receipts(
+    sql: &Sql,
+    jackpot: &Id,
+    (first, last): (u64, u64),
+) -> Result<BTreeMap<u64, PayoutRow>, sqlx::Error> {
+    let text = format!(
+        "SELECT {SELECT} FROM payouts WHERE jackpot_id = $1 AND claim_order >= $2 AND claim_order <= $3 ORDER BY claim_order"
+    );
+    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
+    let select = sqlx::query(sqlx::AssertSqlSafe(text))
+        .bind(jackpot.as_str())
+        .bind(order(first))
+        .bind(order(last));
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let rows = rows
+        .iter()
+        .map(|row| read(row).map(|row| (row.claim_order.unsigned_abs(), row)));
+    rows.collect()
+}
+
+/// Where tracked payouts began, and the source of the entry, by the order of their claims.
+pub async fn begun(
+    sql: &Sql,
+    jackpot: &Id,
+    (first, last): (u64, u64),
+) -> Result<BTreeMap<u64, (State, Option<String>)>, LedgerError> {
+    let order = |order: u64| i64::try_from(order).unwrap_or(i64::MAX);
+    let select = sqlx::query(
+        "SELECT claim_order, first_state, source_id FROM payout_states WHERE jackpot_id = $1 AND claim_order >= $2 AND \
+         claim_order <= $3",
+    );
+    let select = select.bind(jackpot.as_str()).bind(order(first)).bind(order(last));
+    let rows = sql.reading(select.fetch_all(sql.reader())).await?;
+    let of = |row: &AnyRow| {
+        let (order, state): (i64, String) = (row.try_get("claim_order")?, row.try_get("first_state")?);
+        let unreadable = || LedgerError::Missing(format!("a readable first state of payout {order} of '{jackpot}'"));
+        let source: String = row.try_get("source_id")?;
+        let begun = (
+            State::read(&state).ok_or_else(unreadable)?,
+            Some(source).filter(|id| !id.is_empty()),
+        );
+        Ok((order.unsigned_abs(), begun))
+    };
+    rows.iter().map(of).collect()
+}
+
+impl ListedPayout {
+    /// A tracked payout as it began.
+    #[must_use]
+    pub fn begun(receipt: PayoutRow, (state, source_id): (State, Option<String>)) -> Self {
+        Self {
+            receipt,
+            source_id,
+            state: state.into(),
+            approved_by: None,
+            settlement: None,
+            void_receipt: None,
+        }
+    }
+
+    /// The same payout as it was after a step.
+    #[must_use]
+    pub fn after(self, standing: Standing) -> Self {
+        Self {
+            receipt: self.receipt,
+            source_id: self.source_id,
+            void_receipt: self.void_receipt.filter(|_| standing.state == State::Void),
+            state: standing.state.into(),
+            approved_by: standing.approved.map(|(key, _)| key),
+            settlement: standing.attempt.map(SettlementBody::new),
+        }
+    }
+}
+
+fn read(row: &AnyRow) -> Result<PayoutRow, sqlx::Error> {
+    Ok(PayoutRow {
+        payout_id: row.try_get("payout_id")?,
+        jackpot_id: row.try_get("jackpot_id")?,
+        entry_id: row.try_get("entry_id")?,
+        player_id: row.try_get("player_id")?,
+        tier: row.try_get("tier")?,
+        amount: row.try_get("amount")?,
+        currency: row.try_get("currency")?,
+        claim_order: row.try_get("claim_order")?,
+        pool_before: row.try_get("pool_before")?,
+        pool_after: row.try_get("pool_after")?,
+        paid_at: rfc3339(row.try_get("paid_at_ms")?),
+        history: row.try_get("history")?,
+        event_id: row.try_get("event_id")?,
+        key_id: row.try_get("key_id")?,
+        signature: row.try_get("signature")?,
+    })
+}

@@ -1,0 +1,324 @@
+//! `lua/jackpot/transfer_expect.lua`, `transfer_give.lua`, `transfer_receive.lua` and `transfer_release.lua`.
+
+use jackpot_core::ids::Id;
+use jackpot_core::jackpot::document::Tier;
+use jackpot_core::jackpot::transfer::Part;
+use jackpot_core::mark::Mark;
+use jackpot_core::money::Minor;
+use jackpot_core::wire::{Field, OrDash};
+
+use crate::view::Status;
+use jackpot_kernel::operator::Operator;
+use jackpot_kernel::reply;
+use jackpot_kernel::store::Store;
+use jackpot_kernel::store::keys::JackpotKeys;
+
+use super::{
+    Fence, ScriptError, TRANSFER_EXPECT, TRANSFER_GIVE, TRANSFER_RECEIVE, TRANSFER_RELEASE, fenced, pools, run,
+};
+
+/// Room in the jackpot that receives.
+#[derive(Debug)]
+pub struct Expect<'a> {
+    /// The jackpot that gives.
+    pub source: &'a Id,
+    pub transfer_id: &'a Id,
+    /// Digest of the parts.
+    pub digest: &'a str,
+    pub parts: &'a Vec<Part>,
+    /// Currency of the jackpot that gives.
+    pub currency: &'a str,
+    /// The amount from which on its money needs a second owner.
+    pub limit: Option<Minor>,
+    /// Whether to check only, and make no room.
+    pub looks: bool,
+    pub reason: &'a str,
+    pub by: &'a Operator,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// There is room, by this call or an earlier one.
+    Made,
+    /// Here less money needs a second owner.
+    Weaker,
+    /// The jackpot is closed.
+    Closed,
+    /// It has another currency.
+    Currency,
+    /// It has no such tier.
+    NoTier,
+    /// There is no room below 2^53 - 1.
+    TooLarge,
+}
+
+/// A transfer in the jackpot that gives.
+#[derive(Debug)]
+pub struct Give<'a> {
+    pub transfer_id: &'a Id,
+    /// Digest of its content. The same id with another digest is refused.
+    pub digest: &'a str,
+    pub to: &'a Id,
+    /// The tiers that give, and the tier of the other jackpot that each goes to.
+    pub tiers: &'a [(Id, Id)],
+    /// What the other jackpot expects; `None` to look only.
+    pub expected: Option<&'a Holds>,
+    /// Whether it gives what waits for a second owner. Then only id, reason and key count.
+    pub is_approval: bool,
+    pub reason: &'a str,
+    pub by: &'a Operator,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Given {
+    /// Given now, or by an earlier call with the same content.
+    Done {
+        /// Whether this call did it.
+        now: bool,
+        parts: Vec<Part>,
+    },
+    /// It waits for a second owner.
+    Held {
+        /// Whether this call asked for it.
+        now: bool,
+        /// What the tiers held then.
+        parts: Vec<Part>,
+    },
+    /// It waited, and gives nothing any more.
+    Withdrawn(Vec<Part>),
+    /// Nothing was given, because the tiers hold these parts.
+    Holds(Holds),
+    /// There is no such transfer to approve.
+    Missing,
+    /// It was given without an approval.
+    NotHeld,
+    /// The owner who asked does not approve.
+    SameOwner,
+    /// The tiers hold more than was asked for.
+    More,
+    /// The id was used with another content.
+    Reused,
+    /// The jackpot is open or suspended.
+    Status(Status),
+    /// Entries have no outcome.
+    Pending,
+    /// It has no such tier.
+    NoTier,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is in, by this call (`true`) or an earlier one.
+    Done(bool),
+    /// There is no room below 2^53 - 1.
+    TooLarge,
+}
+
+reply! {
+    /// The money of a transfer is given, by this call (`ok`) or an earlier one (`same`), or waits (`held`, `waits`), or was
+    /// withdrawn.
+    pub(super) struct Parts {
+        /// What each tier gives.
+        parts: String,
+    }
+}
+
+reply! {
+    /// `holds`: the tiers hold other parts than the target expects.
+    pub(super) struct Held {
+        /// What each tier would give.
+        parts: String,
+        /// Whether that needs a second owner.
+        waits: bool,
+        /// From which amount on money needs one, minor units; `-` for none.
+        limit: OrDash<Minor>,
+        /// When, ms of the clock of its Redis.
+        at_ms: i64,
+    }
+}
+
+/// What tiers would give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holds {
+    pub parts: Vec<Part>,
+    /// Whether that needs a second owner: then the target makes no room yet.
+    pub waits: bool,
+    /// From which amount on money needs one.
+    pub limit: Option<Minor>,
+    /// When they held that, ms of the clock of their Redis.
+    pub at_ms: i64,
+}
+
+/// Makes room for a transfer, once for the same parts.
+pub async fn transfer_expect(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &Expect<'_>,
+) -> Result<(Mark, Expected), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&TRANSFER_EXPECT, &all, fence)
+        .arg(wish.source.as_str())
+        .arg(wish.transfer_id.as_str())
+        .arg(wish.digest)
+        .arg(wish.parts.text())
+        .arg(wish.currency)
+        .arg(wish.reason)
+        .arg(&wish.by.who)
+        .arg(&wish.by.request_id)
+        .arg(if wish.looks { "look" } else { "" })
+        .arg(OrDash(wish.limit).text());
+    let reply = run(store, &TRANSFER_EXPECT, call, fence.known).await?.fenced()?;
+    let expected = match reply.code() {
+        "ok" | "same" => Expected::Made,
+        "weaker" => Expected::Weaker,
+        "closed" => Expected::Closed,
+        "currency" => Expected::Currency,
+        "no-tier" => Expected::NoTier,
+        "too-large" => Expected::TooLarge,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), expected))
+}
+
+/// Gives the money of tiers out, once for each id.
+pub async fn transfer_give(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    wish: &Give<'_>,
+) -> Result<(Mark, Given), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.pending, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let mut call = fenced(&TRANSFER_GIVE, &all, fence)
+        .arg(wish.transfer_id.as_str())
+        .arg(wish.digest)
+        .arg(wish.to.as_str())
+        .arg(wish.expected.map(|holds| holds.parts.text()).unwrap_or_default())
+        .arg(wish.reason)
+        .arg(&wish.by.who)
+        .arg(&wish.by.request_id)
+        .arg(&fence.prepared)
+        .arg(&wish.by.owner)
+        .arg(if wish.is_approval { "approve" } else { "" })
+        .arg(if wish.expected.is_some_and(|holds| !holds.waits) {
+            "room"
+        } else {
+            ""
+        })
+        .arg(wish.expected.map_or(0, |holds| holds.at_ms));
+    for (tier, to_tier) in wish.tiers {
+        call = call.arg(tier.as_str()).arg(to_tier.as_str());
+    }
+    let reply = run(store, &TRANSFER_GIVE, call, fence.known).await?.fenced()?;
+    let parts = || {
+        let parts = reply.read::<Parts>()?.values.parts;
+        Vec::<Part>::read(&parts).ok_or_else(|| reply.unexpected())
+    };
+    let given = match reply.code() {
+        "ok" => Given::Done {
+            now: true,
+            parts: parts()?,
+        },
+        "same" => Given::Done {
+            now: false,
+            parts: parts()?,
+        },
+        "held" => Given::Held {
+            now: true,
+            parts: parts()?,
+        },
+        "waits" => Given::Held {
+            now: false,
+            parts: parts()?,
+        },
+        "withdrawn" => Given::Withdrawn(parts()?),
+        "holds" => {
+            let held = reply.read::<Held>()?.values;
+            Given::Holds(Holds {
+                parts: Vec::<Part>::read(&held.parts).ok_or_else(|| reply.unexpected())?,
+                waits: held.waits,
+                limit: held.limit.0,
+                at_ms: held.at_ms,
+            })
+        }
+        "no-transfer" => Given::Missing,
+        "not-held" => Given::NotHeld,
+        "same-owner" => Given::SameOwner,
+        "more" => Given::More,
+        "reused" => Given::Reused,
+        "open" => Given::Status(Status::Open),
+        "suspended" => Given::Status(Status::Suspended),
+        "pending" => Given::Pending,
+        "no-tier" => Given::NoTier,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), given))
+}
+
+/// Puts the money of a transfer into its tiers, once. The caller has read `parts` in the ledger.
+pub async fn transfer_receive(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    (source, transfer_id): (&Id, &Id),
+    (digest, parts): (&str, &str),
+) -> Result<(Mark, Received), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&TRANSFER_RECEIVE, &all, fence)
+        .arg(source.as_str())
+        .arg(transfer_id.as_str())
+        .arg(digest)
+        .arg(parts);
+    let reply = run(store, &TRANSFER_RECEIVE, call, fence.known).await?.fenced()?;
+    let received = match reply.code() {
+        "ok" => Received::Done(true),
+        "same" => Received::Done(false),
+        "too-large" => Received::TooLarge,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), received))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    /// It has ended, by this call.
+    Now,
+    /// It had ended, or there is none.
+    Before,
+    /// Somebody may still use it.
+    Early,
+}
+
+/// Ends room that nobody uses. `digest`: in its name, with its number.
+pub async fn transfer_release(
+    store: &Store,
+    keys: &JackpotKeys,
+    fence: &Fence,
+    tiers: &[Tier],
+    (source, transfer_id, digest): (&Id, &Id, &str),
+) -> Result<(Mark, Released), ScriptError> {
+    let pools = pools(keys, tiers).collect::<Vec<_>>();
+    let fixed = [&keys.state, &keys.adjustments, &keys.events];
+    let all = fixed.into_iter().chain(&pools).map(String::as_str).collect::<Vec<_>>();
+    let call = fenced(&TRANSFER_RELEASE, &all, fence)
+        .arg(source.as_str())
+        .arg(transfer_id.as_str())
+        .arg(digest);
+    let reply = run(store, &TRANSFER_RELEASE, call, fence.known).await?.fenced()?;
+    let released = match reply.code() {
+        "ok" => Released::Now,
+        "same" => Released::Before,
+        "early" => Released::Early,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok((reply.mark(), released))
+}

@@ -1,0 +1,355 @@
+//! Errors as clients see them: RFC 9457 `application/problem+json`. A capability's `problem.rs` maps its errors to
+//! these.
+
+use std::fmt;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::web::Path;
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use jackpot_core::violation::Violation;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::cached::Page;
+use super::problem_kinds;
+
+/// The media type of problems.
+pub const CONTENT_TYPE: &str = "application/problem+json";
+
+/// When a client should try again after a 503, in seconds: about the time of a failover of the store.
+const UNAVAILABLE_RETRY_S: u32 = 1;
+/// When to try again after the emergency stop, in seconds: operators end it, after minutes at least.
+const STOPPED_RETRY_S: u32 = 10;
+
+/// Wrong fields that the detail names; `errors` has all.
+const MAX_IN_DETAIL: usize = 5;
+
+/// How long a client may cache the meaning of a code, in seconds.
+const EXPLAINED_FOR_S: u32 = 3600;
+
+/// A field that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FieldError {
+    /// Path of the field, such as `tiers[0].min_payout`; empty for the whole body.
+    #[schema(examples("tiers[0].min_payout"))]
+    pub field: String,
+    /// The rule that it breaks.
+    #[serde(rename = "message")]
+    #[schema(examples("must be 0 to 9007199254740991"))]
+    pub rule: String,
+}
+
+impl FieldError {
+    /// `rule` should say what is allowed.
+    pub fn new(field: impl Into<String>, rule: impl Into<String>) -> FieldError {
+        FieldError {
+            field: field.into(),
+            rule: rule.into(),
+        }
+    }
+}
+
+impl From<Violation> for FieldError {
+    fn from(violation: Violation) -> Self {
+        Self::new(violation.field, violation.rule)
+    }
+}
+
+/// An error answer.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// Stable code, the last part of `type`.
+    pub code: &'static str,
+    /// What is wrong this time, in a sentence.
+    pub detail: String,
+    /// The wrong fields, if any.
+    pub errors: Vec<FieldError>,
+    /// When to try again, in seconds.
+    pub retry_after_s: Option<u32>,
+}
+
+impl Problem {
+    /// A problem of a known code (`problem_kinds.rs` lists them).
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem {
+            status,
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            retry_after_s: None,
+        }
+    }
+
+    /// 422: fields are missing, unknown, of another type or out of range.
+    #[must_use]
+    pub fn invalid_request(errors: Vec<FieldError>) -> Problem {
+        let detail = match errors.as_slice() {
+            [one] if one.field.is_empty() => one.rule.clone(),
+            [one] => format!("{}: {}", one.field, one.rule),
+            more => {
+                let named = more.iter().take(MAX_IN_DETAIL).map(|error| error.field.as_str());
+                let named = named.filter(|field| !field.is_empty()).collect::<Vec<_>>();
+                let rest = if more.len() > MAX_IN_DETAIL { ", …" } else { "" };
+                format!("{} fields are wrong: {}{rest}", more.len(), named.join(", "))
+            }
+        };
+        Problem {
+            errors,
+            ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-request", detail)
+        }
+    }
+
+    /// 400: the body is not JSON.
+    pub fn invalid_json(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid-json", detail)
+    }
+
+    /// 415: the body has another media type.
+    #[must_use]
+    pub fn unsupported_media_type() -> Problem {
+        let detail = "send the body as Content-Type: application/json in UTF-8";
+        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
+    }
+
+    /// 413: the body has more than `limit_bytes`.
+    #[must_use]
+    pub fn too_large(limit_bytes: usize) -> Problem {
+        let detail = format!("the body may have at most {limit_bytes} bytes");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
+    /// 408: the body did not arrive within `limit`.
+    #[must_use]
+    pub fn request_timeout(limit: Duration) -> Problem {
+        let detail = format!("the body did not arrive within {} s", limit.as_secs());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "request-timeout", detail)
+    }
+
+    /// 404: no such route.
+    #[must_use]
+    pub fn not_found() -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not-found", "no route has this path")
+    }
+
+    /// 405, with the methods that the path accepts in `Allow`.
+    #[must_use]
+    pub fn method_not_allowed(allow: &str) -> HttpResponse {
+        let detail = format!("this path takes {allow}");
+        let mut answer = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail).error_response();
+        if let Ok(value) = allow.try_into() {
+            answer.headers_mut().insert(ALLOW, value);
+        }
+        answer
+    }
+
+    /// 401: no key, or an unknown one. The answer does not say which of the two.
+    #[must_use]
+    pub fn unauthorized() -> Problem {
+        let detail = "send a valid key as Authorization: Bearer <key>";
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+    }
+
+    /// 403: the key is valid, but not for this.
+    pub fn forbidden(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// 403: the key is bound to subjects, and the request names another one, or none.
+    pub fn wrong_subject(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "wrong-subject", detail)
+    }
+
+    /// 429: the key or a user sends too many requests. `wait`: the time until the next one is accepted.
+    #[must_use]
+    pub fn rate_limited(wait: Duration, detail: &str) -> Problem {
+        // Rounded up, so that a client that waits exactly this long is accepted.
+        let seconds = u32::try_from(wait.as_millis().div_ceil(1000))
+            .unwrap_or(u32::MAX)
+            .max(1);
+        Problem {
+            retry_after_s: Some(seconds),
+            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", detail)
+        }
+    }
+
+    /// 503: the store does not answer in time, or accepts no writes. A retry with the same ids is safe.
+    pub fn store_unavailable(detail: impl Into<String>) -> Problem {
+        Problem {
+            retry_after_s: Some(UNAVAILABLE_RETRY_S),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", detail)
+        }
+    }
+
+    /// 503: the emergency stop holds what the request asks for.
+    #[must_use]
+    pub fn stopped(detail: impl Into<String>) -> Problem {
+        Problem {
+            retry_after_s: Some(STOPPED_RETRY_S),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", detail)
+        }
+    }
+
+    /// 503: this instance, or one place, has its limit of streams.
+    #[must_use]
+    pub fn too_many_streams(detail: &str) -> Problem {
+        Problem {
+            retry_after_s: Some(UNAVAILABLE_RETRY_S),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", detail)
+        }
+    }
+
+    /// 503: the limit of concurrent uploads is reached. `wait`: the time to wait until some have ended.
+    #[must_use]
+    pub fn too_many_uploads(wait: Duration, detail: &str) -> Problem {
+        Problem {
+            retry_after_s: u32::try_from(wait.as_secs()).ok(),
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-uploads", detail)
+        }
+    }
+
+    /// The body of the answer.
+    pub fn body(&self) -> ProblemBody<'_> {
+        ProblemBody {
+            kind: format!("/problems/{}", self.code),
+            title: problem_kinds::find(self.code).map_or(self.code, |kind| kind.title),
+            status: self.status.as_u16(),
+            detail: &self.detail,
+            code: self.code,
+            errors: &self.errors,
+        }
+    }
+
+    /// The answer itself, for callers that do not return a `Result`.
+    #[must_use]
+    pub fn into_response(self) -> HttpResponse {
+        self.error_response()
+    }
+
+    /// 500: our fault. The cause belongs in the log, not in the answer.
+    #[must_use]
+    pub fn internal() -> Problem {
+        let detail = "the cause is in the log under this answer's X-Request-Id";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl From<sqlx::Error> for Problem {
+    fn from(error: sqlx::Error) -> Self {
+        tracing::error!(
+            error = format!("the ledger's database: {error}"),
+            "the ledger's database did not answer"
+        );
+        Self::store_unavailable("the ledger's database does not answer; try again")
+    }
+}
+
+/// The body of an error answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemBody<'a> {
+    /// `/problems/` and the code.
+    #[serde(rename = "type")]
+    #[schema(examples("/problems/invalid-request"))]
+    kind: String,
+    /// The same for all problems of a code.
+    title: &'a str,
+    /// The status of the answer.
+    #[schema(examples(422))]
+    status: u16,
+    /// What is wrong this time.
+    detail: &'a str,
+    /// Stable, for programs.
+    #[schema(examples("invalid-request"))]
+    code: &'a str,
+    /// The fields at fault; empty when it is not about fields.
+    errors: &'a [FieldError],
+}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut answer = HttpResponse::build(self.status);
+        answer.content_type(CONTENT_TYPE);
+        if let Some(seconds) = self.retry_after_s {
+            answer.insert_header((RETRY_AFTER, seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        answer.body(serde_json::to_string(&self.body()).unwrap_or_default())
+    }
+}
+
+/// Every problem: its code, its title, and the text of `/problems/{code}`.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    problem_kinds::KINDS
+        .iter()
+        .map(|kind| (kind.code, kind.title, kind.about))
+}
+
+/// What a problem code means.
+#[utoipa::path(get, path = "/problems/{code}", tag = "service", params(("code" = String, Path)),
+    responses((status = 200, description = "What the code means", content_type = "text/plain", body = String,
+            headers(("Cache-Control" = String, description = "`public, max-age=3600`"), ("ETag" = String, description = "Weak"))),
+        (status = 304, description = "`If-None-Match` has the tag of the text"),
+              (status = 404, description = "`not-found`", body = ProblemBody, content_type = "application/problem+json")))]
+pub(super) async fn explain(code: Path<String>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+    let kind = problem_kinds::find(&code).ok_or_else(Problem::not_found)?;
+    let text = format!("{}: {}\n\n{}\n", kind.code, kind.title, kind.about);
+    Ok(Page::new(text).answer(&request, "text/plain; charset=utf-8", EXPLAINED_FOR_S))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_rounded_up_and_never_nothing() {
+        assert_eq!(
+            Problem::rate_limited(Duration::from_millis(1001), "x").retry_after_s,
+            Some(2)
+        );
+        assert_eq!(Problem::rate_limited(Duration::ZERO, "x").retry_after_s, Some(1));
+    }
+
+    #[test]
+    fn every_constructor_has_a_listed_code() {
+        let all = [
+            Problem::invalid_request(vec![]),
+            Problem::invalid_json(""),
+            Problem::unsupported_media_type(),
+            Problem::too_large(1),
+            Problem::request_timeout(Duration::ZERO),
+            Problem::not_found(),
+            Problem::unauthorized(),
+            Problem::forbidden(""),
+            Problem::rate_limited(Duration::ZERO, "x"),
+            Problem::store_unavailable(""),
+            Problem::too_many_streams(""),
+            Problem::too_many_uploads(Duration::ZERO, ""),
+            Problem::internal(),
+        ];
+        for problem in all {
+            assert!(
+                problem_kinds::find(problem.code).is_some(),
+                "{} is not listed",
+                problem.code
+            );
+        }
+    }
+}

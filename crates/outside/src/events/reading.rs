@@ -1,0 +1,189 @@
+//! The next events of a subject for a subscription, and how many there are.
+
+use std::sync::Arc;
+
+use jackpot_core::ids::Id;
+use tokio::sync::Semaphore;
+
+use super::subscription::Definition;
+use jackpot_kernel::ledger::kinds::Kinds;
+use jackpot_kernel::ledger::outgoing::{Stored, TellError, Told};
+use jackpot_kernel::sql::{AtHome, Sql};
+use jackpot_kernel::subject::kinds::KindName;
+
+/// Most events of the ledger in a block.
+const EVENTS: i64 = 128;
+/// Most entries or issues in a block, unless its first event alone has more: one may hold ten thousand.
+const ENTRIES: i64 = 4_000;
+
+/// Events of the ledger, read together.
+#[derive(Debug)]
+pub struct Block {
+    /// What each tells, as far as it is wanted.
+    pub told: Vec<Told>,
+}
+
+impl Block {
+    /// Event after the last one of the block.
+    #[must_use]
+    pub fn next_n(&self) -> Option<u64> {
+        self.told.last().map(|told| told.n + 1)
+    }
+
+    /// Drops what is before `(n, i)`.
+    fn from(mut self, (n, i): (u64, u64)) -> Self {
+        if let Some(first) = self.told.first_mut().filter(|first| first.n == n) {
+            first.events.retain(|(of, _)| *of >= i);
+        }
+        self
+    }
+}
+
+/// The place after number `i` of an event: in the next event if no later number is wanted. So a cursor within an event has
+/// more of it to deliver.
+#[must_use]
+pub fn after(told: &Told, i: u64) -> (u64, u64) {
+    match told.events.last() {
+        Some((last, _)) if *last > i => (told.n, i + 1),
+        _ => (told.n + 1, 0),
+    }
+}
+
+/// Most reads of an instance at a time: connections are left for requests, also when thousands of subjects have news.
+const READS: usize = 2;
+
+/// Reads the outbox.
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    sql: AtHome,
+    pub kinds: Kinds,
+    reads: Arc<Semaphore>,
+}
+
+impl Outbox {
+    #[must_use]
+    pub fn new(sql: Sql, kinds: Kinds) -> Self {
+        Self {
+            sql: AtHome::of(sql),
+            kinds,
+            reads: Arc::new(Semaphore::new(READS)),
+        }
+    }
+
+    /// The next events from `(n, i)` on. Empty when there are none.
+    pub async fn read(
+        &self,
+        (kind, id): (KindName, &Id),
+        from: (u64, u64),
+        of: &Definition,
+    ) -> Result<Block, TellError> {
+        // It is never closed.
+        let _turn = self.reads.acquire().await;
+        let (of_id, from_n) = (id.clone(), from.0);
+        let rows = self.sql.ask(|sql| rows(sql, (kind, of_id), from_n)).await?;
+        let Some(known) = self.kinds.named(kind) else {
+            return Ok(Block { told: Vec::new() });
+        };
+        let told = known.tell(&self.sql, id, &rows, &|kind| of.wants(kind)).await?;
+        Ok(Block { told }.from(from))
+    }
+
+    /// Number of the last event that the ledger has of a subject.
+    pub async fn last_n(&self, (kind, id): (KindName, &Id)) -> Result<u64, sqlx::Error> {
+        let select = sqlx::query_scalar("SELECT n FROM streams WHERE kind = $1 AND id = $2")
+            .bind(kind.as_str())
+            .bind(id.to_string());
+        let read = self
+            .sql
+            .ask(|sql| async move { sql.reading(select.fetch_optional(sql.reader())).await });
+        let n: Option<i64> = read.await?;
+        Ok(n.unwrap_or_default().unsigned_abs())
+    }
+
+    /// How many events are still to be delivered, from `from` on. `budget`: how many events of the ledger may be read; each
+    /// further one counts as one.
+    pub async fn lag(
+        &self,
+        subject: (KindName, &Id),
+        mut from: (u64, u64),
+        of: &Definition,
+        budget: &mut u64,
+    ) -> Result<u64, TellError> {
+        let (last, mut lag) = (self.last_n(subject).await?, 0);
+        while from.0 <= last && *budget > 0 {
+            let block = self.read(subject, from, of).await?;
+            let Some(next) = block.next_n() else { break };
+            lag += block.told.iter().map(|told| told.events.len() as u64).sum::<u64>();
+            *budget = budget.saturating_sub(next - from.0);
+            from = (next, 0);
+        }
+        Ok(lag + (last + 1).saturating_sub(from.0))
+    }
+}
+
+async fn rows(sql: Sql, (kind, id): (KindName, Id), from_n: u64) -> Result<Vec<Stored>, sqlx::Error> {
+    let from_n = i64::try_from(from_n).unwrap_or(i64::MAX);
+    let text = "SELECT n, last_sequence FROM events WHERE kind = $1 AND id = $2 AND n >= $3 ORDER BY n LIMIT $4";
+    let select = sqlx::query_as(text)
+        .bind(kind.as_str())
+        .bind(id.as_str())
+        .bind(from_n)
+        .bind(EVENTS);
+    let places: Vec<(i64, i64)> = sql.reading(select.fetch_all(sql.reader())).await?;
+    let Some(end) = end_of(&places) else {
+        return Ok(Vec::new());
+    };
+    let text = "SELECT n, at_ms, body FROM events WHERE kind = $1 AND id = $2 AND n >= $3 AND n <= $4 ORDER BY n";
+    let select = sqlx::query_as(text)
+        .bind(kind.as_str())
+        .bind(id.as_str())
+        .bind(from_n)
+        .bind(end);
+    let rows: Vec<(i64, i64, String)> = sql.reading(select.fetch_all(sql.reader())).await?;
+    let row = |(n, at_ms, body): (i64, i64, String)| Stored {
+        n: n.unsigned_abs(),
+        at_ms,
+        body,
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// The end of a block. `places` are the numbers and last sequences of events.
+fn end_of(places: &[(i64, i64)]) -> Option<i64> {
+    let (_, first) = places.first()?;
+    let fit = places
+        .iter()
+        .take_while(|(_, last)| last.saturating_sub(*first) <= ENTRIES);
+    fit.last().map(|(n, _)| *n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jackpot_kernel::ledger::outgoing::Outgoing;
+
+    #[test]
+    fn the_place_after_the_last_wanted_number_is_the_next_event() {
+        let event = |i| {
+            let data = String::new();
+            let kind = "payout.created";
+            (i, Outgoing { kind, data })
+        };
+        let told = Told {
+            n: 7,
+            at_ms: 0,
+            history: String::new(),
+            events: vec![event(1), event(3)],
+        };
+        assert_eq!([1, 3].map(|i| after(&told, i)), [(7, 2), (8, 0)]);
+    }
+
+    #[test]
+    fn a_block_ends_before_it_holds_too_many_entries() {
+        assert_eq!(end_of(&[]), None);
+        assert_eq!(end_of(&[(7, 10_000)]), Some(7));
+        assert_eq!(end_of(&[(7, 10_000), (8, 14_000), (9, 14_001)]), Some(8));
+        // An operator's event after a restore of fewer entries has a lower sequence.
+        assert_eq!(end_of(&[(7, 10_000), (8, 9_000), (9, 20_000)]), Some(8));
+    }
+}

@@ -1,0 +1,231 @@
+//! Where a subscription's events go: a webhook, a topic of Kafka or a subject of NATS. Pure.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use jackpot_core::violation::Violation;
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+use utoipa::ToSchema;
+
+use super::address::is_public;
+use jackpot_kernel::settings::BrokerKind;
+
+/// Longest URL, in characters.
+const MAX_URL_CHARS: usize = 2_048;
+
+/// Where events go: one of the three.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    Webhook(Webhook),
+    Kafka(Kafka),
+    Nats(Nats),
+}
+
+/// A URL that takes each event as a POST.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    /// `https://` or `http://`, without user, password and fragment; up to 2,048 characters. Its host has only public
+    /// addresses, unless the setting `events.allow_private_targets` is on.
+    #[schema(example = "https://hooks.example/jackpot")]
+    pub url: String,
+}
+
+/// A topic of Kafka. The key of each record is the event's subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Kafka {
+    /// The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
+    #[schema(example = "main")]
+    pub connection: String,
+    /// Letters, digits, `.`, `_` and `-`, up to 249. The topic must exist.
+    #[schema(example = "jackpot-events")]
+    pub topic: String,
+}
+
+/// A subject of NATS that a stream of `JetStream` keeps. Each message has the event's id as `Nats-Msg-Id`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nats {
+    /// The name of a connection of the settings (`[events.connections.NAME]`) of this kind.
+    #[schema(example = "main")]
+    pub connection: String,
+    /// Words of printable ASCII without `*` and `>`, with a `.` between, up to 249 characters.
+    #[schema(example = "jackpot.events")]
+    pub subject: String,
+}
+
+/// What this instance allows.
+#[derive(Debug, Clone, Default)]
+pub struct Allowed {
+    /// Webhooks with addresses that are not public.
+    pub private: bool,
+    /// The connections of its settings.
+    pub connections: BTreeMap<String, BrokerKind>,
+}
+
+/// A checked target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    Webhook(Url),
+    /// A topic of Kafka, or a subject of NATS.
+    Topic {
+        connection: String,
+        kind: BrokerKind,
+        topic: String,
+    },
+}
+
+impl Target {
+    /// Checks it.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn check(&self, allowed: &Allowed) -> Result<Destination, Violation> {
+        let destination = self.read(allowed.private)?;
+        if let Destination::Topic { connection, kind, .. } = &destination
+            && allowed.connections.get(connection) != Some(kind)
+        {
+            let (field, protocol) = match kind {
+                BrokerKind::Kafka => ("target.kafka.connection", "Kafka"),
+                BrokerKind::Nats => ("target.nats.connection", "NATS"),
+            };
+            let rule = format!("must be the name of a connection to {protocol} in the settings (events.connections)");
+            return Err(Violation::new(field, rule));
+        }
+        Ok(destination)
+    }
+
+    /// Reads one that was checked when it was put.
+    #[must_use]
+    pub fn stored(&self) -> Option<Destination> {
+        self.read(true).ok()
+    }
+
+    fn read(&self, allow_private: bool) -> Result<Destination, Violation> {
+        let topic = |field: &str, connection: &String, kind: BrokerKind, topic: &String| match kind.topic_rule(topic) {
+            Some(rule) => Err(Violation::new(field, rule)),
+            None => Ok(Destination::Topic {
+                connection: connection.clone(),
+                kind,
+                topic: topic.clone(),
+            }),
+        };
+        match self {
+            Self::Webhook(webhook) => {
+                let url = url_of(&webhook.url, allow_private);
+                let url = url.map_err(|rule| Violation::new("target.webhook.url", rule))?;
+                Ok(Destination::Webhook(url))
+            }
+            Self::Kafka(kafka) => topic("target.kafka.topic", &kafka.connection, BrokerKind::Kafka, &kafka.topic),
+            Self::Nats(nats) => topic("target.nats.subject", &nats.connection, BrokerKind::Nats, &nats.subject),
+        }
+    }
+}
+
+/// Whether the host of a URL is an address, and not a public one.
+#[must_use]
+pub fn is_private(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => !is_public(IpAddr::V6(address)),
+        Some(Host::Domain(_)) | None => false,
+    }
+}
+
+/// The parser of URLs forgives much: it takes `http:///host` and drops line breaks. So the text is looked at first.
+fn url_of(text: &str, allow_private: bool) -> Result<Url, String> {
+    let begin = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let has_host = begin.is_some_and(|rest| !rest.starts_with(['/', '\\', '?', '#']) && !rest.is_empty());
+    let is_plain = text.len() <= MAX_URL_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let url = Url::parse(text).ok().filter(|_| has_host && is_plain);
+    let url = url.ok_or_else(|| {
+        format!("must be http:// or https:// with a host, in at most {MAX_URL_CHARS} printable ASCII characters")
+    })?;
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err("must have no user, password or fragment: every request is signed".to_owned());
+    }
+    if url.port() == Some(0) {
+        return Err("must have a port from 1 to 65535".to_owned());
+    }
+    if !allow_private && is_private(&url) {
+        return Err(
+            "must not be a private, local or otherwise special address, unless the setting events.allow_private_targets is on"
+                .to_owned(),
+        );
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed() -> Allowed {
+        let connections = [("log", BrokerKind::Kafka), ("bus", BrokerKind::Nats)];
+        Allowed {
+            private: false,
+            connections: connections.map(|(name, kind)| (name.to_owned(), kind)).into(),
+        }
+    }
+
+    fn kafka(connection: &str, topic: &str) -> Target {
+        Target::Kafka(Kafka {
+            connection: connection.to_owned(),
+            topic: topic.to_owned(),
+        })
+    }
+
+    fn nats(connection: &str, subject: &str) -> Target {
+        Target::Nats(Nats {
+            connection: connection.to_owned(),
+            subject: subject.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_topic_and_a_subject_belong_to_a_connection_of_their_kind() {
+        for target in [kafka("log", "a.b_c-D9"), nats("bus", "a.b-c.d_e"), nats("bus", "one")] {
+            assert!(target.check(&allowed()).is_ok(), "{target:?}");
+        }
+        for (target, field) in [
+            (kafka("bus", "events"), "target.kafka.connection"),
+            (kafka("none", "events"), "target.kafka.connection"),
+            (nats("log", "events"), "target.nats.connection"),
+            (kafka("log", ""), "target.kafka.topic"),
+            (kafka("log", ".."), "target.kafka.topic"),
+            (kafka("log", "a b"), "target.kafka.topic"),
+            (kafka("log", &"x".repeat(250)), "target.kafka.topic"),
+            (nats("bus", ""), "target.nats.subject"),
+            (nats("bus", "a..b"), "target.nats.subject"),
+            (nats("bus", "a.*"), "target.nats.subject"),
+            (nats("bus", "a.>"), "target.nats.subject"),
+            (nats("bus", "a b"), "target.nats.subject"),
+            (nats("bus", "$JS.API"), "target.nats.subject"),
+        ] {
+            let wrong = target.check(&allowed()).expect_err("refused");
+            assert_eq!(wrong.field, field, "{target:?}");
+        }
+    }
+
+    #[test]
+    fn one_of_the_three_is_named() {
+        let read = |text: &str| serde_json::from_str::<Target>(text);
+        assert_eq!(
+            read(r#"{"nats":{"connection":"bus","subject":"s"}}"#).expect("right"),
+            nats("bus", "s")
+        );
+        for wrong in [
+            "{}",
+            "null",
+            r#"{"pigeon":{}}"#,
+            r#"{"nats":{"connection":"bus"}}"#,
+            r#"{"nats":{"connection":"bus","subject":"s","more":1}}"#,
+            r#"{"webhook":{"url":"https://h/"},"nats":{"connection":"bus","subject":"s"}}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Answers of the API, as pages read them. A page names the fields that it shows, so a field that the API adds changes no
+//! page.
+
+use jackpot_kernel::subject::emergency::Stopped;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A problem of the API.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ApiProblem {
+    pub status: u16,
+    pub code: String,
+    pub title: String,
+    pub detail: String,
+    #[serde(default)]
+    pub errors: Vec<WrongField>,
+}
+
+/// A field that is wrong.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WrongField {
+    pub field: String,
+    pub message: String,
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize)]
+pub struct List<T> {
+    pub items: Vec<T>,
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+}
+
+/// A jackpot: what its pages show beside its definition.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Jackpot {
+    pub id: String,
+    pub name: String,
+    pub currency: String,
+    pub status: String,
+    pub stopped: Option<Stopped>,
+    pub version: u64,
+    pub meters: Vec<Meter>,
+    pub pending: Option<Value>,
+    #[serde(default)]
+    pub approval_above: Option<u64>,
+}
+
+/// The money of a tier, in minor units.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Meter {
+    pub tier: String,
+    pub pool: u64,
+    pub reserve: u64,
+    pub overflow: u64,
+    pub contributed: u64,
+    pub funded: i64,
+    pub paid: u64,
+    pub wins: u64,
+    pub reversed: u64,
+    pub transferred_in: u64,
+    pub transferred_out: u64,
+    pub voided: u64,
+}

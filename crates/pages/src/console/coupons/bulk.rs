@@ -1,0 +1,379 @@
+//! Units for a list of users: a file, passed on to the API as it arrives. With scripts the page shows how far it is;
+//! without them the next page has the result.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use actix_http::error::PayloadError;
+use actix_multipart::{Field as Part, Multipart};
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::Payload;
+use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Bytes, BytesMut, Path, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::stream::poll_fn;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use jackpot_ui::Words;
+use jackpot_ui::money::grouped;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::issues::issue_path;
+use super::{Coupon, UPLOAD, api, page_path, tabs, trail};
+use crate::console::action::{self, REASON};
+use crate::console::answer::WrongField;
+use crate::console::desk::{Desk, FORM_TOKEN, Page, Section, is_from_here};
+use crate::console::failure::Failure;
+use crate::console::form::{Field, Form, Kind};
+use crate::console::list::wide;
+use jackpot_kernel::http::{Asked, ConnectionState};
+
+/// The file, which is the last field of the form.
+const LIST: &str = "list";
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+/// Longest field before the file: a reason has at most four times its characters.
+const MAX_FIELD_BYTES: usize = 4_096;
+/// What a browser may send before any of it is read.
+const AHEAD_BYTES: u64 = 64 * 1024;
+/// Lines without a unit that the result names, so that it stays a page.
+const MAX_NAMED: usize = 200;
+/// Longest line of the API: an issue has a twentieth of it.
+const MAX_LINE_BYTES: usize = 16 * 1024;
+/// How often the script hears of it.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/coupons/{id}/bulk", jackpot_kernel::http::get().to(get))
+        .route("/console/coupons/{id}/bulk", web::post().to(post));
+}
+
+async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let coupon: Coupon = desk.get(&api(&id)).await?;
+    Ok(ask(&desk, &coupon, &Form::default()))
+}
+
+fn page(desk: &Desk, coupon: &Coupon, status: StatusCode, content: &Markup) -> HttpResponse {
+    let title = desk.words.tv("bulk-title", [("name", (&coupon.name).into())]);
+    let page = Page {
+        section: Section::Coupons,
+        title: &title,
+        trail: &[trail(desk), (coupon.name.clone(), page_path(&coupon.id))],
+        side: None,
+    };
+    desk.page_and(status, &page, &[&UPLOAD], content)
+}
+
+fn ask(desk: &Desk, coupon: &Coupon, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let content = html! {
+        (tabs(desk, &coupon.id, "bulk"))
+        (form.summary(words))
+        form.panel.stack method="post" enctype="multipart/form-data" data-upload data-broken=(words.t("bulk-broken")) {
+            (desk.form_token())
+            h2 { (words.t("action-effect")) }
+            p { (words.tv("bulk-effect", [("remaining", coupon.remaining.into())])) }
+            p { (words.t("bulk-again")) }
+            p { (words.t("bulk-format")) }
+            pre tabindex="0" { "{\"request_id\": \"spring-0001\", \"user_id\": \"p7\"}\n{\"request_id\": \"spring-0002\", \"user_id\": \"p8\"}" }
+            (Field::new(REASON, &words.t("action-reason"), Kind::Text).hint(&words.t("action-reason-hint")).of(form))
+            div.field.wrong[form.error(LIST).is_some()] {
+                label for="f-list" { (words.t("bulk-list")) }
+                @if let Some(error) = form.error(LIST) { p.error id="f-list-error" { (error) } }
+                input id="f-list" type="file" name=(LIST) required accept=".ndjson,.jsonl,.json,.txt"
+                    aria-describedby=[form.error(LIST).map(|_| "f-list-error")];
+            }
+            div.row { button.primary { (words.t("bulk-do")) } a.button href=(page_path(&coupon.id)) { (words.t("action-cancel")) } }
+        }
+        section.panel.stack-small id="progress" hidden {
+            h2 { (words.t("bulk-progress")) }
+            label for="sent" { (words.t("bulk-sent")) }
+            progress id="sent" max="1" value="0" {}
+            p id="decided" role="status" {}
+        }
+        div id="result" {}
+    };
+    page(desk, coupon, status, &content)
+}
+
+async fn post(
+    desk: Desk,
+    id: Path<String>,
+    request: HttpRequest,
+    payload: web::Payload,
+) -> Result<HttpResponse, Failure> {
+    if !is_from_here(&request) {
+        return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
+    }
+    let mut parts = Multipart::new(request.headers(), asked_for(&request, payload.into_inner()));
+    let mut form = Form::default();
+    let list = fields(&desk, &mut parts, &mut form).await?;
+    if !desk.is_own_form(form.get(FORM_TOKEN)) {
+        return Err(Failure::new(desk.words, StatusCode::FORBIDDEN, "failure-form"));
+    }
+    let coupon: Coupon = desk.get(&api(&id)).await?;
+    let has_reason = action::keep_reason(&desk, &mut form).await;
+    let Some(list) = list else {
+        form.set(LIST, "");
+        form.refuse(LIST, desk.words.t("bulk-no-list"));
+        return Ok(ask(&desk, &coupon, &form));
+    };
+    if !has_reason {
+        return Ok(ask(&desk, &coupon, &form));
+    }
+    tracing::info!(coupon_id = %coupon.id, reason = form.get(REASON), "units for a list of users from the console");
+    let content: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(content(parts, list));
+    let path = format!("{}/bulk-issues", api(&id));
+    let headers = vec![(CONTENT_TYPE, NDJSON)];
+    let answer = desk.pass(Method::POST, &path, Payload::from(content), headers).await;
+    let answer = answer.map_err(|problem| Failure::of_api(desk.words, problem))?;
+    if answer.status() != StatusCode::OK {
+        return Err(desk.refusal(answer).await);
+    }
+    let lines = lines(answer.into_body());
+    if request.headers().get(ACCEPT) == Some(&NDJSON) {
+        let told = Box::pin(told(desk.words, coupon.id, lines));
+        return Ok(HttpResponse::Ok().content_type(NDJSON).streaming(told));
+    }
+    let mut lines = std::pin::pin!(lines);
+    let mut tally = Tally::default();
+    while let Some(line) = lines.next().await {
+        tally.add(line);
+    }
+    let content = html! {
+        (tabs(&desk, &coupon.id, "bulk"))
+        (tally.html(desk.words, &coupon.id))
+        p { a href=(format!("{}/bulk", page_path(&coupon.id))) { (desk.words.t("bulk-another")) } }
+    };
+    Ok(page(&desk, &coupon, StatusCode::OK, &content))
+}
+
+/// The content, which a browser may send as it is read.
+fn asked_for(request: &HttpRequest, payload: Payload) -> impl Stream<Item = Result<Bytes, PayloadError>> + use<> {
+    let connection = ConnectionState::of(request);
+    if let Some(connection) = &connection {
+        connection.ask(Asked::Chunked(AHEAD_BYTES));
+    }
+    payload.inspect_ok(move |chunk| {
+        if let Some(connection) = &connection {
+            connection.ask(Asked::Chunked(chunk.len() as u64));
+        }
+    })
+}
+
+/// Reads the fields before the file. Returns the file.
+async fn fields(desk: &Desk, parts: &mut Multipart, form: &mut Form) -> Result<Option<Part>, Failure> {
+    let broken = || Failure::new(desk.words, StatusCode::BAD_REQUEST, "failure-form");
+    while let Some(part) = parts.next().await {
+        let mut part = part.map_err(|_| broken())?;
+        let name = part.name().unwrap_or_default().to_owned();
+        if name == LIST {
+            // A browser sends a file without a name where none was chosen.
+            let file = part.content_disposition().and_then(|about| about.get_filename());
+            return Ok(file.is_some_and(|file| !file.is_empty()).then_some(part));
+        }
+        let read = part.bytes(MAX_FIELD_BYTES).await;
+        let bytes = read.ok().and_then(Result::ok).ok_or_else(broken)?;
+        form.set(&name, String::from_utf8_lossy(&bytes));
+    }
+    Ok(None)
+}
+
+/// The file as it arrives.
+fn content(parts: Multipart, mut list: Part) -> impl Stream<Item = Result<Bytes, PayloadError>> {
+    async_stream::stream! {
+        // The file is read through it.
+        let _parts = parts;
+        while let Some(chunk) = list.next().await {
+            let is_broken = chunk.is_err();
+            yield chunk.map_err(|_| PayloadError::Incomplete(None));
+            if is_broken {
+                return;
+            }
+        }
+    }
+}
+
+/// A line of the API's answer.
+#[derive(Debug, Deserialize)]
+struct Line {
+    line: u64,
+    #[serde(default)]
+    replayed: bool,
+    result: String,
+    request_id: Option<String>,
+    code: Option<String>,
+    detail: Option<String>,
+    #[serde(default)]
+    errors: Vec<WrongField>,
+}
+
+/// The lines of the API's answer as they come.
+fn lines(mut body: BoxBody) -> impl Stream<Item = Line> {
+    let mut chunks = poll_fn(move |context| Pin::new(&mut body).poll_next(context));
+    async_stream::stream! {
+        let mut held = BytesMut::new();
+        while let Some(Ok(chunk)) = chunks.next().await {
+            held.extend_from_slice(&chunk);
+            while let Some(end) = held.iter().position(|byte| *byte == b'\n') {
+                let line = held.split_to(end + 1);
+                if let Ok(line) = serde_json::from_slice(&line) {
+                    yield line;
+                }
+            }
+            if held.len() > MAX_LINE_BYTES {
+                return;
+            }
+        }
+    }
+}
+
+/// For the script: how far it is, and at the end the result.
+fn told(words: Words, id: String, lines: impl Stream<Item = Line>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    async_stream::stream! {
+        let mut lines = std::pin::pin!(lines);
+        let (mut tally, mut last) = (Tally::default(), Instant::now());
+        while let Some(line) = lines.next().await {
+            tally.add(line);
+            if last.elapsed() >= TELL_EVERY {
+                last = Instant::now();
+                yield Ok(Bytes::from(format!("{}\n", json!({ "text": tally.text(words) }))));
+            }
+        }
+        let html = tally.html(words, &id).into_string();
+        yield Ok(Bytes::from(format!("{}\n", json!({ "text": tally.text(words), "html": html }))));
+    }
+}
+
+/// What came of the lines so far.
+#[derive(Debug, Default)]
+struct Tally {
+    by_result: BTreeMap<String, u64>,
+    /// Lines whose units were issued before this list.
+    before: u64,
+    /// The first lines that got no unit.
+    named: Vec<Line>,
+    without: u64,
+    stopped: Option<Line>,
+}
+
+impl Tally {
+    fn add(&mut self, line: Line) {
+        if line.result == "stopped" {
+            self.stopped = Some(line);
+            return;
+        }
+        if line.replayed && line.result == "issued" {
+            self.before += 1;
+            return;
+        }
+        *self.by_result.entry(line.result.clone()).or_default() += 1;
+        if !matches!(line.result.as_str(), "issued" | "queued") {
+            self.without += 1;
+            if self.named.len() < MAX_NAMED {
+                self.named.push(line);
+            }
+        }
+    }
+
+    fn lines(&self) -> u64 {
+        self.by_result.values().sum::<u64>() + self.before
+    }
+
+    fn text(&self, words: Words) -> String {
+        let issued = self.by_result.get("issued").copied().unwrap_or_default();
+        words.tv(
+            "bulk-decided",
+            [("lines", self.lines().into()), ("issued", issued.into())],
+        )
+    }
+
+    fn html(&self, words: Words, id: &str) -> Markup {
+        html! {
+            section.panel.stack {
+                h2 { (words.t("bulk-result")) }
+                @if let Some(stopped) = &self.stopped {
+                    p.note.bad role="alert" { (words.tv("bulk-stopped", [("line", stopped.line.into())])) " " (stopped.detail.as_deref().unwrap_or_default()) }
+                } @else {
+                    p.note.good role="status" { (self.text(words)) }
+                }
+                div.cards { @for (result, count) in &self.by_result {
+                    div.card { b { (grouped((*count).into())) } span { (words.t(&format!("result-{result}"))) } }
+                }
+                @if self.before > 0 {
+                    div.card { b { (grouped(self.before.into())) } span { (words.t("bulk-before")) } }
+                } }
+                @if !self.named.is_empty() { (self.without_unit(words, id)) }
+            }
+        }
+    }
+
+    fn without_unit(&self, words: Words, id: &str) -> Markup {
+        html! {
+            h3 { (words.t("bulk-without")) }
+            @if self.without > self.named.len() as u64 {
+                p.hint { (words.tv("bulk-first", [("shown", self.named.len().into()), ("count", self.without.into())])) }
+            }
+            (wide(&words.t("bulk-without"), &html! { table {
+                thead { tr { th.number scope="col" { (words.t("bulk-line")) } th scope="col" { (words.t("issue-request")) }
+                    th scope="col" { (words.t("issue-result")) } th scope="col" { (words.t("dead-why")) } } }
+                tbody { @for line in &self.named { tr {
+                    td.number { (grouped(line.line.into())) }
+                    td { @if let Some(request) = &line.request_id { a.id href=(issue_path(id, request)) { (request) } } @else { "—" } }
+                    td { (words.t(&format!("result-{}", line.result))) }
+                    td.text {
+                        @if let Some(detail) = &line.detail { (detail) }
+                        @else if let Some(code) = &line.code { (code) }
+                        @for wrong in &line.errors { " " code { (wrong.field) } " " (wrong.message) }
+                    }
+                } } }
+            } }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(line: u64, result: &str) -> Line {
+        Line {
+            line,
+            replayed: false,
+            result: result.to_owned(),
+            request_id: Some("<r>".to_owned()),
+            code: None,
+            detail: Some("a <b>".to_owned()),
+            errors: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_result_counts_every_line_and_names_the_first_without_a_unit() {
+        let words = jackpot_ui::Language::En.words();
+        let mut tally = Tally::default();
+        for number in 1..=300 {
+            tally.add(line(number, if number % 3 == 0 { "issued" } else { "refused" }));
+        }
+        let html = tally.html(words, "coffee").into_string();
+        assert_eq!((tally.lines(), tally.named.len(), tally.without), (300, 200, 200));
+        assert!(
+            html.contains("&lt;r&gt;") && html.contains("a &lt;b&gt;") && !html.contains("<r>"),
+            "{html}"
+        );
+        tally.add(line(301, "refused"));
+        let html = tally.html(words, "coffee").into_string();
+        assert!(html.contains("201") && tally.named.len() == 200);
+        tally.add(line(302, "stopped"));
+        assert!(tally.html(words, "coffee").into_string().contains("role=\"alert\""));
+    }
+}

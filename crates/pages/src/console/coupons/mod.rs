@@ -1,0 +1,271 @@
+//! Coupons: the list, one of them, its definition. [`issues`]: its units. [`dead`]: its dead letters. [`bulk`]: many
+//! units at once. [`standing`]: pause, resume and close.
+
+mod bulk;
+mod dead;
+mod issues;
+mod standing;
+
+use actix_web::HttpResponse;
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_ui::money::grouped;
+use jackpot_ui::time::time;
+use jackpot_ui::{Asset, Words};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answer::List;
+use super::desk::{Desk, Page, Posted, Section};
+use super::document::{Shape, Spec, Thing, name_of};
+use super::failure::Failure;
+use super::links;
+use super::list::{next_page, status, wide};
+use jackpot_kernel::subject::emergency::Stopped;
+
+/// Rows of a page.
+const ROWS: &str = "50";
+
+/// The script of the upload.
+pub static UPLOAD: Asset = Asset::new("upload", "js", include_str!("upload.js"));
+
+/// The definition, as the API has it.
+const FIELDS: &[Spec] = &[
+    Spec {
+        name: "name",
+        shape: Shape::Text,
+    },
+    Spec {
+        name: "stock",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "per_user",
+        shape: Shape::Number,
+    },
+    Spec {
+        name: "per_user_window_s",
+        shape: Shape::MaybeNumber,
+    },
+    Spec {
+        name: "starts_at",
+        shape: Shape::MaybeTime,
+    },
+    Spec {
+        name: "ends_at",
+        shape: Shape::MaybeTime,
+    },
+];
+
+const CHANGE: Thing = Thing {
+    section: Section::Coupons,
+    name: "coupon",
+    fields: FIELDS,
+    asked: FIELDS,
+    verb: "change",
+    pages: "/console/coupons",
+    api: "/v1/coupons",
+    effects: |words, _, _| vec![words.t("coupon-change-effect")],
+};
+
+const NEW: Thing = Thing {
+    verb: "new",
+    effects: |words, _, _| vec![words.t("coupon-new-effect")],
+    ..CHANGE
+};
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/coupons", jackpot_kernel::http::get().to(list))
+        .route("/console/new-coupon", jackpot_kernel::http::get().to(ask_new))
+        .route("/console/new-coupon", web::post().to(put_new))
+        .route(
+            "/console/coupons/{id}/change",
+            jackpot_kernel::http::get().to(ask_change),
+        )
+        .route("/console/coupons/{id}/change", web::post().to(put_change))
+        .configure(issues::routes)
+        .configure(dead::routes)
+        .configure(bulk::routes)
+        .configure(standing::routes)
+        .route("/console/coupons/{id}", jackpot_kernel::http::get().to(show));
+}
+
+/// A coupon: what its pages show beside its definition.
+#[derive(Debug, Deserialize)]
+struct Coupon {
+    id: String,
+    name: String,
+    status: String,
+    stopped: Option<Stopped>,
+    stock: u64,
+    issued: u64,
+    voided: u64,
+    remaining: u64,
+    queued: u64,
+    dead: u64,
+    starts_at: Option<String>,
+    ends_at: Option<String>,
+}
+
+/// What an operator can do with a coupon of this status.
+fn verbs(status: &str) -> &'static [&'static str] {
+    match status {
+        "open" => &["pause", "close"],
+        "paused" => &["resume", "close"],
+        _ => &[],
+    }
+}
+
+/// The coupon in the API.
+fn api(id: &str) -> String {
+    format!("/v1/coupons/{}", links::part(id))
+}
+
+fn page_path(id: &str) -> String {
+    format!("/console/coupons/{}", links::part(id))
+}
+
+async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let path = links::with_query("/v1/coupons", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
+    let list: List<Coupon> = desk.get(&path).await?;
+    let page = Page {
+        section: Section::Coupons,
+        title: &words.t("coupons"),
+        trail: &[],
+        side: desk
+            .may_operate()
+            .then(|| html! { a.button.primary href="/console/new-coupon" { (words.t("coupon-new")) } }),
+    };
+    let content = html! {
+        section.panel { div id="coupons" data-live="2000" { (table(&desk, &list.items)) } }
+        (next_page(&desk, "/console/coupons", &[], list.next_cursor.as_deref()))
+    };
+    Ok(desk.page(&page, &content))
+}
+
+fn table(desk: &Desk, coupons: &[Coupon]) -> Markup {
+    let words = desk.words;
+    if coupons.is_empty() {
+        return html! { div.empty { p { (words.t("coupons-none")) } } };
+    }
+    wide(
+        &words.t("coupons"),
+        &html! { table {
+            thead { tr {
+                th scope="col" { (words.t("coupon")) }
+                th scope="col" { (words.t("status")) }
+                @for column in ["stock", "issued", "remaining", "queued", "dead"] {
+                    th.number scope="col" { (words.t(&format!("coupon-{column}"))) }
+                }
+                th scope="col" { (words.t("coupon-time")) }
+            } }
+            tbody { @for coupon in coupons { tr {
+                th scope="row" { a href=(page_path(&coupon.id)) { (coupon.name) } br; span.id.muted { (coupon.id) } }
+                td { (status(desk, &coupon.status, coupon.stopped.as_ref())) }
+                td.number { (grouped(coupon.stock.into())) }
+                td.number { (grouped(coupon.issued.into())) }
+                td.number { strong { (grouped(coupon.remaining.into())) } }
+                td.number { (grouped(coupon.queued.into())) }
+                td.number.bad[coupon.dead > 0] { (grouped(coupon.dead.into())) }
+                td { (times(words, coupon)) }
+            } } }
+        } },
+    )
+}
+
+/// From when to when units are issued.
+fn times(words: Words, coupon: &Coupon) -> Markup {
+    html! {
+        @if let Some(at) = &coupon.starts_at { (words.t("coupon-from")) " " (time(at)) br; }
+        @if let Some(at) = &coupon.ends_at { (words.t("coupon-until")) " " (time(at)) }
+        @if coupon.starts_at.is_none() && coupon.ends_at.is_none() { (words.t("coupon-always")) }
+    }
+}
+
+async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let whole: Value = desk.get(&api(&id)).await?;
+    let coupon: Coupon = desk.parsed(&whole)?;
+    let words = desk.words;
+    let here = page_path(&coupon.id);
+    let side = desk.may_operate().then(|| {
+        html! { div.row {
+            a.button href=(format!("{here}/change")) { (words.t("change")) }
+            @for verb in verbs(&coupon.status) { a.button href=(format!("{here}/{verb}")) { (words.t(verb)) } }
+        } }
+    });
+    let content = html! {
+        p.row { (status(&desk, &coupon.status, coupon.stopped.as_ref())) span.id.muted { (coupon.id) } }
+        (tabs(&desk, &coupon.id, "numbers"))
+        div.stack id="numbers" data-live="1000" { (numbers(words, &coupon)) }
+        section.panel { h2 { (words.t("definition")) } (CHANGE.facts(words, &whole)) }
+    };
+    let page = Page {
+        section: Section::Coupons,
+        title: name_of(&whole),
+        trail: &[trail(&desk)],
+        side,
+    };
+    Ok(desk.page(&page, &content))
+}
+
+/// The list, above a coupon.
+fn trail(desk: &Desk) -> (String, String) {
+    (desk.words.t("coupons"), "/console/coupons".to_owned())
+}
+
+/// The pages of a coupon.
+fn tabs(desk: &Desk, id: &str, current: &str) -> Markup {
+    let words = desk.words;
+    let here = page_path(id);
+    let tabs = [
+        ("numbers", here.clone(), true),
+        ("issues", format!("{here}/issues"), true),
+        ("dead-letters", format!("{here}/dead-letters"), true),
+        ("bulk", format!("{here}/bulk"), desk.may_operate()),
+    ];
+    html! { nav aria-label=(words.t("coupon-pages")) { ul.tabs {
+        @for (name, path, is_shown) in &tabs { @if *is_shown {
+            li { a href=(path) aria-current=[(*name == current).then_some("page")] { (words.t(&format!("coupon-tab-{name}"))) } }
+        } }
+    } } }
+}
+
+fn numbers(words: Words, coupon: &Coupon) -> Markup {
+    let out = coupon.issued.saturating_sub(coupon.voided);
+    let card = |name: &str, count: u64, is_bad: bool| {
+        html! { div.card { b.bad[is_bad] { (grouped(count.into())) } span { (words.t(name)) } } }
+    };
+    html! {
+        div.cards {
+            (card("coupon-remaining", coupon.remaining, false))
+            (card("coupon-issued", coupon.issued, false))
+            (card("coupon-voided", coupon.voided, false))
+            (card("coupon-queued", coupon.queued, false))
+            (card("coupon-dead", coupon.dead, coupon.dead > 0))
+        }
+        @if coupon.stock > 0 {
+            p {
+                label for="out" { (words.tv("coupon-out", [("out", out.into()), ("stock", coupon.stock.into())])) }
+                progress id="out" max=(coupon.stock) value=(out) {}
+            }
+        }
+    }
+}
+
+async fn ask_new(desk: Desk) -> HttpResponse {
+    NEW.ask_new(&desk, &[("per_user", "1")])
+}
+
+async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
+    NEW.post(posted, None).await
+}
+
+async fn ask_change(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    CHANGE.ask_change(&desk, &id).await
+}
+
+async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
+    CHANGE.post(posted, Some(&id)).await
+}

@@ -1,0 +1,68 @@
+//! What an operator does with a coupon as it is: pause, resume, close.
+
+use actix_web::HttpResponse;
+use actix_web::http::Method;
+use actix_web::web::{self, Path, ServiceConfig};
+use serde_json::{Value, json};
+
+use super::{Coupon, api, page_path, trail};
+use crate::console::action::{self, Action, Change, REASON};
+use crate::console::desk::{Desk, Posted, Section};
+use crate::console::failure::Failure;
+use crate::console::form::Form;
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route(
+            "/console/coupons/{id}/{verb:pause|resume|close}",
+            jackpot_kernel::http::get().to(get),
+        )
+        .route("/console/coupons/{id}/{verb:pause|resume|close}", web::post().to(post));
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    page(&desk, &path, &Form::default()).await
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (id, verb) = (&path.0, &path.1);
+    let body = json!({ "reason": form.get(REASON) });
+    let call = format!("{}/{verb}", api(id));
+    match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+        Ok(_) => Ok(action::done(&desk, &page_path(id), &format!("done-coupon-{verb}"))),
+        Err(problem) => {
+            form.refused_by(&problem, str::to_owned);
+            page(&desk, &path, &form).await
+        }
+    }
+}
+
+async fn page(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpResponse, Failure> {
+    let (id, verb) = (path.0.as_str(), path.1.as_str());
+    let coupon: Coupon = desk.get(&api(id)).await?;
+    let words = desk.words;
+    let after = match verb {
+        "pause" => "paused",
+        "resume" => "open",
+        _ => "closed",
+    };
+    let word = |status: &str| words.t(&format!("status-{status}"));
+    let change = Change {
+        what: words.t("status"),
+        before: word(&coupon.status),
+        after: word(after),
+    };
+    let here = page_path(id);
+    let action = Action {
+        section: Section::Coupons,
+        title: &words.tv(&format!("{verb}-title"), [("name", (&coupon.name).into())]),
+        trail: &[trail(desk), (coupon.name.clone(), here.clone())],
+        effects: &[words.t(&format!("coupon-{verb}-effect"))],
+        changes: std::slice::from_ref(&change),
+        button: &words.t(verb),
+        is_final: verb == "close",
+        back: &here,
+    };
+    Ok(action.page(desk, form))
+}

@@ -1,0 +1,164 @@
+//! What a page shows when it can't show what was asked for.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{LOCATION, RETRY_AFTER};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use jackpot_ui::Words;
+use jackpot_ui::frame::Frame;
+use maud::html;
+use url::form_urlencoded;
+
+use super::answer::ApiProblem;
+use jackpot_kernel::http::html;
+use jackpot_kernel::http::problem::Problem;
+use jackpot_kernel::telemetry::request;
+
+/// Why a page is not shown.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nobody is signed in. `next`: the page to show after that.
+    SignIn { next: Option<String> },
+    /// The page, or what it is about, is refused or away.
+    Refused(Box<Refused>),
+}
+
+/// A refusal, as its page says it.
+#[derive(Debug)]
+pub struct Refused {
+    words: Words,
+    status: StatusCode,
+    heading: String,
+    text: String,
+    retry_after_s: Option<u32>,
+}
+
+impl Failure {
+    /// `name`: of the texts `{name}` and `{name}-text`.
+    #[must_use]
+    pub fn new(words: Words, status: StatusCode, name: &str) -> Self {
+        Self::Refused(Box::new(Refused {
+            words,
+            status,
+            heading: words.t(name),
+            text: words.t(&format!("{name}-text")),
+            retry_after_s: None,
+        }))
+    }
+
+    /// Too many tries.
+    #[must_use]
+    pub fn too_many(words: Words, wait_s: u64) -> Self {
+        Self::Refused(Box::new(Refused {
+            words,
+            status: StatusCode::TOO_MANY_REQUESTS,
+            heading: words.t("failure-too-many"),
+            text: words.tv("failure-too-many-text", [("seconds", wait_s.into())]),
+            retry_after_s: Some(u32::try_from(wait_s).unwrap_or(u32::MAX)),
+        }))
+    }
+
+    /// The API's refusal.
+    #[must_use]
+    pub fn of_api(words: Words, problem: ApiProblem) -> Self {
+        Self::Refused(Box::new(Refused {
+            words,
+            status: StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            heading: problem.title,
+            text: problem.detail,
+            retry_after_s: None,
+        }))
+    }
+
+    /// A refusal of the framework's arguments, such as an id that is no id.
+    #[must_use]
+    pub fn of_problem(words: Words, problem: &Problem) -> Self {
+        let heading = match problem.status {
+            StatusCode::NOT_FOUND => "failure-no-page",
+            _ => "failure-request",
+        };
+        Self::Refused(Box::new(Refused {
+            words,
+            status: problem.status,
+            heading: words.t(heading),
+            text: problem.detail.clone(),
+            retry_after_s: problem.retry_after_s,
+        }))
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::SignIn { .. } => f.write_str("nobody is signed in"),
+            Self::Refused(refused) => write!(f, "{}: {}", refused.heading, refused.text),
+        }
+    }
+}
+
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::SignIn { .. } => StatusCode::SEE_OTHER,
+            Self::Refused(refused) => refused.status,
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        match self {
+            Self::SignIn { next } => HttpResponse::SeeOther()
+                .insert_header((LOCATION, sign_in_path(next.as_deref())))
+                .finish(),
+            Self::Refused(refused) => refused.page(),
+        }
+    }
+}
+
+/// The path of the form, which then leads to `next`.
+fn sign_in_path(next: Option<&str>) -> String {
+    match next {
+        Some(next) => {
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair("next", next)
+                .finish();
+            format!("/console/sign-in?{query}")
+        }
+        None => "/console/sign-in".to_owned(),
+    }
+}
+
+impl Refused {
+    fn page(&self) -> HttpResponse {
+        let words = self.words;
+        let frame = Frame {
+            language: words.0,
+            title: &self.heading,
+            class: "single",
+            scripts: &[],
+            head: None,
+            listed: false,
+        };
+        let id = request::id();
+        let markup = frame.around(&html! {
+            main {
+                h1 { (self.heading) }
+                p role="alert" { (self.text) }
+                @if let Some(id) = id { p.hint { (words.t("failure-request-id")) " " code { (id) } } }
+                p { a href="/console/" { (words.t("failure-back")) } }
+            }
+        });
+        let mut answer = html::page(self.status, words, markup);
+        if let Some(seconds) = self.retry_after_s {
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        answer
+    }
+}
+
+/// For paths of the console that are no page.
+pub async fn no_page(request: HttpRequest) -> Result<HttpResponse, Failure> {
+    Err(Failure::new(
+        html::words_of(&request),
+        StatusCode::NOT_FOUND,
+        "failure-no-page",
+    ))
+}

@@ -1,0 +1,220 @@
+//! Money of a jackpot that waits for a second owner: the lists, and the steps that approve or withdraw it.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_ui::money::money;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::{Jackpot, List};
+use super::desk::{Desk, Page, Posted, Section};
+use super::failure::Failure;
+use super::form::Form;
+use super::links;
+use super::list::wide;
+
+const STEP: &str = "/console/jackpots/{id}/held/{kind}/{move_id}/{step}";
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/jackpots/{id}/held", jackpot_kernel::http::get().to(list))
+        .route(STEP, jackpot_kernel::http::get().to(get))
+        .route(STEP, web::post().to(post));
+}
+
+/// What waits, as the API has adjustments and transfers.
+#[derive(Debug, Deserialize)]
+struct Row {
+    adjustment_id: Option<String>,
+    transfer_id: Option<String>,
+    /// Of an adjustment.
+    #[serde(default)]
+    tier: String,
+    #[serde(default)]
+    meter: String,
+    #[serde(default)]
+    amount: i64,
+    /// Of a transfer.
+    #[serde(default)]
+    to: String,
+    #[serde(default)]
+    tiers: Vec<Part>,
+    owner: Option<String>,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    tier: String,
+    pool: u64,
+    reserve: u64,
+    overflow: u64,
+}
+
+impl Row {
+    fn kind(&self) -> &'static str {
+        if self.transfer_id.is_some() {
+            "transfers"
+        } else {
+            "adjustments"
+        }
+    }
+
+    fn id(&self) -> &str {
+        let id = self.transfer_id.as_ref().or(self.adjustment_id.as_ref());
+        id.map_or("", String::as_str)
+    }
+
+    fn amount(&self) -> u64 {
+        let of_parts: u64 = self
+            .tiers
+            .iter()
+            .map(|part| part.pool + part.reserve + part.overflow)
+            .sum();
+        self.amount.unsigned_abs() + of_parts
+    }
+
+    /// Where it leaves, and where it goes.
+    fn what(&self, desk: &Desk) -> String {
+        let words = desk.words;
+        if self.transfer_id.is_some() {
+            let tiers: Vec<_> = self.tiers.iter().map(|part| part.tier.as_str()).collect();
+            format!("{} → {}", tiers.join(", "), self.to)
+        } else {
+            format!("{} · {}", self.tier, words.t(&format!("side-{}", self.meter)))
+        }
+    }
+}
+
+/// The steps that this key may take.
+fn steps(desk: &Desk) -> Option<&'static str> {
+    match (desk.may_approve(), desk.may_operate()) {
+        (true, _) => Some("approve"),
+        (_, true) => Some("withdraw"),
+        _ => None,
+    }
+}
+
+/// An amount; in minor units for a key that may not read which currency it is.
+async fn shown(desk: &Desk, id: &str) -> impl Fn(u64) -> String {
+    let jackpot = desk.ask::<Jackpot>(&links::jackpot_api(id)).await.ok();
+    let words = desk.words;
+    move |amount| match &jackpot {
+        Some(jackpot) => money(words.0, i128::from(amount), &jackpot.currency),
+        None => words.tv("held-minor", [("amount", amount.into())]),
+    }
+}
+
+async fn held(desk: &Desk, id: &str) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for kind in ["adjustments", "transfers"] {
+        let path = format!("{}/{kind}?state=held&limit=1000", links::jackpot_api(id));
+        rows.extend(desk.get::<List<Row>>(&path).await?.items);
+    }
+    Ok(rows)
+}
+
+async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let (rows, shown) = (held(&desk, &id).await?, shown(&desk, &id).await);
+    let title = words.tv("held-title", [("name", id.as_str().into())]);
+    let page = Page {
+        section: Section::Jackpots,
+        title: &title,
+        trail: &[(id.to_string(), links::jackpot(&id))],
+        side: None,
+    };
+    let content = html! {
+        section.panel { div id="held" data-live="2000" {
+            @if rows.is_empty() { div.empty { p { (words.t("held-none")) } } }
+            @else { (table(&desk, &id, &rows, &shown)) }
+        } }
+    };
+    Ok(desk.page(&page, &content))
+}
+
+fn table(desk: &Desk, id: &str, rows: &[Row], shown: &impl Fn(u64) -> String) -> Markup {
+    let words = desk.words;
+    let table = html! { table {
+        thead { tr {
+            @for column in ["held-id", "held-what"] { th scope="col" { (words.t(column)) } }
+            th.number scope="col" { (words.t("amount")) }
+            @for column in ["held-owner", "action-reason"] { th scope="col" { (words.t(column)) } }
+            @if steps(desk).is_some() { th scope="col" { (words.t("held-step")) } }
+        } }
+        tbody { @for row in rows { tr {
+            th.id scope="row" { (row.id()) }
+            td.id { (row.what(desk)) }
+            td.number { (shown(row.amount())) }
+            td.id { (row.owner.as_deref().unwrap_or_default()) }
+            td { (row.reason.as_deref().unwrap_or_default()) }
+            @if let Some(step) = steps(desk) {
+                td { a.button href=(links::held_step(id, row.kind(), row.id(), step)) { (words.t(&format!("held-{step}"))) } }
+            }
+        } } }
+    } };
+    wide(&words.t("held"), &table)
+}
+
+type Named = Path<(String, String, String, String)>;
+
+/// What a path names.
+async fn named(desk: &Desk, path: &Named) -> Result<Row, Failure> {
+    let (id, kind, move_id, step) = &**path;
+    let rows = held(desk, id).await?;
+    let found = rows.into_iter().find(|row| row.kind() == kind && row.id() == move_id);
+    let found = found.filter(|_| steps(desk) == Some(step.as_str()));
+    found.ok_or_else(|| Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"))
+}
+
+async fn get(desk: Desk, path: Named) -> Result<HttpResponse, Failure> {
+    let row = named(&desk, &path).await?;
+    Ok(preview(&desk, &path, &row, &Form::default()).await)
+}
+
+async fn post(posted: Posted, path: Named) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (id, kind, move_id, step) = &*path;
+    // A repeat of what is done is one for the API too, and nothing waits any more.
+    if action::is_confirmed(&form) && steps(&desk) == Some(step.as_str()) {
+        let body = json!({ "reason": form.get(REASON) });
+        let call = format!("{}/{kind}/{}/{step}", links::jackpot_api(id), links::part(move_id));
+        match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+            Ok(_) => return Ok(action::done(&desk, &links::held(id), &format!("done-held-{step}"))),
+            Err(problem) => form.refused_by(&problem, str::to_owned),
+        }
+    }
+    let row = named(&desk, &path).await?;
+    Ok(preview(&desk, &path, &row, &form).await)
+}
+
+/// The step that shows what will change.
+async fn preview(desk: &Desk, path: &Named, row: &Row, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let (id, _, move_id, step) = &**path;
+    let amount = shown(desk, id).await(row.amount());
+    let state = |name: &str| words.t(&format!("held-state-{name}"));
+    let after = if step == "approve" { "done" } else { "withdrawn" };
+    let about = [
+        ("amount", amount.into()),
+        ("owner", row.owner.as_deref().unwrap_or_default().into()),
+    ];
+    let action = Action {
+        section: Section::Jackpots,
+        title: &words.t(&format!("held-{step}")),
+        trail: &[(id.clone(), links::jackpot(id)), (words.t("held"), links::held(id))],
+        effects: &[words.tv(&format!("held-effect-{step}"), about)],
+        changes: &[Change {
+            what: format!("{move_id} · {}", row.what(desk)),
+            before: state("held"),
+            after: state(after),
+        }],
+        button: &words.t(&format!("held-{step}")),
+        is_final: true,
+        back: &links::held(id),
+    };
+    action.page(desk, form)
+}

@@ -1,0 +1,83 @@
+//! The list of jackpots.
+
+use actix_web::HttpResponse;
+use actix_web::web::ServiceConfig;
+use jackpot_ui::money::money;
+use maud::{Markup, html};
+
+use super::answer::{Jackpot, List};
+use super::desk::{Desk, Page, Section};
+use super::failure::Failure;
+use super::links;
+use super::list::{next_page, status, wide};
+
+/// Rows of a page.
+const ROWS: &str = "50";
+
+pub fn routes(config: &mut ServiceConfig) {
+    config.route("/console/jackpots", jackpot_kernel::http::get().to(list));
+}
+
+async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let path = links::with_query("/v1/jackpots", &[("limit", ROWS), ("cursor", desk.query("cursor"))]);
+    let list: List<Jackpot> = desk.get(&path).await?;
+    let title = words.t("jackpots");
+    let new =
+        html! { @if desk.may_operate() { a.button.primary href="/console/new-jackpot" { (words.t("jackpot-new")) } } };
+    let page = Page {
+        section: Section::Jackpots,
+        title: &title,
+        trail: &[],
+        side: Some(new),
+    };
+    let content = html! {
+        section.panel { div id="jackpots" data-live="2000" { (table(&desk, &list)) } }
+        (next_page(&desk, "/console/jackpots", &[], list.next_cursor.as_deref()))
+    };
+    Ok(desk.page(&page, &content))
+}
+
+/// The list, above a jackpot.
+pub fn trail(desk: &Desk) -> (String, String) {
+    (desk.words.t("jackpots"), "/console/jackpots".to_owned())
+}
+
+/// Jackpots with their pools.
+pub fn table(desk: &Desk, list: &List<Jackpot>) -> Markup {
+    let words = desk.words;
+    if list.items.is_empty() {
+        return html! { div.empty.stack { p { (words.t("jackpots-none")) } p { a.button.primary href="/console/guide" { (words.t("guide")) } } } };
+    }
+    let table = html! { table {
+        thead { tr {
+            th scope="col" { (words.t("jackpot")) }
+            th scope="col" { (words.t("status")) }
+            th scope="col" { (words.t("tier")) }
+            th.number scope="col" { (words.t("pool")) }
+            th.number scope="col" { (words.t("reserve")) }
+            th.number scope="col" { (words.t("wins")) }
+        } }
+        @for jackpot in &list.items { tbody { (rows(desk, jackpot)) } }
+    } };
+    wide(&words.t("jackpots"), &table)
+}
+
+fn rows(desk: &Desk, jackpot: &Jackpot) -> Markup {
+    let money = |amount: u64| money(desk.words.0, i128::from(amount), &jackpot.currency);
+    let span = jackpot.meters.len().max(1);
+    html! {
+        @for (index, meter) in jackpot.meters.iter().enumerate() {
+            tr {
+                @if index == 0 {
+                    th scope="rowgroup" rowspan=(span) { a href=(links::jackpot(&jackpot.id)) { (jackpot.name) } br; span.id.muted { (jackpot.id) } }
+                    td rowspan=(span) { (status(desk, &jackpot.status, jackpot.stopped.as_ref())) }
+                }
+                td.id { (meter.tier) }
+                td.number { strong { (money(meter.pool)) } }
+                td.number { (money(meter.reserve)) }
+                td.number { (meter.wins) }
+            }
+        }
+    }
+}

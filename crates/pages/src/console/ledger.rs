@@ -1,0 +1,153 @@
+//! The ledger of a jackpot: its postings, and the signed head of its chain.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Path, ServiceConfig};
+use jackpot_core::receipt::Head;
+use jackpot_ui::money::money;
+use jackpot_ui::time::time;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::answer::{Jackpot, List};
+use super::compared::tabs;
+use super::desk::{Desk, Page, Section};
+use super::failure::Failure;
+use super::form::Kind;
+use super::links;
+use super::list::{Filter, Listing, wide};
+use super::signature::Signed;
+use jackpot_kernel::subject::kinds::JACKPOT;
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route(
+            "/console/ledger/jackpot/{id}/postings",
+            jackpot_kernel::http::get().to(postings),
+        )
+        .route(
+            "/console/ledger/jackpot/{id}/head",
+            jackpot_kernel::http::get().to(head),
+        );
+}
+
+#[derive(Debug, Deserialize)]
+struct Posting {
+    n: u64,
+    at: String,
+    tier: String,
+    account: String,
+    amount: i64,
+    micro: i64,
+}
+
+fn trail(desk: &Desk, id: &str) -> [(String, String); 2] {
+    [
+        (desk.words.t("nav-ledger"), "/console/ledger".to_owned()),
+        (id.to_owned(), links::compared("jackpot", id)),
+    ]
+}
+
+async fn postings(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
+    let [from, to] = ["from-utc", "to-utc"].map(|name| words.t(name));
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 3] = [
+        ("source_id", &source, Kind::Text),
+        ("from", &from, Kind::Time),
+        ("to", &to, Kind::Time),
+    ];
+    let listing = Listing {
+        page: &format!("{}/postings", links::compared("jackpot", &id)),
+        api: &format!("jackpots/{}/ledger", links::part(&id)),
+        filters: &filters,
+    };
+    let found = listing.read::<Posting>(&desk).await?;
+    let title = words.tv("postings-title", [("name", (&jackpot.name).into())]);
+    let page = Page {
+        section: Section::Ledger,
+        title: &title,
+        trail: &trail(&desk, &id),
+        side: Some(listing.files(&desk)),
+    };
+    let content = html! {
+        (tabs(&desk, JACKPOT, &id, "/postings"))
+        p.hint { (words.t("postings-about")) }
+        (listing.filters(&desk, &found))
+        @if let Some(list) = &found.list {
+            section.panel { (table(&desk, &jackpot, list)) }
+            (listing.pages(&desk, list))
+        }
+    };
+    Ok(desk.page_with(found.status(), &page, &content))
+}
+
+fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Posting>) -> Markup {
+    let words = desk.words;
+    if list.items.is_empty() && list.next_cursor.is_none() {
+        return html! { div.empty { p { (words.t("postings-none")) } } };
+    }
+    let rows = html! { table {
+        thead { tr {
+            th.number scope="col" { (words.t("event")) }
+            th scope="col" { (words.t("booked-at")) }
+            th scope="col" { (words.t("tier")) }
+            th scope="col" { (words.t("account")) }
+            th.number scope="col" { (words.t("amount")) }
+            th.number scope="col" { (words.t("millionths")) }
+        } }
+        tbody { @for one in &list.items { tr {
+            td.number { (one.n) }
+            td { (time(&one.at)) }
+            td.id { (one.tier) }
+            td { (account(desk, &one.account)) }
+            td.number { (money(words.0, i128::from(one.amount), &jackpot.currency)) }
+            td.number { @if one.micro == 0 { "–" } @else { (one.micro) } }
+        } } }
+    } };
+    wide(&words.t("postings"), &rows)
+}
+
+fn account(desk: &Desk, account: &str) -> String {
+    let name = format!("account-{account}");
+    if desk.words.has(&name) {
+        desk.words.t(&name)
+    } else {
+        account.to_owned()
+    }
+}
+
+async fn head(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let head: Head = desk.get(&format!("{}/ledger/head", links::jackpot_api(&id))).await?;
+    let title = words.tv("head-title", [("id", id.as_str().into())]);
+    let file =
+        |format: &str, name: &str| format!("/console/files/{format}/jackpots/{}/ledger/{name}", links::part(&id));
+    let page = Page {
+        section: Section::Ledger,
+        title: &title,
+        trail: &trail(&desk, &id),
+        side: Some(html! { a.button href=(file("ndjson", "export")) { (words.t("export")) } }),
+    };
+    let signed = Signed {
+        key_id: &head.key_id,
+        signature: &head.signature,
+        text: &head.signed_text(),
+        json: &file("json", "head"),
+    };
+    let content = html! {
+        (tabs(&desk, JACKPOT, &id, "/head"))
+        section.panel.stack {
+            h2 { (words.t("head")) }
+            p { (words.t("head-about")) }
+            dl.facts {
+                dt { (words.t("event")) } dd { (head.n) }
+                dt { (words.t("hash")) } dd.id { (head.hash) }
+                dt { (words.t("signed-at")) } dd { (time(&head.at)) }
+                dt { (words.t("ledger-id")) } dd.id { (head.ledger_id) }
+            }
+        }
+        (signed.checked(&desk, |keys| head.verify(keys)).await)
+    };
+    Ok(desk.page(&page, &content))
+}

@@ -1,0 +1,186 @@
+//! Payouts: the list, and a receipt with its check.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
+use actix_web::web::{Path, ServiceConfig};
+use jackpot_core::receipt::Receipt;
+use jackpot_ui::money::money;
+use jackpot_ui::time::time;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::answer::List;
+use super::desk::{Desk, Page, Section};
+use super::failure::Failure;
+use super::form::Kind;
+use super::list::{Filter, Listing, wide};
+use super::signature::Signed;
+use super::{links, settle};
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/payouts", jackpot_kernel::http::get().to(list))
+        .route("/console/payouts/{payout_id}", jackpot_kernel::http::get().to(show));
+}
+
+/// A row of the list.
+#[derive(Debug, Deserialize)]
+struct Payout {
+    payout_id: String,
+    jackpot_id: String,
+    entry_id: String,
+    player_id: String,
+    tier: String,
+    amount: u64,
+    currency: String,
+    claim_order: u64,
+    paid_at: String,
+    source_id: Option<String>,
+    state: String,
+}
+
+/// What the API calls states.
+const STATES: [&str; 7] = ["paid", "held", "due", "settled", "failed", "void-requested", "void"];
+
+async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    if desk.may_approve() && desk.query("state") != "held" {
+        return Ok(HttpResponse::SeeOther().insert_header((LOCATION, links::HELD)).finish());
+    }
+    let any = (String::new(), words.t("audit-any"));
+    let states = STATES.map(|state| (state.to_owned(), words.t(&format!("payout-state-{state}"))));
+    let states: Vec<_> = [any].into_iter().chain(states).collect();
+    let state = words.t("payout-state");
+    let [jackpot, player, tier] = ["jackpot-id", "player-id", "tier"].map(|name| words.t(name));
+    let [from, to, least] = ["from-utc", "to-utc", "min-amount"].map(|name| words.t(name));
+    let source = words.t("source-id");
+    let filters: [Filter<'_>; 8] = [
+        ("state", &state, Kind::Choice(&states)),
+        ("jackpot_id", &jackpot, Kind::Text),
+        ("player_id", &player, Kind::Text),
+        ("tier", &tier, Kind::Text),
+        ("source_id", &source, Kind::Text),
+        ("from", &from, Kind::Time),
+        ("to", &to, Kind::Time),
+        ("min_amount", &least, Kind::Number),
+    ];
+    let listing = Listing {
+        page: "/console/payouts",
+        api: "payouts",
+        filters: &filters,
+    };
+    let found = listing.read::<Payout>(&desk).await?;
+    let content = html! {
+        (listing.filters(&desk, &found))
+        @if let Some(list) = &found.list {
+            section.panel { div id="payouts" data-live=[desk.live()] { (table(&desk, &listing, list)) } }
+            (listing.pages(&desk, list))
+        }
+    };
+    let title = words.t("payouts");
+    let page = Page {
+        section: Section::Payouts,
+        title: &title,
+        trail: &[],
+        side: Some(listing.files(&desk)),
+    };
+    Ok(desk.page_with(found.status(), &page, &content))
+}
+
+fn table(desk: &Desk, listing: &Listing<'_>, list: &List<Payout>) -> Markup {
+    let words = desk.words;
+    if list.items.is_empty() && list.next_cursor.is_none() {
+        let text = if listing.is_filtered(desk) {
+            "list-no-fit"
+        } else {
+            "payouts-none"
+        };
+        return html! { div.empty { p { (words.t(text)) } } };
+    }
+    let rows = html! { table {
+        thead { tr {
+            th scope="col" { (words.t("payout")) }
+            th scope="col" { (words.t("paid-at")) }
+            th.number scope="col" { (words.t("amount")) }
+            th scope="col" { (words.t("tier")) }
+            th scope="col" { (words.t("payout-player")) }
+            th scope="col" { (words.t("entry")) }
+            th scope="col" { (words.t("source-id")) }
+            th scope="col" { (words.t("payout-state")) }
+        } }
+        tbody { @for payout in &list.items { (row(desk, payout)) } }
+    } };
+    wide(&words.t("payouts"), &rows)
+}
+
+fn row(desk: &Desk, payout: &Payout) -> Markup {
+    let name = format!("{} #{}", payout.jackpot_id, payout.claim_order);
+    html! { tr {
+        th.nowrap scope="row" { a href=(links::payout(&payout.payout_id)) { (name) } }
+        td { (time(&payout.paid_at)) }
+        td.number { strong { (money(desk.words.0, i128::from(payout.amount), &payout.currency)) } }
+        td.id { (payout.tier) }
+        td.id { a href=(links::entries_of(&payout.player_id)) { (payout.player_id) } }
+        td.id { a href=(links::entry(&payout.jackpot_id, &payout.entry_id)) { (payout.entry_id) } }
+        td.id { (payout.source_id.as_deref().unwrap_or("")) }
+        td { (settle::badge(desk.words, &payout.state)) }
+    } }
+}
+
+async fn show(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let payout: settle::Payout = desk.get(&format!("/v1/payouts/{}", links::part(&id))).await?;
+    let receipt = &payout.receipt;
+    let title = words.tv(
+        "receipt-title",
+        [
+            ("jackpot", receipt.jackpot_id.as_str().into()),
+            ("order", receipt.claim_order.to_string().into()),
+        ],
+    );
+    let page = Page {
+        section: Section::Payouts,
+        title: &title,
+        trail: &[(words.t("payouts"), "/console/payouts".to_owned())],
+        side: None,
+    };
+    let signed = Signed {
+        key_id: &receipt.key_id,
+        signature: &receipt.signature,
+        text: &receipt.signed_text(),
+        json: &format!(
+            "/console/files/json/payouts/{}/receipt",
+            links::part(&receipt.payout_id)
+        ),
+    };
+    let content = html! {
+        @if payout.state != "paid" { (settle::panel(&desk, &payout)) }
+        section.panel { h2 { (words.t("receipt")) } (facts(&desk, receipt)) }
+        (signed.checked(&desk, |keys| receipt.verify(keys)).await)
+    };
+    Ok(desk.page(&page, &content))
+}
+
+fn facts(desk: &Desk, receipt: &Receipt) -> Markup {
+    let words = desk.words;
+    let amount = |minor: u64| {
+        let shown = money(words.0, i128::from(minor), &receipt.currency);
+        html! { strong { (shown) } " " span.muted { (words.tv("minor-units", [("count", minor.into())])) } }
+    };
+    let (jackpot, player) = (receipt.jackpot_id.as_str(), receipt.player_id.as_str());
+    html! { dl.facts {
+        dt { (words.t("amount")) } dd { (amount(receipt.amount.get())) }
+        dt { (words.t("paid-at")) } dd { (time(&receipt.paid_at)) }
+        dt { (words.t("jackpot")) } dd { a.id href=(links::jackpot(jackpot)) { (jackpot) } }
+        dt { (words.t("tier")) } dd.id { (receipt.tier) }
+        dt { (words.t("payout-player")) } dd { a.id href=(links::entries_of(player)) { (player) } }
+        dt { (words.t("entry")) } dd { a.id href=(links::entry(jackpot, &receipt.entry_id)) { (receipt.entry_id) } }
+        dt { (words.t("claim-order")) } dd { (receipt.claim_order) }
+        dt { (words.t("pool-before")) } dd { (amount(receipt.pool_before.get())) }
+        dt { (words.t("pool-after")) } dd { (amount(receipt.pool_after.get())) }
+        dt { (words.t("currency")) } dd { (receipt.currency) }
+        dt { (words.t("payout-id")) } dd.id { (receipt.payout_id) }
+        dt { (words.t("event-id")) } dd.id { (receipt.event_id) }
+        dt { (words.t("history")) } dd.id { (receipt.history) }
+    } }
+}

@@ -1,0 +1,83 @@
+//! The reversal of an entry whose round was cancelled: what it gives back, then the reversal.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_ui::money::money;
+use serde_json::{Value, json};
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::Jackpot;
+use super::desk::{Desk, Posted, Section};
+use super::entries::Entry;
+use super::failure::Failure;
+use super::form::Form;
+use super::links;
+use jackpot_kernel::random;
+
+/// The field of the id that makes a repeat harmless.
+const ID: &str = "reversal_id";
+
+pub fn routes(config: &mut ServiceConfig) {
+    let path = "/console/jackpots/{id}/entries/{entry_id}/reverse";
+    config
+        .route(path, jackpot_kernel::http::get().to(get))
+        .route(path, web::post().to(post));
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let mut form = Form::default();
+    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
+    form.set(ID, format!("console-{id}"));
+    preview(&desk, &path, &form).await
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let body = json!({ "reversal_id": form.get(ID), "reason": form.get(REASON) });
+    let call = format!("{}/reverse", api(&path));
+    match desk.call::<Value>(Method::POST, &call, Some(&body)).await {
+        Ok(_) => Ok(action::done(&desk, &links::entry(&path.0, &path.1), "done-reverse")),
+        Err(problem) => {
+            form.refused_by(&problem, str::to_owned);
+            preview(&desk, &path, &form).await
+        }
+    }
+}
+
+/// Where the API has the entry.
+fn api((id, entry_id): &(String, String)) -> String {
+    format!("{}/entries/{}", links::jackpot_api(id), links::part(entry_id))
+}
+
+async fn preview(desk: &Desk, path: &(String, String), form: &Form) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(&path.0)).await?;
+    let entry: Entry = desk.get(&api(path)).await?;
+    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let change = |meter: &super::answer::Meter| {
+        let added = entry.contributions.iter().find(|one| one.tier == meter.tier);
+        added.map(|added| Change {
+            what: format!("{} · {}", meter.tier, words.t("reversed")),
+            before: shown(meter.reversed),
+            after: shown(meter.reversed + added.amount),
+        })
+    };
+    let changes: Vec<_> = jackpot.meters.iter().filter_map(change).collect();
+    let back = links::entry(&path.0, &path.1);
+    let action = Action {
+        section: Section::Entries,
+        title: &words.tv("reverse-title", [("id", (&entry.entry_id).into())]),
+        trail: &[
+            (words.t("entries"), "/console/entries".to_owned()),
+            (entry.entry_id.clone(), back.clone()),
+        ],
+        effects: &[words.t("reverse-effect"), words.t("reverse-uncovered")],
+        changes: &changes,
+        button: &words.t("reverse-do"),
+        is_final: true,
+        back: &back,
+    };
+    Ok(action.page(desk, form))
+}

@@ -1,0 +1,339 @@
+//! The settlement desk: approve, settle, fail and void a payout, and withdraw a request to void it, each after a look at what it changes.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_core::receipt::Receipt;
+use jackpot_ui::Words;
+use jackpot_ui::money::money;
+use jackpot_ui::time::time;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::Jackpot;
+use super::desk::{Desk, Page, Posted, Section};
+use super::failure::Failure;
+use super::form::{Field, Form, Kind};
+use super::links;
+use super::list::wide;
+use jackpot_kernel::random;
+
+/// The field of the id that makes a repeat harmless.
+const ID: &str = "settlement_id";
+/// The field of the payment's reference.
+const REFERENCE: &str = "reference";
+
+pub fn routes(config: &mut ServiceConfig) {
+    let path = "/console/payouts/{payout_id}/{action}";
+    config
+        .route(path, jackpot_kernel::http::get().to(get))
+        .route(path, web::post().to(post));
+}
+
+/// A payout: its receipt, where it is, and what was done with it.
+#[derive(Debug, Deserialize)]
+pub struct Payout {
+    #[serde(flatten)]
+    pub receipt: Receipt,
+    pub state: String,
+    approved_by: Option<String>,
+    settlement: Option<Settlement>,
+    void_receipt: Option<VoidReceipt>,
+    steps: Vec<Done>,
+}
+
+/// A step that was taken.
+#[derive(Debug, Deserialize)]
+struct Done {
+    state: String,
+    who: Option<String>,
+    owner: Option<String>,
+    at: String,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Settlement {
+    settlement_id: String,
+    reference: Option<String>,
+    reason: Option<String>,
+    at: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct VoidReceipt {
+    voided_at: String,
+}
+
+/// What the operator may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Approve,
+    Settle,
+    Fail,
+    Void,
+    Withdraw,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [Self::Approve, Self::Settle, Self::Fail, Self::Void, Self::Withdraw];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Settle => "settle",
+            Self::Fail => "fail",
+            Self::Void => "void",
+            Self::Withdraw => "withdraw",
+        }
+    }
+
+    /// Whether this key may ask for it, and the payout may be where it leads to something.
+    fn fits(self, desk: &Desk, state: &str) -> bool {
+        match self {
+            Self::Approve => desk.may_approve() && state == "held",
+            Self::Settle | Self::Fail => desk.may_operate() && matches!(state, "due" | "failed"),
+            Self::Void => desk.may_operate() && matches!(state, "held" | "due" | "failed" | "void-requested"),
+            Self::Withdraw => desk.may_operate() && state == "void-requested",
+        }
+    }
+
+    /// The state that it leads to. A void by the owner who asked for it leads to nothing new, which only the answer tells.
+    fn leads_to(self, payout: &Payout) -> &str {
+        let state = payout.state.as_str();
+        match self {
+            Self::Approve => "due",
+            Self::Settle => "settled",
+            Self::Fail => "failed",
+            Self::Void if state == "void-requested" => "void",
+            Self::Void => "void-requested",
+            Self::Withdraw => payout.before_request(),
+        }
+    }
+}
+
+impl Payout {
+    /// Where it was before the request to void it.
+    fn before_request(&self) -> &str {
+        let before = self.steps.iter().rev().find(|step| step.state != "void-requested");
+        before.map_or(&self.state, |step| &step.state)
+    }
+}
+
+/// A state in words, as a badge.
+pub fn badge(words: Words, state: &str) -> Markup {
+    let class = match state {
+        "settled" | "paid" => "badge good",
+        "failed" => "badge bad",
+        "held" | "void-requested" => "badge warn",
+        _ => "badge",
+    };
+    html! { span class=(class) { (words.t(&format!("payout-state-{state}"))) } }
+}
+
+/// What is known of it, and what can be done.
+pub fn panel(desk: &Desk, payout: &Payout) -> Markup {
+    let words = desk.words;
+    let steps = Step::ALL.into_iter().filter(|step| step.fits(desk, &payout.state));
+    let steps: Vec<_> = steps.collect();
+    let none = || words.t("none");
+    html! {
+        section.panel.stack {
+            h2 { (words.t("define-settlements")) }
+            dl.facts {
+                dt { (words.t("payout-state")) } dd { (badge(words, &payout.state)) }
+                dt { (words.t("payout-approved-by")) } dd { (payout.approved_by.clone().unwrap_or_else(none)) }
+                dt { (words.t("payout-settlement")) } dd {
+                    @match &payout.settlement {
+                        Some(last) => {
+                            span.id { (last.settlement_id) } " · " (time(&last.at)) " · "
+                            (last.reference.as_ref().or(last.reason.as_ref()).map_or("", String::as_str))
+                        }
+                        None => (none()),
+                    }
+                }
+                @if let Some(void) = &payout.void_receipt {
+                    dt { (words.t("payout-voided-at")) } dd { (time(&void.voided_at)) }
+                }
+            }
+            @if !steps.is_empty() { div.row { @for step in steps {
+                @let class = if step == Step::Void { "button danger" } else { "button" };
+                a class=(class) href=(links::payout_step(&payout.receipt.payout_id, step.name())) { (words.t(&format!("payout-{}", step.name()))) }
+            } } }
+            (wide(&words.t("payout-steps"), &history(words, &payout.steps)))
+        }
+    }
+}
+
+/// What was done with it, oldest first.
+fn history(words: Words, steps: &[Done]) -> Markup {
+    html! { table {
+        thead { tr {
+            th scope="col" { (words.t("payout-state")) }
+            th scope="col" { (words.t("audit-at")) }
+            th scope="col" { (words.t("audit-who")) }
+            th scope="col" { (words.t("payout-owner")) }
+            th scope="col" { (words.t("action-reason")) }
+        } }
+        tbody { @for step in steps { tr {
+            td { (badge(words, &step.state)) }
+            td { (time(&step.at)) }
+            td.id { (step.who.as_deref().unwrap_or("")) }
+            td.id { (step.owner.as_deref().unwrap_or("")) }
+            td { (step.reason.as_deref().unwrap_or("")) }
+        } } }
+    } }
+}
+
+/// What the answer to a step says.
+#[derive(Deserialize)]
+struct Answered {
+    state: String,
+}
+
+/// The payout and the step that a path names.
+async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Payout), Failure> {
+    let no_page = || Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page");
+    let step = Step::ALL
+        .into_iter()
+        .find(|step| step.name() == path.1)
+        .ok_or_else(no_page)?;
+    Ok((step, desk.get(&api(&path.0)).await?))
+}
+
+fn api(payout_id: &str) -> String {
+    format!("/v1/payouts/{}", links::part(payout_id))
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let (step, payout) = named(&desk, &path).await?;
+    let mut form = Form::default();
+    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+    let id = hex::encode(random::bytes::<8>().map_err(broken)?);
+    form.set(ID, format!("console-{id}"));
+    if step == Step::Settle {
+        form.set(REFERENCE, "");
+        return Ok(ask(&desk, &payout.receipt, &form));
+    }
+    preview(&desk, (step, &payout), &form).await
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (step, payout) = named(&desk, &path).await?;
+    if step == Step::Settle && form.get(REFERENCE).trim().is_empty() {
+        form.refuse(REFERENCE, desk.words.t("payout-reference-missing"));
+        return Ok(ask(&desk, &payout.receipt, &form));
+    }
+    if action::is_confirmed(&form) {
+        let reason = form.get(REASON);
+        let body = match step {
+            Step::Approve | Step::Void | Step::Withdraw => json!({ "reason": reason }),
+            Step::Settle => json!({ "settlement_id": form.get(ID), "reference": form.get(REFERENCE) }),
+            Step::Fail => json!({ "settlement_id": form.get(ID), "reason": reason }),
+        };
+        // The event of a settlement has its reference alone.
+        if step != Step::Settle || action::keep_reason(&desk, &mut form).await {
+            let call = format!("{}/{}", api(&path.0), step.name());
+            match desk.call::<Answered>(Method::POST, &call, Some(&body)).await {
+                // The payout is not held any more: an approver does not see it again.
+                Ok(_) if step == Step::Approve => return Ok(action::done(&desk, links::HELD, "done-payout-approve")),
+                // The answer says where the payout is: who asked for a void does not do it.
+                Ok(answered) => {
+                    let state = if step == Step::Withdraw {
+                        "withdrawn"
+                    } else {
+                        &answered.state
+                    };
+                    return Ok(action::done(
+                        &desk,
+                        &links::payout(&path.0),
+                        &format!("done-payout-{state}"),
+                    ));
+                }
+                Err(problem) => form.refused_by(&problem, str::to_owned),
+            }
+        }
+    }
+    preview(&desk, (step, &payout), &form).await
+}
+
+fn trail(words: Words, receipt: &Receipt) -> [(String, String); 2] {
+    let name = format!("{} #{}", receipt.jackpot_id, receipt.claim_order);
+    [
+        (words.t("payouts"), "/console/payouts".to_owned()),
+        (name, links::payout(&receipt.payout_id)),
+    ]
+}
+
+/// The step in which the operator says how the winner was paid.
+fn ask(desk: &Desk, receipt: &Receipt, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let title = words.t("payout-settle");
+    let page = Page {
+        section: Section::Payouts,
+        title: &title,
+        trail: &trail(words, receipt),
+        side: None,
+    };
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let (hint, id_hint) = (words.t("payout-reference-hint"), words.t("payout-settlement-id-hint"));
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            div.fields {
+                (Field::new(REFERENCE, &words.t("payout-reference"), Kind::Text).hint(&hint).of(form))
+                (Field::new(ID, &words.t("payout-settlement-id"), Kind::Text).hint(&id_hint).of(form))
+            }
+            div.row {
+                button.primary { (words.t("action-preview")) }
+                a.button href=(links::payout(&receipt.payout_id)) { (words.t("action-cancel")) }
+            }
+        }
+    };
+    desk.page_with(status, &page, &content)
+}
+
+/// The step that shows what will change.
+async fn preview(desk: &Desk, (step, payout): (Step, &Payout), form: &Form) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let (receipt, after) = (&payout.receipt, step.leads_to(payout));
+    let in_words = |state: &str| words.t(&format!("payout-state-{state}"));
+    let mut changes = vec![Change {
+        what: words.t("payout-state"),
+        before: in_words(&payout.state),
+        after: in_words(after),
+    }];
+    if after == "void" {
+        let jackpot: Jackpot = desk.get(&links::jackpot_api(receipt.jackpot_id.as_str())).await?;
+        let shown = |amount: u64| money(words.0, i128::from(amount), &receipt.currency);
+        let own = jackpot.meters.iter().find(|meter| meter.tier == receipt.tier.as_str());
+        changes.extend(own.map(|meter| Change {
+            what: format!("{} · {}", meter.tier, words.t("overflow")),
+            before: shown(meter.overflow),
+            after: shown(meter.overflow + receipt.amount.get()),
+        }));
+    }
+    let amount = money(words.0, i128::from(receipt.amount.get()), &receipt.currency);
+    let about = [("amount", amount.into()), ("player", receipt.player_id.as_str().into())];
+    let effect = if step == Step::Withdraw { "withdrawn" } else { after };
+    let back = links::payout(&receipt.payout_id);
+    let action = Action {
+        section: Section::Payouts,
+        title: &words.t(&format!("payout-{}", step.name())),
+        trail: &trail(words, receipt),
+        effects: &[words.tv(&format!("payout-effect-{effect}"), about)],
+        changes: &changes,
+        button: &words.t(&format!("payout-{}", step.name())),
+        is_final: matches!(after, "settled" | "void"),
+        back: &back,
+    };
+    Ok(action.page(desk, form))
+}

@@ -1,0 +1,122 @@
+//! What many consoles look at all the time: all jackpots, readiness, the last comparisons. An instance reads each once for
+//! all of its open consoles, so that fifty of them cost play no more than one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::answer::{ApiProblem, Jackpot, List, WrongField};
+use super::compared::{self, Compared};
+use super::desk::Desk;
+use super::waiting::{self, Waiting};
+use jackpot_kernel::single_flight::{Read, SingleFlight};
+
+/// Largest age of what a page shows.
+const AGE: Duration = Duration::from_secs(1);
+/// Largest age on the overview of comparisons, which are made every half minute, and of what waits: each is some KB for
+/// each jackpot.
+const COMPARED_AGE: Duration = Duration::from_secs(5);
+/// Between two readings.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Jackpots of the overview; the others are on the next pages of their list.
+const JACKPOTS: &str = "/v1/jackpots?limit=50";
+
+/// What the API has told.
+pub type Told<T> = Arc<Read<Result<T, ApiProblem>>>;
+
+/// The last readings of this instance.
+#[derive(Default)]
+pub struct Shared {
+    jackpots: SingleFlight<Result<List<Jackpot>, ApiProblem>>,
+    readiness: SingleFlight<Result<Readiness, ApiProblem>>,
+    compared: SingleFlight<Result<Vec<Compared>, ApiProblem>>,
+    waiting: SingleFlight<Result<Waiting, ApiProblem>>,
+}
+
+/// Whether the instance can serve, and what is refused.
+#[derive(Debug, Deserialize)]
+pub struct Readiness {
+    pub ledger: Option<LedgerState>,
+    /// Only while everything is stopped.
+    pub emergency_stop: Option<EmergencyStop>,
+    #[serde(default)]
+    pub refused_subjects: Vec<Refused>,
+    /// Why it is not ready; empty when it is.
+    #[serde(default)]
+    pub errors: Vec<WrongField>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct EmergencyStop {
+    pub since: String,
+    pub unreached: usize,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct LedgerState {
+    pub up: bool,
+    pub lag_events: u64,
+}
+
+/// A jackpot, coupon or room that this instance refuses.
+#[derive(Debug, Deserialize)]
+pub struct Refused {
+    pub kind: String,
+    pub id: String,
+    pub reason: String,
+    pub detail: String,
+}
+
+impl Desk {
+    /// The first jackpots.
+    pub async fn jackpots(&self) -> Told<List<Jackpot>> {
+        let of = &self.console.shared.jackpots;
+        self.told(of, AGE, || self.ask(JACKPOTS)).await
+    }
+
+    /// Whether the instance is ready, and what it refuses.
+    pub async fn readiness(&self) -> Told<Readiness> {
+        let of = &self.console.shared.readiness;
+        self.told(of, AGE, || self.ask_also("/readyz", StatusCode::SERVICE_UNAVAILABLE))
+            .await
+    }
+
+    /// The last comparison of every subject.
+    pub async fn comparisons(&self) -> Told<Vec<Compared>> {
+        let of = &self.console.shared.compared;
+        self.told(of, AGE, || compared::read(self)).await
+    }
+
+    /// The same, seen so often that an older one will do.
+    pub async fn older_comparisons(&self) -> Told<Vec<Compared>> {
+        let of = &self.console.shared.compared;
+        self.told(of, COMPARED_AGE, || compared::read(self)).await
+    }
+
+    /// What waits for a person.
+    pub async fn waiting(&self) -> Told<Waiting> {
+        let of = &self.console.shared.waiting;
+        self.told(of, COMPARED_AGE, || waiting::read(self)).await
+    }
+
+    /// A reading for all. A bound key has its own: it sees other things.
+    async fn told<T, F: Future<Output = Result<T, ApiProblem>>>(
+        &self,
+        of: &SingleFlight<Result<T, ApiProblem>>,
+        age: Duration,
+        read: impl FnOnce() -> F,
+    ) -> Told<T> {
+        if self.is_bound() {
+            let begun = Instant::now();
+            let value = read().await;
+            return Arc::new(Read { begun, value });
+        }
+        // A refusal may be that of one key, such as its rate.
+        of.get(PAUSE, |last| last.value.is_ok() && last.begun.elapsed() < age, read)
+            .await
+    }
+}

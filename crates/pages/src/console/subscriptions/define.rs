@@ -1,0 +1,336 @@
+//! The definition of a subscription as a form: its fields, what a PUT would change, the PUT.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_core::ids::Id;
+use jackpot_ui::Words;
+use maud::html;
+use serde_json::{Value, json};
+
+use super::{LIST, Subscription, api, page_path, trail};
+use crate::console::action::{self, Action, Change};
+use crate::console::desk::{Desk, Page, Posted, Section};
+use crate::console::failure::Failure;
+use crate::console::form::{Field, Form, Kind};
+
+/// Fields of the form.
+const ID: &str = "id";
+const TARGET: &str = "target";
+const URL: &str = "url";
+const CONNECTION: &str = "connection";
+const TOPIC: &str = "topic";
+const TYPES: &str = "types";
+const SUBJECTS: &str = "subjects";
+const FROM: &str = "from";
+
+/// Kinds of targets, as the API names them.
+const KINDS: [&str; 3] = ["webhook", "kafka", "nats"];
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/new-subscription", jackpot_kernel::http::get().to(ask_new))
+        .route("/console/new-subscription", web::post().to(put_new))
+        .route(
+            "/console/subscriptions/{id}/change",
+            jackpot_kernel::http::get().to(ask_change),
+        )
+        .route("/console/subscriptions/{id}/change", web::post().to(put_change));
+}
+
+async fn ask_new(desk: Desk) -> HttpResponse {
+    let mut form = Form::default();
+    for name in [ID, URL, CONNECTION, TOPIC] {
+        form.set(name, "");
+    }
+    for (name, value) in [(TARGET, "webhook"), (TYPES, "payout.*"), (SUBJECTS, "*"), (FROM, "now")] {
+        form.set(name, value);
+    }
+    ask(&desk, None, &form)
+}
+
+async fn ask_change(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let current: Subscription = desk.get(&api(&id)).await?;
+    Ok(ask(&desk, Some(&current), &form_of(&current)))
+}
+
+/// The form with a definition.
+fn form_of(of: &Subscription) -> Form {
+    let mut form = Form::default();
+    let kind = KINDS
+        .into_iter()
+        .find(|kind| of.target[kind].is_object())
+        .unwrap_or(KINDS[0]);
+    let part = |name: &str| of.target[kind][name].as_str().unwrap_or_default();
+    form.set(TARGET, kind);
+    form.set(URL, part("url"));
+    form.set(CONNECTION, part("connection"));
+    form.set(TOPIC, if kind == "nats" { part("subject") } else { part("topic") });
+    form.set(TYPES, of.types.join("\n"));
+    form.set(SUBJECTS, of.subjects.join("\n"));
+    form.set(FROM, of.from.as_str());
+    form
+}
+
+/// The kind of target that a form asks for; a webhook where it says none.
+fn kind(form: &Form) -> &'static str {
+    let found = KINDS.into_iter().find(|kind| *kind == form.get(TARGET));
+    found.unwrap_or(KINDS[0])
+}
+
+/// The definition that a form asks for.
+fn document(form: &Form) -> Value {
+    let (connection, topic) = (form.get(CONNECTION), form.get(TOPIC));
+    let target = match kind(form) {
+        "kafka" => json!({"kafka": {"connection": connection, "topic": topic}}),
+        "nats" => json!({"nats": {"connection": connection, "subject": topic}}),
+        _ => json!({"webhook": {"url": form.get(URL)}}),
+    };
+    let lines = |name: &str| -> Vec<String> {
+        let lines = form.get(name).lines().map(str::trim);
+        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    json!({TARGET: target, TYPES: lines(TYPES), SUBJECTS: lines(SUBJECTS), FROM: form.get(FROM)})
+}
+
+/// The field of the form for one of the API.
+fn field_of(name: &str) -> String {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let field = match (name.starts_with("target."), last) {
+        (true, "subject") => TOPIC,
+        (true, last) => last,
+        (false, _) => name.split('[').next().unwrap_or(name),
+    };
+    field.to_owned()
+}
+
+async fn put_new(posted: Posted) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let id = form.get(ID).to_owned();
+    if Id::parse(&id).is_err() {
+        form.refuse(ID, desk.words.t("field-id-wrong"));
+        return Ok(ask(&desk, None, &form));
+    }
+    match desk.ask::<Value>(&api(&id)).await {
+        // Its own repeat, or that of another operator.
+        Ok(_) => {
+            form.refuse(ID, desk.words.t("field-id-taken"));
+            return Ok(ask(&desk, None, &form));
+        }
+        Err(problem) if problem.status == 404 => {}
+        Err(problem) => return Err(Failure::of_api(desk.words, problem)),
+    }
+    put(&desk, form, (&id, None)).await
+}
+
+async fn put_change(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, form } = posted;
+    let current: Subscription = desk.get(&api(&id)).await?;
+    put(&desk, form, (&id, Some(&current))).await
+}
+
+/// Shows what the form changes, and changes it once the operator has confirmed that.
+async fn put(
+    desk: &Desk,
+    mut form: Form,
+    (id, current): (&str, Option<&Subscription>),
+) -> Result<HttpResponse, Failure> {
+    let changes = changes(desk.words, current, &form);
+    if changes.is_empty() {
+        form.refuse_all(desk.words.t("nothing-changes"));
+        return Ok(ask(desk, current, &form));
+    }
+    if action::is_confirmed(&form) && action::keep_reason(desk, &mut form).await {
+        match desk.call::<Value>(Method::PUT, &api(id), Some(&document(&form))).await {
+            Ok(_) => {
+                let done = if current.is_none() {
+                    "done-subscription-new"
+                } else {
+                    "done-subscription-change"
+                };
+                return Ok(action::done(desk, &page_path(id), done));
+            }
+            Err(problem) => {
+                form.refused_by(&problem, field_of);
+                return Ok(ask(desk, current, &form));
+            }
+        }
+    }
+    let action = Action {
+        section: Section::Subscriptions,
+        title: &title(desk.words, current),
+        trail: &trail_of(desk, current),
+        effects: &effects(desk.words, current, &form),
+        changes: &changes,
+        button: &desk.words.t("subscription-put"),
+        is_final: false,
+        back: &back(current),
+    };
+    Ok(action.page(desk, &form))
+}
+
+fn effects(words: Words, current: Option<&Subscription>, form: &Form) -> Vec<String> {
+    let begins = format!("subscription-effect-from-{}", form.get(FROM));
+    let mut effects = vec![words.t("subscription-effect-delivers")];
+    effects.extend(words.has(&begins).then(|| words.t(&begins)));
+    effects.extend(current.map(|_| words.t("subscription-effect-keeps")));
+    effects
+}
+
+/// The definition in words, a text for each field.
+fn shown(words: Words, form: &Form) -> Vec<(&'static str, String)> {
+    let target = match kind(form) {
+        "webhook" => form.get(URL).to_owned(),
+        kind => format!(
+            "{} {}: {}",
+            words.t(&format!("subscription-{kind}")),
+            form.get(CONNECTION),
+            form.get(TOPIC)
+        ),
+    };
+    let lines = |name: &str| form.get(name).lines().map(str::trim).collect::<Vec<_>>().join(", ");
+    let from = format!("subscription-from-{}", form.get(FROM));
+    let from = if words.has(&from) {
+        words.t(&from)
+    } else {
+        form.get(FROM).to_owned()
+    };
+    vec![
+        ("subscription-target", target),
+        ("subscription-types", lines(TYPES)),
+        ("subscription-subjects", lines(SUBJECTS)),
+        ("subscription-from", from),
+    ]
+}
+
+fn changes(words: Words, current: Option<&Subscription>, form: &Form) -> Vec<Change> {
+    let before = current.map(|current| shown(words, &form_of(current)));
+    let before = before
+        .into_iter()
+        .flatten()
+        .map(|(_, text)| text)
+        .chain(std::iter::repeat(String::new()));
+    let pairs = shown(words, form).into_iter().zip(before);
+    pairs
+        .filter(|((_, after), before)| after != before)
+        .map(|((what, after), before)| Change {
+            what: words.t(what),
+            before,
+            after,
+        })
+        .collect()
+}
+
+fn title(words: Words, current: Option<&Subscription>) -> String {
+    match current {
+        None => words.t("subscription-new"),
+        Some(current) => words.tv("subscription-change-title", [("name", (&current.id).into())]),
+    }
+}
+
+fn trail_of(desk: &Desk, current: Option<&Subscription>) -> Vec<(String, String)> {
+    let one = current.map(|current| (current.id.clone(), page_path(&current.id)));
+    [trail(desk)].into_iter().chain(one).collect()
+}
+
+fn back(current: Option<&Subscription>) -> String {
+    current.map_or_else(|| LIST.to_owned(), |current| page_path(&current.id))
+}
+
+fn ask(desk: &Desk, current: Option<&Subscription>, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let title = title(words, current);
+    let trail = trail_of(desk, current);
+    let page = Page {
+        section: Section::Subscriptions,
+        title: &title,
+        trail: &trail,
+        side: None,
+    };
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let choices = |names: &[&str], of: &str| -> Vec<(String, String)> {
+        let choice = |name: &&str| ((*name).to_owned(), words.t(&format!("{of}-{name}")));
+        names.iter().map(choice).collect()
+    };
+    let targets = choices(&KINDS, "subscription");
+    let begins = choices(&["now", "beginning"], "subscription-from");
+    let hinted = |name: &'static str, kind| {
+        let (label, hint) = (
+            words.t(&format!("subscription-{name}")),
+            words.t(&format!("subscription-{name}-hint")),
+        );
+        let is_needed = matches!(name, TYPES | SUBJECTS);
+        let field = Field::new(name, &label, kind).hint(&hint);
+        if is_needed {
+            field.of(form)
+        } else {
+            field.optional().of(form)
+        }
+    };
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            div.fields {
+                @if current.is_none() {
+                    (Field::new(ID, &words.t("field-id"), Kind::Text).hint(&words.t("field-id-hint")).of(form))
+                }
+                (Field::new(TARGET, &words.t("subscription-target"), Kind::Choice(&targets)).of(form))
+                (hinted(URL, Kind::Text))
+                (hinted(CONNECTION, Kind::Text))
+                (hinted(TOPIC, Kind::Text))
+                (hinted(TYPES, Kind::Lines))
+                (hinted(SUBJECTS, Kind::Lines))
+                (Field::new(FROM, &words.t("subscription-from"), Kind::Choice(&begins)).hint(&words.t("subscription-from-hint")).of(form))
+            }
+            div.row { button.primary { (words.t("action-preview")) } a.button href=(back(current)) { (words.t("action-cancel")) } }
+        }
+    };
+    desk.page_with(status, &page, &content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_a_definition_and_back() {
+        for target in [
+            json!({"webhook": {"url": "https://hooks.example/j"}}),
+            json!({"kafka": {"connection": "main", "topic": "events"}}),
+            json!({"nats": {"connection": "main", "subject": "j.events"}}),
+        ] {
+            let document = json!({"target": target, "types": ["payout.*", "coupon.issued"], "subjects": ["*"], "from": "beginning"});
+            let mut whole = document.clone();
+            for (name, value) in [
+                ("id", json!("s")),
+                ("state", json!("running")),
+                ("alarm", json!(false)),
+                ("verification_key", Value::Null),
+                ("streams", json!([])),
+            ] {
+                whole[name] = value;
+            }
+            let subscription: Subscription = serde_json::from_value(whole).expect("a subscription");
+            assert_eq!(super::document(&form_of(&subscription)), document);
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_api_is_beside_its_field() {
+        for (api, form) in [
+            ("target.webhook.url", URL),
+            ("target.kafka.connection", CONNECTION),
+            ("target.nats.subject", TOPIC),
+            ("types[1]", TYPES),
+            ("subjects", SUBJECTS),
+            ("from", FROM),
+        ] {
+            assert_eq!(field_of(api), form);
+        }
+    }
+}

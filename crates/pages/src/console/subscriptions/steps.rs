@@ -1,0 +1,218 @@
+//! What an operator does with a subscription as it is: pause, resume, delete; replay and skip with one of its subjects.
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use maud::html;
+use serde_json::{Value, json};
+
+use super::{LIST, Subscription, api, page_path, trail};
+use crate::console::action::{self, Action, Change, REASON};
+use crate::console::answer::ApiProblem;
+use crate::console::desk::{Desk, Page, Posted, Section};
+use crate::console::failure::Failure;
+use crate::console::form::{Field, Form, Kind};
+
+/// Fields of the forms.
+const SUBJECT: &str = "subject";
+const FROM_N: &str = "from_n";
+const EVENT: &str = "id";
+
+/// What can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Pause,
+    Resume,
+    Delete,
+    Replay,
+    Skip,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [Self::Pause, Self::Resume, Self::Delete, Self::Replay, Self::Skip];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Delete => "delete",
+            Self::Replay => "replay",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// The field that is filled in before what changes is shown.
+    fn asks(self) -> Option<&'static str> {
+        match self {
+            Self::Replay => Some(FROM_N),
+            Self::Skip => Some(EVENT),
+            Self::Pause | Self::Resume | Self::Delete => None,
+        }
+    }
+}
+
+pub fn routes(config: &mut ServiceConfig) {
+    let path = "/console/subscriptions/{id}/{step:pause|resume|delete|replay|skip}";
+    config
+        .route(path, jackpot_kernel::http::get().to(get))
+        .route(path, web::post().to(post));
+}
+
+async fn named(desk: &Desk, path: &(String, String)) -> Result<(Step, Subscription), Failure> {
+    let step = Step::ALL.into_iter().find(|step| step.name() == path.1);
+    let step = step.ok_or_else(|| Failure::new(desk.words, StatusCode::NOT_FOUND, "failure-no-page"))?;
+    Ok((step, desk.get(&api(&path.0)).await?))
+}
+
+async fn get(desk: Desk, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let (step, subscription) = named(&desk, &path).await?;
+    let mut form = Form::default();
+    let Some(field) = step.asks() else {
+        return Ok(preview(&desk, (step, &subscription), &form));
+    };
+    form.set(SUBJECT, desk.query(SUBJECT));
+    form.set(field, "");
+    Ok(ask(&desk, (step, &subscription), &form))
+}
+
+async fn post(posted: Posted, path: Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let (step, subscription) = named(&desk, &path).await?;
+    if let Some(field) = step.asks()
+        && form.get(field).is_empty()
+    {
+        form.refuse(field, desk.words.t("subscription-step-missing"));
+        return Ok(ask(&desk, (step, &subscription), &form));
+    }
+    // The reason of a skip is in its own row of the audit trail.
+    let is_kept = action::is_confirmed(&form) && (step == Step::Skip || action::keep_reason(&desk, &mut form).await);
+    if !is_kept {
+        return Ok(preview(&desk, (step, &subscription), &form));
+    }
+    match call(&desk, step, &path.0, &form).await {
+        Ok(()) => {
+            let to = if step == Step::Delete {
+                LIST.to_owned()
+            } else {
+                page_path(&path.0)
+            };
+            Ok(action::done(&desk, &to, &format!("done-subscription-{}", step.name())))
+        }
+        Err(problem) => {
+            form.refused_by(&problem, str::to_owned);
+            Ok(match step.asks() {
+                Some(field) if [SUBJECT, field].iter().any(|name| form.error(name).is_some()) => {
+                    ask(&desk, (step, &subscription), &form)
+                }
+                _ => preview(&desk, (step, &subscription), &form),
+            })
+        }
+    }
+}
+
+async fn call(desk: &Desk, step: Step, id: &str, form: &Form) -> Result<(), ApiProblem> {
+    if step == Step::Delete {
+        let answer = desk.answer(Method::DELETE, &api(id), None, Vec::new()).await?;
+        // Deleted meanwhile is deleted.
+        let is_gone = matches!(answer.status(), StatusCode::NO_CONTENT | StatusCode::NOT_FOUND);
+        return if is_gone {
+            Ok(())
+        } else {
+            Err(desk.problem(answer).await)
+        };
+    }
+    let number = |text: &str| {
+        text.replace([',', ' '], "")
+            .parse::<u64>()
+            .map_or_else(|_| text.into(), Value::from)
+    };
+    let body = match step {
+        Step::Replay => Some(json!({ SUBJECT: form.get(SUBJECT), FROM_N: number(form.get(FROM_N)) })),
+        Step::Skip => Some(json!({ SUBJECT: form.get(SUBJECT), EVENT: form.get(EVENT), REASON: form.get(REASON) })),
+        Step::Pause | Step::Resume | Step::Delete => None,
+    };
+    let path = format!("{}/{}", api(id), step.name());
+    desk.call::<Value>(Method::POST, &path, body.as_ref()).await.map(drop)
+}
+
+/// The form of a step that needs more than a reason.
+fn ask(desk: &Desk, (step, subscription): (Step, &Subscription), form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let title = title(desk, step, subscription);
+    let page = Page {
+        section: Section::Subscriptions,
+        title: &title,
+        trail: &[trail(desk), (subscription.id.clone(), page_path(&subscription.id))],
+        side: None,
+    };
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let (label, hint) = (
+        words.t(&format!("subscription-{}-field", step.name())),
+        words.t(&format!("subscription-{}-hint", step.name())),
+    );
+    let content = html! {
+        (form.summary(words))
+        form.panel.stack method="post" {
+            (desk.form_token())
+            div.fields {
+                (Field::new(SUBJECT, &words.t("subscription-subject"), Kind::Text).of(form))
+                @if let Some(field) = step.asks() {
+                    @let kind = if step == Step::Replay { Kind::Number } else { Kind::Text };
+                    (Field::new(field, &label, kind).hint(&hint).of(form))
+                }
+            }
+            div.row {
+                button.primary { (words.t("action-preview")) }
+                a.button href=(page_path(&subscription.id)) { (words.t("action-cancel")) }
+            }
+        }
+    };
+    desk.page_with(status, &page, &content)
+}
+
+fn title(desk: &Desk, step: Step, subscription: &Subscription) -> String {
+    let name = format!("subscription-{}-title", step.name());
+    desk.words.tv(&name, [("name", (&subscription.id).into())])
+}
+
+/// The step that shows what will change.
+fn preview(desk: &Desk, (step, subscription): (Step, &Subscription), form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let state = |state: &str| words.t(&format!("subscription-state-{state}"));
+    let stream = subscription
+        .streams
+        .iter()
+        .find(|stream| stream.subject == form.get(SUBJECT));
+    let changes = match step {
+        Step::Pause | Step::Resume => vec![Change {
+            what: words.t("subscription-state"),
+            before: state(&subscription.state),
+            after: state(if step == Step::Pause { "paused" } else { "running" }),
+        }],
+        Step::Replay => vec![Change {
+            what: format!("{} · {}", form.get(SUBJECT), words.t("subscription-next-n")),
+            before: stream.map_or_else(String::new, |stream| (stream.delivered_n + 1).to_string()),
+            after: form.get(FROM_N).to_owned(),
+        }],
+        Step::Delete | Step::Skip => Vec::new(),
+    };
+    let back = page_path(&subscription.id);
+    let action = Action {
+        section: Section::Subscriptions,
+        title: &title(desk, step, subscription),
+        trail: &[trail(desk), (subscription.id.clone(), back.clone())],
+        effects: &[words.tv(
+            &format!("subscription-{}-effect", step.name()),
+            [("event", form.get(EVENT).into())],
+        )],
+        changes: &changes,
+        button: &words.t(&format!("subscription-{}", step.name())),
+        is_final: matches!(step, Step::Delete | Step::Skip),
+        back: &back,
+    };
+    action.page(desk, form)
+}

@@ -1,0 +1,302 @@
+//! The money of a jackpot that goes to another one: the form, what it changes, the transfer, and the list of them.
+
+use std::collections::BTreeMap;
+
+use actix_web::HttpResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Path, ServiceConfig};
+use jackpot_ui::money::money;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::action::{self, Action, Change, REASON};
+use super::answer::{Jackpot, List, Meter};
+use super::desk::{Desk, Page, Posted, Section};
+use super::failure::Failure;
+use super::form::{Field, Form, Kind};
+use super::list::{Listing, wide};
+use super::{jackpots, links};
+use jackpot_kernel::random;
+
+/// The field of the id that makes a repeat harmless.
+const ID: &str = "transfer_id";
+/// The field of the jackpot that receives.
+const TO: &str = "to";
+
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/console/jackpots/{id}/transfers", jackpot_kernel::http::get().to(list))
+        .route("/console/jackpots/{id}/transfer", jackpot_kernel::http::get().to(get))
+        .route("/console/jackpots/{id}/transfer", web::post().to(post));
+}
+
+/// A transfer as the form has it.
+struct Wish<'a> {
+    to: &'a Jackpot,
+    /// Each tier that gives, and the tier that receives.
+    tiers: Vec<(&'a Meter, &'a Meter)>,
+}
+
+/// The field of where a tier's money goes.
+fn field_of(tier: &str) -> String {
+    format!("tier-{tier}")
+}
+
+async fn get(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
+    let mut form = Form::default();
+    let broken = |_| Failure::new(desk.words, StatusCode::INTERNAL_SERVER_ERROR, "failure-request");
+    form.set(
+        ID,
+        format!("console-{}", hex::encode(random::bytes::<8>().map_err(broken)?)),
+    );
+    form.set(TO, "");
+    for meter in &jackpot.meters {
+        form.set(&field_of(&meter.tier), &*meter.tier);
+    }
+    Ok(ask(&desk, &jackpot, &form))
+}
+
+async fn post(posted: Posted, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let Posted { desk, mut form } = posted;
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
+    if form.get(TO).is_empty() {
+        form.refuse(TO, desk.words.t("transfer-same"));
+        return Ok(ask(&desk, &jackpot, &form));
+    }
+    let to = match desk.ask::<Jackpot>(&links::jackpot_api(form.get(TO))).await {
+        Ok(to) => to,
+        Err(problem) => {
+            form.refuse(TO, problem.detail);
+            return Ok(ask(&desk, &jackpot, &form));
+        }
+    };
+    let wish = match check(&desk, &jackpot, &to, &form) {
+        Ok(wish) => wish,
+        Err((name, rule)) => {
+            form.refuse(&name, rule);
+            return Ok(ask(&desk, &jackpot, &form));
+        }
+    };
+    if action::is_confirmed(&form) {
+        let body = wish.body(form.get(ID), form.get(REASON));
+        let path = format!("{}/transfers", links::jackpot_api(&id));
+        match desk.call::<Value>(Method::POST, &path, Some(&body)).await {
+            Ok(answer) if answer["state"] == "held" => return Ok(action::done(&desk, &links::held(&id), "done-held")),
+            Ok(_) => return Ok(action::done(&desk, &links::transfers(&id), "done-transfer")),
+            Err(problem) => form.refused_by(&problem, str::to_owned),
+        }
+    }
+    Ok(preview(&desk, &jackpot, &wish, &form))
+}
+
+/// The step in which the operator says what goes where.
+fn ask(desk: &Desk, jackpot: &Jackpot, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let here = links::jackpot(&jackpot.id);
+    let title = words.tv("transfer-title", [("name", (&jackpot.name).into())]);
+    let page = Page {
+        section: Section::Jackpots,
+        title: &title,
+        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        side: None,
+    };
+    let status = if form.is_refused() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::OK
+    };
+    let to_hint = words.tv("transfer-to-hint", [("currency", (&jackpot.currency).into())]);
+    let tier_hint = words.t("transfer-tier-hint");
+    let gives = ["paused", "closed"].contains(&&*jackpot.status);
+    let content = html! {
+        (form.summary(words))
+        @if !gives { p.note.warn { (words.t("transfer-open")) } }
+        form.panel.stack method="post" {
+            (desk.form_token())
+            input type="hidden" name=(ID) value=(form.get(ID));
+            p { (words.t("transfer-about")) }
+            div.fields {
+                (Field::new(TO, &words.t("transfer-to"), Kind::Text).hint(&to_hint).of(form))
+                @for meter in &jackpot.meters {
+                    @let label = words.tv("transfer-tier", [("tier", (&meter.tier).into())]);
+                    (Field::new(&field_of(&meter.tier), &label, Kind::Text).hint(&tier_hint).optional().of(form))
+                }
+            }
+            div.row { button.primary { (words.t("action-preview")) } a.button href=(here) { (words.t("action-cancel")) } }
+        }
+    };
+    desk.page_with(status, &page, &content)
+}
+
+fn check<'a>(desk: &Desk, jackpot: &'a Jackpot, to: &'a Jackpot, form: &Form) -> Result<Wish<'a>, (String, String)> {
+    let words = desk.words;
+    let wrong = |rule: String| Err((TO.to_owned(), rule));
+    if to.id == jackpot.id {
+        return wrong(words.t("transfer-same"));
+    }
+    if to.currency != jackpot.currency {
+        return wrong(words.tv("transfer-other-currency", [("currency", (&to.currency).into())]));
+    }
+    let mut tiers = Vec::new();
+    for meter in &jackpot.meters {
+        let name = field_of(&meter.tier);
+        let wanted = form.get(&name);
+        if wanted.is_empty() {
+            continue;
+        }
+        let Some(found) = to.meters.iter().find(|own| own.tier == wanted) else {
+            let about = [("to", (&to.name).into()), ("tier", wanted.into())];
+            return Err((name, words.tv("transfer-no-tier", about)));
+        };
+        tiers.push((meter, found));
+    }
+    if let (true, Some(first)) = (tiers.is_empty(), jackpot.meters.first()) {
+        return Err((field_of(&first.tier), words.t("transfer-no-tiers")));
+    }
+    Ok(Wish { to, tiers })
+}
+
+/// All whole units of a tier.
+fn total(meter: &Meter) -> u64 {
+    meter.pool + meter.reserve + meter.overflow
+}
+
+impl Wish<'_> {
+    /// The body for the API.
+    fn body(&self, id: &str, reason: &str) -> Value {
+        let tiers: BTreeMap<_, _> = self.tiers.iter().map(|(from, to)| (&from.tier, &to.tier)).collect();
+        json!({ "transfer_id": id, "to": self.to.id, "tiers": tiers, "reason": reason })
+    }
+}
+
+/// The step that shows what will change.
+fn preview(desk: &Desk, jackpot: &Jackpot, wish: &Wish<'_>, form: &Form) -> HttpResponse {
+    let words = desk.words;
+    let here = links::jackpot(&jackpot.id);
+    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let all = words.t("transfer-all");
+    let mut changes = Vec::new();
+    let mut received = BTreeMap::<&str, (u64, u64)>::new();
+    for (from, to) in &wish.tiers {
+        changes.push(Change {
+            what: format!("{} · {} · {all}", jackpot.name, from.tier),
+            before: shown(total(from)),
+            after: shown(0),
+        });
+        received.entry(&to.tier).or_insert((total(to), 0)).1 += total(from);
+    }
+    changes.extend(received.into_iter().map(|(tier, (before, more))| Change {
+        what: format!("{} · {tier} · {all}", wish.to.name),
+        before: shown(before),
+        after: shown(before + more),
+    }));
+    let mut effects = vec![
+        words.tv("transfer-effect", [("to", (&wish.to.name).into())]),
+        words.t("transfer-limits"),
+        words.t("transfer-cycles"),
+    ];
+    if let Some(limit) = jackpot.approval_above {
+        effects.push(words.tv("held-from", [("limit", shown(limit).into())]));
+    }
+    let action = Action {
+        section: Section::Jackpots,
+        title: &words.tv("transfer-title", [("name", (&jackpot.name).into())]),
+        trail: &[jackpots::trail(desk), (jackpot.name.clone(), here.clone())],
+        effects: &effects,
+        changes: &changes,
+        button: &words.t("transfer-do"),
+        is_final: true,
+        back: &format!("{here}/transfer"),
+    };
+    action.page(desk, form)
+}
+
+/// A transfer in the list.
+#[derive(Debug, Deserialize)]
+struct Row {
+    transfer_id: String,
+    to: String,
+    tiers: Vec<Part>,
+    state: String,
+}
+
+/// What a tier gave.
+#[derive(Debug, Deserialize)]
+struct Part {
+    tier: String,
+    to_tier: String,
+    pool: u64,
+    reserve: u64,
+    overflow: u64,
+}
+
+async fn list(desk: Desk, id: Path<String>) -> Result<HttpResponse, Failure> {
+    let words = desk.words;
+    let jackpot: Jackpot = desk.get(&links::jackpot_api(&id)).await?;
+    let listing = Listing {
+        page: &links::transfers(&id),
+        api: &format!("jackpots/{}/transfers", links::part(&id)),
+        filters: &[],
+    };
+    let found = listing.read::<Row>(&desk).await?;
+    let title = words.tv("transfers-title", [("name", (&jackpot.name).into())]);
+    let page = Page {
+        section: Section::Jackpots,
+        title: &title,
+        trail: &[
+            jackpots::trail(&desk),
+            (jackpot.name.clone(), links::jackpot(&jackpot.id)),
+        ],
+        side: Some(listing.files(&desk)),
+    };
+    let content = html! {
+        @if let Some(list) = &found.list {
+            section.panel { div id="transfers" data-live=[desk.live()] { (table(&desk, &jackpot, list)) } }
+            (listing.pages(&desk, list))
+        }
+    };
+    Ok(desk.page_with(found.status(), &page, &content))
+}
+
+fn table(desk: &Desk, jackpot: &Jackpot, list: &List<Row>) -> Markup {
+    let words = desk.words;
+    if list.items.is_empty() && list.next_cursor.is_none() {
+        return html! { div.empty { p { (words.t("transfers-none")) } } };
+    }
+    let shown = |amount: u64| money(words.0, i128::from(amount), &jackpot.currency);
+    let rows = html! { table {
+        thead { tr {
+            th scope="col" { (words.t("transfer-id")) }
+            th scope="col" { (words.t("transfer-to")) }
+            th scope="col" { (words.t("transfer-state")) }
+            th scope="col" { (words.t("tier")) }
+            th.number scope="col" { (words.t("pool")) }
+            th.number scope="col" { (words.t("reserve")) }
+            th.number scope="col" { (words.t("overflow")) }
+        } }
+        @for one in &list.items { tbody { @for (index, part) in one.tiers.iter().enumerate() { tr {
+            @if index == 0 {
+                @let span = one.tiers.len();
+                th.id scope="rowgroup" rowspan=(span) { (one.transfer_id) }
+                td.id rowspan=(span) { a href=(links::jackpot(&one.to)) { (one.to) } }
+                td rowspan=(span) { (state(desk, &one.state)) }
+            }
+            td.id { (part.tier) " → " (part.to_tier) }
+            td.number { (shown(part.pool)) }
+            td.number { (shown(part.reserve)) }
+            td.number { (shown(part.overflow)) }
+        } } } }
+    } };
+    wide(&words.t("transfers"), &rows)
+}
+
+fn state(desk: &Desk, state: &str) -> Markup {
+    let class = match state {
+        "done" => "badge good",
+        "withdrawn" => "badge",
+        _ => "badge warn",
+    };
+    html! { span class=(class) { (desk.words.t(&format!("transfer-state-{state}"))) } }
+}
