@@ -36,6 +36,7 @@
 //! | `service_manager` | messages to systemd: starting, ready, stopping, alive | |
 //! | `signals` | the signals that end the program | |
 //! | [`background`] | a thread for work that may wait | everyone uses it |
+//! | [`built`] | the features that this program was built with | everyone uses it |
 //! | [`durable_file`] | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | the limit on open files | everyone uses it |
 //! | [`operator`] | the operator of an action, for events and the audit trail | everyone uses it |
@@ -86,6 +87,7 @@ pub mod app;
 pub mod background;
 pub mod backup;
 pub mod broker;
+pub mod built;
 pub mod capability;
 pub mod cli;
 pub mod combiner;
