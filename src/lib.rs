@@ -52,6 +52,7 @@
 //! | [`telemetry`] | `crates/kernel` | log lines, metrics and traces | `settings` |
 //! | [`settings`] | `crates/kernel` | `config/default.toml` ← a file ← the environment | |
 //! | [`background`] | `crates/kernel` | a thread for work that may wait | everyone uses it |
+//! | [`built`] | `crates/kernel` | the features that this program was built with | everyone uses it |
 //! | [`durable_file`] | `crates/kernel` | files that are written whole or not at all | everyone uses it |
 //! | [`open_files`] | `crates/kernel` | the limit on open files | everyone uses it |
 //! | [`operator`] | `crates/kernel` | the operator of an action, for events and the audit trail | everyone uses it |
@@ -109,8 +110,9 @@ mod signals;
 pub use jackpot_coupon as coupon;
 pub use jackpot_jackpot as jackpot;
 pub use jackpot_kernel::{
-    background, capability, combiner, durable_file, http, keys, ledger, master_secret, open_files, operator, random,
-    rate, reply, secret_file, settings, signing, single_flight, sql, status, stopping, store, subject, telemetry, tls,
+    background, built, capability, combiner, durable_file, http, keys, ledger, master_secret, open_files, operator,
+    random, rate, reply, secret_file, settings, signing, single_flight, sql, status, stopping, store, subject,
+    telemetry, tls,
 };
 pub use jackpot_outside::{broker, events, intake};
 pub use jackpot_pages::{console, public_page};

@@ -232,9 +232,8 @@ fn routes(
                 console_pages(config);
                 public_pages(config);
             }),
-            assets: [&jackpot_ui::STYLE_FILE, &jackpot_ui::frame::ICON_FILE]
+            assets: [&room::page::html::SCRIPT]
                 .into_iter()
-                .chain([&room::page::html::SCRIPT])
                 .chain(console::assets())
                 .chain(public_page::assets())
                 .collect(),

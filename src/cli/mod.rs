@@ -16,6 +16,10 @@ mod restore_from;
 mod rng_test;
 mod serve;
 mod session;
+#[cfg(not(feature = "simulate"))]
+#[path = "no_simulate.rs"]
+mod simulate;
+#[cfg(feature = "simulate")]
 mod simulate;
 mod verify;
 
@@ -25,11 +29,12 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+use crate::built;
 use crate::signals::Signals;
 
 /// Shared prize pools on Redis with one atomic claim per winner.
 #[derive(Parser)]
-#[command(name = "jackpot", version, arg_required_else_help = true, after_help = examples::EXIT_CODES)]
+#[command(name = "jackpot", version = built::version(), arg_required_else_help = true, after_help = examples::EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,7 +53,7 @@ enum Command {
     #[command(after_help = examples::MIGRATE)]
     Migrate(SettingsArgs),
     #[command(after_help = examples::SIMULATE)]
-    Simulate(Box<jackpot_simulate::Args>),
+    Simulate(Box<simulate::Args>),
     #[command(after_help = examples::EXPORT)]
     Export(export::Args),
     #[command(after_help = examples::VERIFY)]

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use jackpot_core::ids::Id;
-use jackpot_simulate::{Args, Product, RoomKeys, SimulateError};
+pub(super) use jackpot_simulate::Args;
+use jackpot_simulate::{Product, RoomKeys, SimulateError};
 
 use crate::open_files;
 use crate::store::keys;

@@ -2,6 +2,7 @@
 //! kind of subject. The map in `src/lib.rs` of the root package says what each room holds, and which others it may use.
 
 pub mod background;
+pub mod built;
 pub mod capability;
 pub mod combiner;
 pub mod durable_file;

@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use super::{Failure, SettingsArgs, failed, until_signalled};
+use crate::built;
 use crate::settings::Settings;
 use finding::{Finding, Verdict};
 
@@ -36,7 +37,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
 
 /// Prints all findings. Returns whether the service can work.
 fn examine(args: &Args) -> Result<bool, Failure> {
-    let mut findings = vec![Finding::ok("version", format!("jackpot {}", env!("CARGO_PKG_VERSION")))];
+    let mut findings = vec![Finding::ok("version", format!("jackpot {}", built::version()))];
     match Settings::load(args.settings.config.as_deref()) {
         Ok(settings) => {
             findings.extend(of_settings(&settings));

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::{Data, ServiceConfig};
-use jackpot_ui::Asset;
+use jackpot_ui::frame::ICON_FILE;
+use jackpot_ui::{Asset, STYLE_FILE};
 
 use super::problem::Problem;
 use super::query::PathOf;
@@ -15,9 +16,12 @@ const KEPT: &str = "public, max-age=31536000, immutable";
 
 type Files = Arc<[&'static Asset]>;
 
+/// Serves these files, and those of every page.
 pub(super) fn routes(config: &mut ServiceConfig, files: &[&'static Asset]) {
+    let shared = [&STYLE_FILE, &ICON_FILE];
+    let files: Files = shared.into_iter().chain(files.iter().copied()).collect();
     config
-        .app_data(Data::new(Files::from(files)))
+        .app_data(Data::new(files))
         .route("/assets/{file}", super::get().to(get));
 }
 

@@ -8,12 +8,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::cached::Page;
 use super::{health, problem};
 
 mod complete;
+mod page;
 mod schemas;
 mod words;
 
@@ -55,9 +55,12 @@ pub(super) fn document() -> Option<&'static Value> {
     DOCUMENT.get()
 }
 
-/// The document as text, made once.
-#[derive(Clone)]
-pub(super) struct DocumentText(Page);
+/// The document as text, and the page that shows it. Each is made once; the page for its first reader, because few
+/// processes have one.
+pub(super) struct DocumentText {
+    json: Page,
+    page: OnceLock<Page>,
+}
 
 impl DocumentText {
     pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Result<DocumentText, serde_json::Error> {
@@ -66,7 +69,17 @@ impl DocumentText {
         let text = serde_json::to_string(&document)?;
         // All services of a process have the same document.
         DOCUMENT.get_or_init(|| document);
-        Ok(DocumentText(Page::new(text)))
+        Ok(DocumentText {
+            json: Page::new(text),
+            page: OnceLock::new(),
+        })
+    }
+
+    fn page(&self) -> &Page {
+        self.page.get_or_init(|| {
+            let document = serde_json::from_slice(self.json.body()).expect("it was written from a document");
+            Page::new(page::page(&document))
+        })
     }
 }
 
@@ -76,7 +89,11 @@ impl DocumentText {
             headers(("Cache-Control" = String, description = "`public, max-age=60`"), ("ETag" = String, description = "Weak"))),
         (status = 304, description = "`If-None-Match` has the tag of the document")))]
 pub(super) async fn document_json(request: HttpRequest, text: Data<DocumentText>) -> HttpResponse {
-    text.0.answer(&request, "application/json", MAX_AGE_S)
+    text.json.answer(&request, "application/json", MAX_AGE_S)
+}
+
+async fn document_page(request: HttpRequest, text: Data<DocumentText>) -> HttpResponse {
+    text.page().answer(&request, "text/html; charset=utf-8", MAX_AGE_S)
 }
 
 /// An example of a type.
@@ -86,12 +103,10 @@ pub(super) fn example(schema: &str) -> Option<&'static Value> {
 
 /// Mounts the document and its page.
 pub(super) fn routes(config: &mut ServiceConfig) {
-    // Without "none" the page would send the document's address to a validator on the internet.
-    let page = Config::from("/openapi.json").validator_url("none");
     config
         .route("/openapi.json", super::get().to(document_json))
         .route("/docs", super::get().to(to_page))
-        .service(SwaggerUi::new("/docs/{_:.*}").config(page));
+        .route("/docs/", super::get().to(document_page));
 }
 
 async fn to_page() -> HttpResponse {

@@ -12,8 +12,6 @@ pub(super) enum Purpose {
     Api,
     /// Pages of rooms, likewise.
     Room,
-    /// The page of the description, and its files.
-    Docs,
     Other,
 }
 
@@ -34,11 +32,6 @@ const NO_DEVICES: HeaderValue =
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
-/// The vendored page has icons in its style sheet and sets styles of its elements. Its scripts are files.
-const DOCS_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
-     form-action 'self'; frame-ancestors 'none'",
-);
 
 impl Purpose {
     pub(super) fn of(path: &str) -> Self {
@@ -46,8 +39,6 @@ impl Purpose {
             Self::Api
         } else if path.starts_with("/rooms/") {
             Self::Room
-        } else if path.starts_with("/docs") {
-            Self::Docs
         } else {
             Self::Other
         }
@@ -64,16 +55,11 @@ impl Purpose {
         if STREAMED.iter().any(|streamed| kind.starts_with(streamed.as_bytes())) {
             pass_on_as_it_comes(headers);
         }
-        let policy = match self {
-            Self::Api => return,
-            Self::Docs => DOCS_POLICY,
-            Self::Room | Self::Other => POLICY,
-        };
-        if self != Self::Docs && !is_page {
+        if self == Self::Api || !is_page {
             return;
         }
         for (name, value) in [
-            (CONTENT_SECURITY_POLICY, policy),
+            (CONTENT_SECURITY_POLICY, POLICY),
             (REFERRER_POLICY, NO_REFERRER),
             (COOP, SAME_ORIGIN),
             (PERMISSIONS_POLICY, NO_DEVICES),
@@ -145,7 +131,6 @@ mod tests {
         let page = secured("/page", &[(CONTENT_TYPE, "text/html; charset=utf-8")]);
         assert_eq!(page.get(CONTENT_SECURITY_POLICY), Some(&POLICY));
         assert_eq!(page.get(REFERRER_POLICY), Some(&NO_REFERRER));
-        assert_eq!(secured("/docs/", &[]).get(CONTENT_SECURITY_POLICY), Some(&DOCS_POLICY));
         let own = [
             (CONTENT_TYPE, "text/html"),
             (CONTENT_SECURITY_POLICY, "default-src 'none'"),

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use jackpot_core::day;
 use tracing_subscriber::EnvFilter;
 
+use crate::built::{self, Feature};
+
 use super::{
     BrokerKind, Connection, Durability, Events, Http, Intake, Proxies, Redis, RedisMode, Reports, Rooms, Sasl,
     Settings, SettingsError, Tls, Tracing,
@@ -34,14 +36,16 @@ pub(super) fn together(settings: &Settings) -> Result<(), SettingsError> {
     rooms(&settings.rooms)?;
     ledger(settings)?;
     reports(&settings.reports)?;
-    connections(&settings.events)?;
+    connections(&settings.events, built::BROKERS)?;
     intake(&settings.intake, &settings.events)?;
-    tracing(&settings.tracing)?;
+    tracing(&settings.tracing, built::OTLP)?;
     log(&settings.log.level)
 }
 
-fn connections(events: &Events) -> Result<(), SettingsError> {
+fn connections(events: &Events, brokers: Feature) -> Result<(), SettingsError> {
     events.connections.iter().try_for_each(|(name, connection)| {
+        let absent = |absent| conflict(format!("setting events.connections.{name}: {absent}"));
+        brokers.required().map_err(absent)?;
         let wrong = |(key, rule): (&str, &str)| conflict(format!("setting events.connections.{name}.{key}: {rule}"));
         broker(connection).map_err(wrong)
     })
@@ -142,8 +146,12 @@ fn broker(of: &Connection) -> Result<(), (&'static str, &'static str)> {
     Ok(())
 }
 
-fn tracing(tracing: &Tracing) -> Result<(), SettingsError> {
+fn tracing(tracing: &Tracing, otlp: Feature) -> Result<(), SettingsError> {
     let url = tracing.otlp_endpoint.as_str();
+    if !url.is_empty() {
+        let absent = |absent| conflict(format!("setting tracing.otlp_endpoint: {absent}"));
+        otlp.required().map_err(absent)?;
+    }
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     match rest {
         None if url.is_empty() => Ok(()),
@@ -387,5 +395,36 @@ fn ledger(settings: &Settings) -> Result<(), SettingsError> {
     match settings.ledger.signing_key.as_str() {
         "" => Ok(()),
         key => hex_secret("ledger.signing_key", key),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_needs_an_absent_feature_names_both() {
+        let (brokers, otlp) = (built::BROKERS.left_out(), built::OTLP.left_out());
+        let default = Settings::from_layers(None, Vec::new()).unwrap();
+        assert!(connections(&default.events, brokers).is_ok() && tracing(&default.tracing, otlp).is_ok());
+        let variables = [
+            ("JACKPOT__TRACING__OTLP_ENDPOINT", "http://127.0.0.1:4318"),
+            ("JACKPOT__EVENTS__CONNECTIONS__MAIN__SERVERS", "127.0.0.1:4222"),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let set = Settings::from_layers(None, variables.into()).unwrap();
+        for (refused, wanted) in [
+            (
+                connections(&set.events, brokers),
+                "setting events.connections.main: this program was built without the feature brokers (",
+            ),
+            (
+                tracing(&set.tracing, otlp),
+                "setting tracing.otlp_endpoint: this program was built without the feature otlp (",
+            ),
+        ] {
+            let said = refused.unwrap_err().to_string();
+            assert!(said.starts_with(wanted), "{said}");
+        }
     }
 }

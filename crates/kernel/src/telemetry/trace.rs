@@ -10,52 +10,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
-use opentelemetry::{InstrumentationScope, KeyValue};
-use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanProcessor};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{SpanId, SpanKind, Status, TraceId};
 
 use super::request;
-use crate::{random, settings, tls};
+use crate::{random, settings};
+
+#[cfg(not(feature = "otlp"))]
+#[path = "no_export.rs"]
+mod export;
+#[cfg(feature = "otlp")]
+#[path = "export.rs"]
+mod export;
+
+use export::Export;
+pub use export::TraceError;
 
 /// The header, in lower case.
 pub const HEADER: &str = "traceparent";
-
-/// Where OTLP over HTTP takes spans, below the endpoint.
-const PATH: &str = "v1/traces";
-
-/// Spans that wait to be sent: a second of a busy instance. Further ones are dropped.
-const MAX_WAITING: usize = 65_536;
-/// Spans of one request of the exporter.
-const MAX_SENT: usize = 2_048;
-/// Longest wait for the collector's answer, also at a stop.
-const SEND_LIMIT: Duration = Duration::from_secs(5);
 
 /// A part of a million: the unit of `tracing.sample_ppm`.
 const MILLION: u64 = 1_000_000;
 
 static EXPORT: OnceLock<Export> = OnceLock::new();
-
-/// Why spans can't be exported.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The exporter refuses its settings or variables.
-    #[error("setting tracing.otlp_endpoint: {0}")]
-    Exporter(#[from] ExporterBuildError),
-    /// The system's certificates can't be used.
-    #[error("tracing: TLS: {0}")]
-    Tls(#[from] rustls::Error),
-    /// The HTTP client can't be made.
-    #[error("tracing: {0}")]
-    Client(#[from] reqwest::Error),
-}
-
-struct Export {
-    processor: BatchSpanProcessor,
-    scope: InstrumentationScope,
-    sample_ppm: u32,
-}
 
 /// Sends the last spans when it is dropped.
 #[must_use]
@@ -63,11 +40,8 @@ pub struct Flush(());
 
 impl Drop for Flush {
     fn drop(&mut self) {
-        let ended = EXPORT
-            .get()
-            .map(|export| export.processor.shutdown_with_timeout(SEND_LIMIT));
-        if let Some(Err(error)) = ended {
-            tracing::warn!(%error, "the last spans were not sent");
+        if let Some(export) = EXPORT.get() {
+            export.flush();
         }
     }
 }
@@ -81,50 +55,11 @@ pub fn init(settings: &settings::Tracing) -> Result<Option<Flush>, TraceError> {
     if settings.otlp_endpoint.is_empty() {
         return Ok(None);
     }
-    // The blocking client has a runtime of its own, which may not be made within ours.
-    let config = tls::client_config()?;
-    let client = std::thread::spawn(move || {
-        let builder = reqwest::blocking::Client::builder().tls_backend_preconfigured(config);
-        builder.timeout(SEND_LIMIT).build()
-    });
-    let client = match client.join() {
-        Ok(client) => client?,
-        Err(panic) => std::panic::resume_unwind(panic),
-    };
-    let exporter = SpanExporter::builder()
-        .with_http()
-        .with_protocol(Protocol::HttpBinary)
-        .with_endpoint(url(&settings.otlp_endpoint))
-        .with_timeout(SEND_LIMIT)
-        .with_http_client(client)
-        .build()?;
-    let batch = BatchConfigBuilder::default()
-        .with_max_queue_size(MAX_WAITING)
-        .with_max_export_batch_size(MAX_SENT)
-        .build();
-    let mut processor = BatchSpanProcessor::builder(exporter).with_batch_config(batch).build();
-    let resource = Resource::builder().with_service_name("jackpot");
-    let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
-    processor.set_resource(&resource.with_attribute(version).build());
-    let export = Export {
-        processor,
-        scope: InstrumentationScope::builder("jackpot").build(),
-        sample_ppm: settings.sample_ppm,
-    };
+    let export = Export::new(settings)?;
     if EXPORT.set(export).is_err() {
         tracing::debug!("spans are exported already");
     }
     Ok(Some(Flush(())))
-}
-
-/// The address of spans: below the endpoint, unless it has a path of its own.
-fn url(endpoint: &str) -> String {
-    let (scheme, rest) = endpoint.split_once("://").unwrap_or(("http", endpoint));
-    match rest.split_once('/') {
-        None => format!("{scheme}://{rest}/{PATH}"),
-        Some((authority, "")) => format!("{scheme}://{authority}/{PATH}"),
-        Some(_) => endpoint.to_owned(),
-    }
 }
 
 /// The place of a request in a trace.
@@ -150,7 +85,7 @@ impl Trace {
                 span: (sampled && export.is_some()).then(new_span),
             });
         }
-        let sampled = number() % MILLION < u64::from(export?.sample_ppm);
+        let sampled = number() % MILLION < u64::from(export?.sample_ppm());
         sampled.then(|| Self {
             id: TraceId::from((u128::from(number()) << 64) | u128::from(number())),
             parent: SpanId::INVALID,
@@ -291,34 +226,6 @@ fn ending(took: impl FnOnce() -> Duration) -> (SystemTime, SystemTime) {
     (now.checked_sub(took()).unwrap_or(now), now)
 }
 
-impl Export {
-    fn end(
-        &self,
-        trace: &Trace,
-        (span, parent): (SpanId, SpanId),
-        (kind, name): (SpanKind, Cow<'static, str>),
-        attributes: Vec<KeyValue>,
-        status: Status,
-        (start_time, end_time): (SystemTime, SystemTime),
-    ) {
-        self.processor.on_end(SpanData {
-            span_context: SpanContext::new(trace.id, span, TraceFlags::SAMPLED, false, TraceState::NONE),
-            parent_span_id: parent,
-            parent_span_is_remote: kind == SpanKind::Server,
-            span_kind: kind,
-            name,
-            start_time,
-            end_time,
-            attributes,
-            dropped_attributes_count: 0,
-            events: opentelemetry_sdk::trace::SpanEvents::default(),
-            links: opentelemetry_sdk::trace::SpanLinks::default(),
-            status,
-            instrumentation_scope: self.scope.clone(),
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,16 +269,5 @@ mod tests {
         assert_eq!(Trace::of(None), None);
         let trace = Trace::of(Some(format!("00-{ID}-{PARENT}-01").as_bytes())).unwrap();
         assert_eq!((trace.id().to_string(), trace.span), (ID.to_owned(), None));
-    }
-
-    #[test]
-    fn spans_go_below_the_endpoint() {
-        for (endpoint, to) in [
-            ("http://collector:4318", "http://collector:4318/v1/traces"),
-            ("https://collector/", "https://collector/v1/traces"),
-            ("https://collector/otlp/traces", "https://collector/otlp/traces"),
-        ] {
-            assert_eq!(url(endpoint), to);
-        }
     }
 }

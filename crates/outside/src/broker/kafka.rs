@@ -14,8 +14,7 @@ use rskafka::{BackoffConfig, client};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::record::{self, Source};
-use super::{BrokerError, Gap, Message, Opened, Reader, Sent, TIMEOUT, tls};
+use super::{BrokerError, Gap, Message, Opened, Reader, Sent, TIMEOUT, one_pass, record, tls};
 use jackpot_kernel::settings::{Connection, Sasl, Tls};
 
 /// Bytes of one request: brokers take a megabyte by default.
@@ -104,7 +103,7 @@ impl Kafka {
             let next = gap.map(|gap| gap.begins).or(from).unwrap_or(first);
             let lane = Lane { partition, next };
             Ok(Opened {
-                reader: Reader(Source::Kafka(Box::new(lane))),
+                reader: Reader(lane.into()),
                 gap,
                 waiting: from_on(next, end),
             })
@@ -277,7 +276,7 @@ fn received(RecordAndOffset { record, offset }: RecordAndOffset, end: i64) -> re
     record::Record {
         position: offset,
         key: record.key.as_deref().map(text),
-        pass: record::one_pass(passes.map(|(_, value)| text(value))),
+        pass: one_pass(passes.map(|(_, value)| text(value))),
         at_ms: record.timestamp.timestamp_millis(),
         content: record.value.unwrap_or_default().into(),
         wrong_headers: None,

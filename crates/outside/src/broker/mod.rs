@@ -1,21 +1,20 @@
 //! Brokers that settings name: NATS with `JetStream`, and Kafka. Messages go out in order, and each is on the broker's
 //! disk when it counts as sent. Messages come in by lanes, each from a position on.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
-use jackpot_kernel::settings::{BrokerKind, Connection};
+use jackpot_kernel::settings::Connection;
 
-mod kafka;
-mod nats;
 mod record;
-mod tls;
 
+#[cfg(not(feature = "brokers"))]
+#[path = "absent.rs"]
+mod protocol;
+#[cfg(feature = "brokers")]
+mod protocol;
+
+use protocol::Protocol;
 pub use record::{Gap, Opened, Read, Reader, Record};
-
-/// For an answer of a broker.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A message.
 #[derive(Debug, Clone)]
@@ -59,37 +58,22 @@ pub struct Sent {
 #[derive(Debug)]
 pub struct Broker(Protocol);
 
-#[derive(Debug)]
-enum Protocol {
-    Nats(Box<nats::Nats>),
-    Kafka(Box<kafka::Kafka>),
-}
-
 impl Broker {
     /// Nothing is connected yet.
     #[must_use]
     pub fn new(settings: Connection) -> Self {
-        Self(match settings.kind {
-            BrokerKind::Nats => Protocol::Nats(Box::new(nats::Nats::new(settings))),
-            BrokerKind::Kafka => Protocol::Kafka(Box::new(kafka::Kafka::new(settings))),
-        })
+        Self(Protocol::new(settings))
     }
 
     /// Sends messages to a topic of Kafka, or to a subject of NATS that a stream keeps. The next one goes out after the one
     /// before is durable, so that a failure leaves no gap.
     pub async fn send(&self, topic: &str, messages: &[Message]) -> Sent {
-        match &self.0 {
-            Protocol::Nats(nats) => nats.send(topic, messages).await,
-            Protocol::Kafka(kafka) => kafka.send(topic, messages).await,
-        }
+        self.0.send(topic, messages).await
     }
 
     /// The lanes of a topic: each keeps the order of its messages. Of Kafka its partitions, of NATS one.
     pub async fn lanes(&self, topic: &str) -> Result<Vec<String>, BrokerError> {
-        match &self.0 {
-            Protocol::Nats(nats) => nats.check(topic).await.map(|()| vec![nats::LANE.to_owned()]),
-            Protocol::Kafka(kafka) => kafka.lanes(topic).await,
-        }
+        self.0.lanes(topic).await
     }
 
     /// Reads a lane from this position on; `None`: from the first message that the broker has. `after_failure`: its first messages
@@ -101,9 +85,6 @@ impl Broker {
         from: Option<i64>,
         after_failure: bool,
     ) -> Result<Opened, BrokerError> {
-        match &self.0 {
-            Protocol::Nats(nats) => nats.read(topic, from, after_failure).await,
-            Protocol::Kafka(kafka) => kafka.read(topic, lane, from).await,
-        }
+        self.0.read(topic, lane, from, after_failure).await
     }
 }

@@ -18,8 +18,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 use tracing::warn;
 
-use super::record::{Read, Source, one_pass};
-use super::{BrokerError, Gap, Message, Opened, Reader, Record, Sent, TIMEOUT, tls};
+use super::{BrokerError, Gap, Message, Opened, Read, Reader, Record, Sent, TIMEOUT, one_pass, tls};
 use jackpot_kernel::settings::{Connection, Tls};
 
 /// The only lane of a subject.
@@ -160,7 +159,7 @@ impl Nats {
             losses,
         };
         Ok(Opened {
-            reader: Reader(Source::Nats(Box::new(lane))),
+            reader: Reader(lane.into()),
             gap,
             waiting,
         })

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{BrokerError, kafka, nats};
+use super::BrokerError;
+use super::protocol::Source;
 
 /// A message of a lane.
 #[derive(Debug, Clone)]
@@ -20,13 +21,6 @@ pub struct Record {
     pub wrong_headers: Option<&'static str>,
     /// Messages of the lane after this one, as the broker knew when it sent it.
     pub after: u64,
-}
-
-/// The pass of a message out of its headers. With two it would be unclear which counts, so they are an invalid one, as
-/// over HTTP.
-pub(super) fn one_pass(mut passes: impl Iterator<Item = String>) -> Option<String> {
-    let first = passes.next();
-    passes.next().map_or(first, |_| Some(String::new()))
 }
 
 /// A lane that is open.
@@ -57,7 +51,7 @@ pub struct Gap {
 
 impl Gap {
     /// A position outside of what the broker has: `first` to `end`, which is where the next message will be.
-    pub(super) fn of(wanted: Option<i64>, first: i64, end: i64) -> Option<Self> {
+    pub fn of(wanted: Option<i64>, first: i64, end: i64) -> Option<Self> {
         let wanted = wanted.filter(|wanted| !(first..=end).contains(wanted))?;
         Some(Self { wanted, begins: first })
     }
@@ -66,18 +60,10 @@ impl Gap {
 /// Reads one lane in order.
 pub struct Reader(pub(super) Source);
 
-pub(super) enum Source {
-    Nats(Box<nats::Lane>),
-    Kafka(Box<kafka::Lane>),
-}
-
 impl Reader {
     /// After an error the lane has to be opened again.
     pub async fn next(&mut self) -> Result<Read, BrokerError> {
-        match &mut self.0 {
-            Source::Nats(lane) => lane.next().await,
-            Source::Kafka(lane) => lane.next().await,
-        }
+        self.0.next().await
     }
 }
 

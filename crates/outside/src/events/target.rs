@@ -9,6 +9,7 @@ use url::{Host, Url};
 use utoipa::ToSchema;
 
 use super::address::is_public;
+use jackpot_kernel::built::{self, Feature};
 use jackpot_kernel::settings::BrokerKind;
 
 /// Longest URL, in characters.
@@ -92,8 +93,7 @@ impl Target {
                 BrokerKind::Kafka => ("target.kafka.connection", "Kafka"),
                 BrokerKind::Nats => ("target.nats.connection", "NATS"),
             };
-            let rule = format!("must be the name of a connection to {protocol} in the settings (events.connections)");
-            return Err(Violation::new(field, rule));
+            return Err(Violation::new(field, no_connection(protocol, built::BROKERS)));
         }
         Ok(destination)
     }
@@ -122,6 +122,13 @@ impl Target {
             Self::Kafka(kafka) => topic("target.kafka.topic", &kafka.connection, BrokerKind::Kafka, &kafka.topic),
             Self::Nats(nats) => topic("target.nats.subject", &nats.connection, BrokerKind::Nats, &nats.subject),
         }
+    }
+}
+
+fn no_connection(protocol: &str, brokers: Feature) -> String {
+    match brokers.required() {
+        Ok(()) => format!("must be the name of a connection to {protocol} in the settings (events.connections)"),
+        Err(absent) => absent.to_string(),
     }
 }
 
@@ -183,6 +190,15 @@ mod tests {
             connection: connection.to_owned(),
             subject: subject.to_owned(),
         })
+    }
+
+    #[test]
+    fn a_program_without_brokers_says_so() {
+        let said = no_connection("Kafka", built::BROKERS.left_out());
+        assert!(
+            said.starts_with("this program was built without the feature brokers"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ const JSON: &str = "application/json";
 /// A body of lines is a text to generators. The type of a line is beside it.
 const LINES: &str = "application/x-ndjson";
 const EXAMPLES: &str = "#/components/examples/";
-const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+pub(super) const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
 /// Completes the whole document.
 pub(super) fn complete(document: &mut Value) {
