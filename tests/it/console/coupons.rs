@@ -8,6 +8,7 @@ use crate::coupon::http::support::{ask, create, hold, join, release, until};
 use crate::fault::support::{PATIENCE, own_redis, service_on};
 use crate::support::eventually;
 use crate::support::ledger_db::LedgerDb;
+use crate::support::local::LocalServer;
 use crate::support::service::Service;
 
 const NEW: &str = "/console/new-coupon";
@@ -434,6 +435,39 @@ async fn a_unit_is_voided_once_after_a_look_and_for_a_reason() {
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
+/// The records of the users of the coupon `poison`.
+const USERS: &str = "cp:{poison}:users";
+
+/// Makes dead letters `q0`, `q1`, … of the coupon `poison`: the records of these users can't be read.
+async fn poison(redis: &LocalServer, service: &Service, users: &[&str]) {
+    hold(redis, "poison").await;
+    for (i, user) in users.iter().enumerate() {
+        join(service, "poison", &format!("q{i}"), user).await;
+    }
+    let mut connection = redis.connection().await;
+    for user in users {
+        let mut set = redis::cmd("HSET");
+        set.arg(USERS).arg(user).arg("broken");
+        set.exec_async(&mut connection).await.expect("HSET");
+    }
+    release(redis, "poison").await;
+    for i in 0..users.len() {
+        until(service, "poison", &format!("q{i}"), "dead").await;
+    }
+}
+
+#[tokio::test]
+async fn the_overview_counts_dead_letters() {
+    let redis = own_redis(&[]).await;
+    let service = service_on(redis.url(), &[]).await;
+    create(&service, "poison", 9, &json!({})).await;
+    let operator = Operator::sign_in(&service).await;
+    operator.overview("Nothing needs attention.").await;
+    poison(&redis, &service, &["bad", "worse"]).await;
+    let page = operator.overview("poison · Dead letters: 2").await;
+    assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+}
+
 #[tokio::test]
 async fn dead_letters_say_why_and_go_back_into_the_queue() {
     let redis = own_redis(&[]).await;
@@ -442,22 +476,7 @@ async fn dead_letters_say_why_and_go_back_into_the_queue() {
     let operator = Operator::sign_in(&service).await;
     let list = "/console/coupons/poison/dead-letters";
     assert!(operator.page(list).await.text().contains("There is no dead letter."));
-    hold(&redis, "poison").await;
-    let bad = ["bad", "worse", "worst"];
-    for (i, user) in bad.into_iter().enumerate() {
-        join(&service, "poison", &format!("q{i}"), user).await;
-    }
-    let users = "cp:{poison}:users";
-    let mut connection = redis.connection().await;
-    for user in bad {
-        let mut set = redis::cmd("HSET");
-        set.arg(users).arg(user).arg("broken");
-        set.exec_async(&mut connection).await.expect("HSET");
-    }
-    release(&redis, "poison").await;
-    for i in 0..3 {
-        until(&service, "poison", &format!("q{i}"), "dead").await;
-    }
+    poison(&redis, &service, &["bad", "worse", "worst"]).await;
     let page = operator.page(list).await;
     assert_eq!(
         page.text().matches("Taken 3 times without an answer").count(),
@@ -466,8 +485,8 @@ async fn dead_letters_say_why_and_go_back_into_the_queue() {
         page.text()
     );
     let mut repaired = redis::cmd("DEL");
-    repaired.arg(users);
-    repaired.exec_async(&mut connection).await.expect("DEL");
+    repaired.arg(USERS);
+    repaired.exec_async(&mut redis.connection().await).await.expect("DEL");
     // One of them.
     let one = "/console/coupons/poison/redrive?only=q1";
     let preview = operator.page(one).await;

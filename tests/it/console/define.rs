@@ -247,3 +247,40 @@ async fn the_guide_plays_an_entry_and_makes_a_queue() {
     assert_eq!(other.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(service.get("/v1/coupons/lunch").await.body["stock"], 3);
 }
+
+#[tokio::test]
+async fn the_preview_of_a_pause_names_the_version_that_comes_into_force() {
+    let service = Service::start().await;
+    service.put("/v1/jackpots/spring", jackpot()).await;
+    let operator = Operator::sign_in(&service).await;
+    let path = "/console/jackpots/spring/pause";
+    let waits = "Version 2 of the definition waits. The pause puts it in force";
+    assert!(!operator.page(path).await.text().contains("waiting"), "nothing waits");
+    let entry = json!({"entry_id": "e1", "player_id": "p1", "stake": 100});
+    service.post("/v1/jackpots/spring/entries", entry).await;
+    let mut changed = jackpot();
+    changed["odds"]["total"] = json!(20);
+    service.put("/v1/jackpots/spring", changed).await;
+    for (keep_waiting, in_force, is_waiting) in [("true", 1, true), ("", 2, false)] {
+        let preview = operator.page(path).await;
+        for text in [waits, "Version 1 2", "Leave the waiting definition waiting"] {
+            assert!(preview.text().contains(text), "{text} in {}", preview.text());
+        }
+        let fields = [("reason", "a check"), ("keep_waiting", keep_waiting)];
+        let done = operator.submit_on(&preview, path, &fields).await;
+        assert_eq!(
+            done.location(),
+            "/console/jackpots/spring?done=done-pause",
+            "{}",
+            done.text()
+        );
+        let now = service.get("/v1/jackpots/spring").await.body;
+        assert_eq!(
+            (&now["version"], now["pending"].is_object()),
+            (&json!(in_force), is_waiting)
+        );
+        service
+            .post("/v1/jackpots/spring/resume", json!({"reason": "a test"}))
+            .await;
+    }
+}

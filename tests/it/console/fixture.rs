@@ -158,6 +158,15 @@ impl Operator {
         page
     }
 
+    /// The overview, once it has this text.
+    pub async fn overview(&self, what: &str) -> Page {
+        eventually(PATIENCE, what, async || {
+            let page = self.page("/console/").await;
+            page.text().contains(what).then_some(page)
+        })
+        .await
+    }
+
     /// Opens a page and sends its form with these fields.
     pub async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let page = self.page(path).await;

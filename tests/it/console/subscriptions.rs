@@ -240,6 +240,19 @@ async fn a_subscription_is_paused_resumed_replayed_skipped_and_deleted() {
 }
 
 #[tokio::test]
+async fn the_overview_names_a_subscription_that_is_late() {
+    let service = service().await;
+    let receiver = Receiver::answering(|_| Reply::Status(503)).await;
+    let operator = Operator::sign_in(&service).await;
+    operator.overview("Nothing needs attention.").await;
+    let body = json!({"target": {"webhook": {"url": receiver.url()}}, "types": ["payout.created"], "subjects": ["*"],
+        "from": "beginning"});
+    service.put("/v1/subscriptions/accounting", body).await;
+    let page = operator.overview("accounting · retrying · 2 events late").await;
+    assert!(!page.text().contains("Nothing needs attention."), "{}", page.text());
+}
+
+#[tokio::test]
 async fn a_reader_sees_it_and_changes_nothing() {
     let service = service().await;
     let receiver = Receiver::start().await;

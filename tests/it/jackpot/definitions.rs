@@ -292,6 +292,64 @@ async fn a_cap_below_the_pool_waits_for_the_next_take_also_while_paused() {
     );
 }
 
+/// An open jackpot with money, whose version 2 waits.
+async fn with_waiting_definition(path: &str, id: &str) -> Service {
+    let service = Service::start().await;
+    service.put(path, document(id, &json!({}))).await;
+    let fund = json!({"adjustment_id": "f", "tier": "grand", "meter": "pool", "amount": 18, "reason": "a test"});
+    let funded = service.post(&format!("{path}/adjustments"), fund).await;
+    assert_eq!(funded.status, StatusCode::CREATED, "{}", funded.text);
+    let put = service.put(path, document(id, &json!({"odds": fixed(7)}))).await;
+    assert_eq!(versions(&put.body), (&json!(1), &json!(2)), "{}", put.text);
+    service
+}
+
+/// The version in force and the one that waits.
+fn versions(shown: &Value) -> (&Value, &Value) {
+    (&shown["version"], &shown["pending"]["version"])
+}
+
+#[tokio::test]
+async fn a_pause_puts_a_waiting_definition_in_force_unless_it_keeps_it_waiting() {
+    let path = "/v1/jackpots/waits";
+    let service = with_waiting_definition(path, "waits").await;
+    for (keep_waiting, in_force, waiting) in [(true, 1, json!(2)), (false, 2, Value::Null)] {
+        let pause = json!({"reason": "a test", "keep_waiting": keep_waiting});
+        let paused = service.post(&format!("{path}/pause"), pause).await;
+        assert_eq!(paused.body["status"], "paused", "{}", paused.text);
+        assert_eq!(versions(&paused.body), (&json!(in_force), &waiting), "{}", paused.text);
+        act(&service, path, "resume").await;
+    }
+}
+
+#[tokio::test]
+async fn the_audit_row_of_a_pause_names_the_version_that_it_puts_in_force() {
+    let path = "/v1/jackpots/audited";
+    let service = with_waiting_definition(path, "audited").await;
+    let pause = json!({"reason": "a test", "keep_waiting": true});
+    let paused = service.post(&format!("{path}/pause"), pause).await;
+    assert_eq!(paused.status, StatusCode::OK, "{}", paused.text);
+    for what in ["resume", "pause"] {
+        act(&service, path, what).await;
+    }
+    let rows = eventually(PATIENCE, "both pauses are in the audit trail", async || {
+        let page = service.get("/v1/audit?action=pause&jackpot_id=audited").await.body;
+        page["items"].as_array().filter(|rows| rows.len() == 2).cloned()
+    })
+    .await;
+    let changes: Vec<_> = rows.iter().map(|row| (&row["before"], &row["after"])).collect();
+    let (open, paused) = (json!("open"), json!("paused"));
+    let (before, after) = (
+        json!({"status": "open", "version": 1}),
+        json!({"status": "paused", "version": 2}),
+    );
+    assert_eq!(
+        changes,
+        [(&before, &after), (&open, &paused)],
+        "the newest row is first"
+    );
+}
+
 /// `GET` without a key.
 async fn stranger(service: &Service, path: &str) -> (StatusCode, Value) {
     let answer = http_client().get(service.url(path)).send().await.expect("an answer");

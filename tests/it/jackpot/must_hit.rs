@@ -413,7 +413,7 @@ async fn a_cycle_keeps_the_min_payout_that_it_began_with() {
     fixture.assert_rebuilds().await;
 }
 
-fn decision(order: u64) -> Decision {
+pub fn decision(order: u64) -> Decision {
     Decision {
         order,
         reason: "a test".to_owned(),

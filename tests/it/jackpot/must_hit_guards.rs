@@ -5,6 +5,7 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::scripts::Adjust;
 use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
+use jackpot::subject::emergency::{Obedience, Obeys as _};
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::cycle::{CycleRow, Cycles};
 use jackpot_core::jackpot::record::State;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use crate::jackpot::batch::support::batch;
 use crate::jackpot::combiner::fixture::Instance;
 use crate::jackpot::fixture::{JackpotFixture, funding, operator, rank, sent, tier};
-use crate::jackpot::must_hit::{by_amount, cycles, enter, expected, hit, open, play_apart, ruled, seed};
+use crate::jackpot::must_hit::{by_amount, cycles, decision, enter, expected, hit, open, play_apart, ruled, seed};
 use crate::jackpot::transfer::Pair;
 use crate::proof::names;
 use crate::proof::story::export;
@@ -281,6 +282,33 @@ async fn a_restart_keeps_the_deadline_and_counts_from_the_later_floor() {
         fields.insert("cycles".to_owned(), String::new());
     });
     names(&story.verify(), &Place::Event(n), "its time can be waited out");
+}
+
+/// In the forged export the cycle goes on after the stop, and nothing else is wrong: it states no later cycle, and no seed.
+#[tokio::test]
+async fn verify_names_a_time_that_went_on_after_an_emergency_stop() {
+    let fixture = JackpotFixture::with(&ruled(&json!({"time": {"after_s": 1_800, "within_s": 3_600}}))).await;
+    enter(&play_apart(&fixture), &fixture, "before").await;
+    for order in [1, 2] {
+        let obeyed = fixture.operate.views.obey(&fixture.id, &decision(order)).await;
+        assert_eq!(obeyed.expect("a reply"), Obedience::Obeys);
+    }
+    enter(&play_apart(&fixture), &fixture, "after").await;
+    assert_eq!(open(&fixture).await.cycle, 1);
+    verified(&fixture).await;
+    let mut story = export(&fixture).await;
+    let n = story.find(|body| body.contains("\"type\":\"emergency\"") && body.contains("\"stopped\":\"0\""));
+    story.edit(n, |fields| {
+        fields.insert("cycles".to_owned(), String::new());
+    });
+    story.lines.retain(|line| line["cycle"] != 1);
+    for line in story.lines.iter_mut().filter(|line| line["kind"] == "cycle") {
+        line["seed"] = Value::Null;
+    }
+    story.close();
+    let report = story.verify();
+    names(&report, &Place::Event(n), "its time can be waited out");
+    assert_eq!(report.problems.len(), 1, "{report}");
 }
 
 /// Redis may hold cycles that an earlier version of the service began: without a cap, a version and a sequence. The values of

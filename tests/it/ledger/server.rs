@@ -68,6 +68,7 @@ async fn left_over(pooler: &PgBouncer) -> Vec<String> {
     for name in [
         "statement_timeout",
         "lock_timeout",
+        "idle_in_transaction_session_timeout",
         "enable_sort",
         "default_transaction_read_only",
         "jit",
@@ -85,20 +86,25 @@ async fn left_over(pooler: &PgBouncer) -> Vec<String> {
 #[tokio::test]
 async fn a_pooler_that_gives_connections_away_is_refused_by_name_and_keeps_nothing() {
     let (server, data) = (TestPostgres::start().await, Service::directory());
-    for mode in ["transaction", "statement"] {
-        let pooler = PgBouncer::start(server.url(), mode, 5).await;
+    // With its schema nothing but the check refuses. Of a pooler with one connection, the next client gets the one that
+    // the refused client had.
+    let migrated = Sql::migrate(&ledger_db::settings(server.url()), data.path()).await;
+    migrated.expect("migrated without the pooler");
+    for (mode, connections) in [("transaction", 5), ("transaction", 1), ("statement", 1)] {
+        let pooler = PgBouncer::start(server.url(), mode, connections).await;
         let before = left_over(&pooler).await;
         let settings = ledger_db::settings(pooler.url());
-        for refused in [
+        let all = [
             Sql::open(&settings, data.path()).await.map(drop),
             Sql::migrate(&settings, data.path()).await.map(drop),
             Sql::open_to_read(&settings, data.path()).await.map(drop),
-        ] {
+        ];
+        assert_eq!(left_over(&pooler).await, before, "another program's connection, {mode}");
+        for refused in all {
             let error = refused.expect_err(mode);
             assert!(matches!(error, SqlError::Pooled { .. }), "{error}");
             assert!(error.to_string().contains("pool_mode = session"), "{error}");
         }
-        assert_eq!(left_over(&pooler).await, before, "another program's connection");
     }
 }
 

@@ -138,3 +138,25 @@ fn late(one: Subscription) -> Option<Late> {
         events,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_subscription_waits_for_a_person_if_it_fails_or_a_hundred_events_are_late() {
+        let late = |state: &str, alarm: bool, lags: [u64; 2]| {
+            let streams = lags.map(|lag| json!({"lag": lag}));
+            let shown = json!({"id": "a", "state": state, "alarm": alarm, "streams": streams});
+            late(serde_json::from_value(shown).expect("a subscription")).map(|late| late.events)
+        };
+        assert_eq!(late("running", false, [60, 39]), None);
+        assert_eq!(late("running", false, [60, 40]), Some(100));
+        assert_eq!(late("running", true, [1, 0]), Some(1));
+        assert_eq!(late("retrying", false, [1, 0]), Some(1));
+        assert_eq!(late("disabled", false, [0, 0]), Some(0));
+        assert_eq!(late("paused", true, [60, 40]), None);
+    }
+}
