@@ -175,7 +175,7 @@ async fn arrivals(redis: &LocalServer) -> BTreeMap<u64, String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issues_and_voids_race_and_the_stock_holds_throughout() {
     const UNITS: u64 = 20;
-    let issues: u64 = size(2_000, 10_000);
+    let asked: u64 = size(2_000, 10_000);
     let (service, _) = embedded(&[]).await;
     let client = Client::of(&service);
     client.define("race", UNITS).await;
@@ -187,7 +187,7 @@ async fn issues_and_voids_race_and_the_stock_holds_throughout() {
             let mut voided = 0;
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
-                if n >= issues {
+                if n >= asked {
                     return voided;
                 }
                 // There are few users, so that issues of the same user race too.
