@@ -8,7 +8,7 @@ help: ## List the commands
 run: ## Install what is missing, build and serve on 127.0.0.1:8080 with the sample jackpot (RELEASE=1: optimised)
 	@scripts/run.sh
 
-test: ## Format, clippy, the tests on real Redis and SQLite, the black-box checks (ARGS=changed: of what changed; ARGS="-E …": these)
+test: ## Format, clippy, the tests on real Redis and SQLite, the black-box checks (ARGS=changed: of what changed; ARGS=NAME: these)
 	@scripts/test.sh $(ARGS)
 
 check: ## The rest of what may stop a merge: PostgreSQL, browser, faults, the release build, API description, clients

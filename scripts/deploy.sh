@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # deploy.sh test [PART…]: builds and runs what deploy/ ships: rules, unit, manifests, images, stack, package (in this
 # order; default: all). BINARY: the program (default: the release build). What needs a Docker engine is not exercised
-# where none can start, and the last line says so; with DEPLOY=required (CI) that is an error.
+# where none can start, and the last line says so; with DEPLOY=required (make nightly) that is an error.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

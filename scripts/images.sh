@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# images.sh [tests|jackpot|stack|debian]: provides images.
-# - tests: Redis, Valkey and PostgreSQL, for the tests. It fails only without a Redis image.
+# images.sh [tests …|jackpot|stack|debian]: provides images.
+# - tests [redis|valkey|postgres]…: of these (default: all), for the tests. It fails only without a Redis image.
 # - jackpot: jackpot:VERSION and jackpot:VERSION-slim, by deploy/Dockerfile. BINARY: a program that was built before;
 #   without it the Dockerfile compiles one, or if no registry answers this machine does.
 # - stack: the other programs of deploy/compose.yml, but Grafana, of which Debian has no package.
@@ -192,10 +192,19 @@ postgres_image() { provide "$POSTGRES_IMAGE" postgres_from_package "$POSTGRES_IM
 
 case "${1:-tests}" in
   tests)
-    redis_image || die "no $REDIS_IMAGE: neither a registry nor a redis-server to make it from"
-    provide "$VALKEY_IMAGE" valkey_from_package ||
-      say "no $VALKEY_IMAGE: neither a registry nor a valkey-server to make it from"
-    postgres_image || say "no $POSTGRES_IMAGE: neither a registry nor a postgresql to make it from"
+    shift || true
+    (($#)) || set -- redis valkey postgres
+    for name in "$@"; do
+      case $name in
+        redis) redis_image || die "no $REDIS_IMAGE: neither a registry nor a redis-server to make it from" ;;
+        valkey)
+          provide "$VALKEY_IMAGE" valkey_from_package ||
+            say "no $VALKEY_IMAGE: neither a registry nor a valkey-server to make it from"
+          ;;
+        postgres) postgres_image || say "no $POSTGRES_IMAGE: neither a registry nor a postgresql to make it from" ;;
+        *) die "usage: scripts/images.sh tests [redis|valkey|postgres]…" ;;
+      esac
+    done
     ;;
   jackpot) jackpot_images ;;
   stack)

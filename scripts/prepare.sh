@@ -4,5 +4,5 @@
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-for command in api clients; do scripts/install.sh "$command"; done
+for command in api clients deploy; do scripts/install.sh "$command"; done
 cargo build --release --locked

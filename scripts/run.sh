@@ -53,7 +53,7 @@ build() {
   builder=$!
   trap 'kill "$builder" 2>/dev/null; wait "$builder"; exit 130' INT TERM
   until wait_for "$builder" "$PROGRESS_S"; do
-    say "building: $(grep --count "^ *Compiling " "$log" || true) of at most $all crates begun; the last one, the service, takes longest"
+    say "building: $(grep --count "^ *Compiling " "$log" || true) of at most $all crates begun"
   done
   trap - INT TERM
   if ! wait "$builder"; then

@@ -48,7 +48,7 @@ start_servers() {
     say "tests run on local servers instead of containers"
     return 0
   }
-  scripts/images.sh
+  scripts/images.sh tests "$@"
   for name in "$@"; do
     case $name in
       redis)

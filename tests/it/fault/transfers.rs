@@ -21,7 +21,7 @@ use crate::support::{eventually, size};
 const JACKPOTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /// Transfers in all. Each kill comes after so many of them.
 fn transfers() -> usize {
-    size(40, 200)
+    size(80, 200)
 }
 /// Transfers under way at a time.
 const AT_ONCE: usize = 8;

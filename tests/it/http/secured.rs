@@ -116,7 +116,7 @@ async fn heavy_the_description_is_shown_in_a_browser_under_its_policy() {
 }
 
 #[tokio::test]
-async fn the_description_is_whole_without_scripts_and_used_by_keyboard() {
+async fn the_description_is_whole() {
     let service = Service::start().await;
     let document = service.get("/openapi.json").await.body;
     let operations: Vec<_> = document["paths"]
@@ -156,6 +156,11 @@ async fn the_description_is_whole_without_scripts_and_used_by_keyboard() {
         "{}",
         page.len()
     );
+}
+
+#[tokio::test]
+async fn the_description_is_used_without_scripts() {
+    let service = Service::start().await;
     let browser = Browser::start(Scripts::Off).await;
     browser.open(&service.url("/docs/")).await;
     browser.click("#tag-entries ~ .operation > summary").await;

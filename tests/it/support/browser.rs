@@ -62,6 +62,7 @@ impl Browser {
     /// # Panics
     /// When the browser isn't installed, saying what to install, or does not start.
     pub async fn start(scripts: Scripts) -> Self {
+        super::not_in_make_test("a browser");
         let directory = tempfile::Builder::new()
             .prefix("jackpot-browser-")
             .tempdir()

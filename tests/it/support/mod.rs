@@ -27,5 +27,5 @@ pub mod size;
 pub mod wait;
 
 pub use http::{http_client, http_client_at};
-pub use size::{cases, size};
+pub use size::{cases, not_in_make_test, size};
 pub use wait::{eventually, free_port};

@@ -9,7 +9,7 @@ use super::eventually;
 use super::postgres_local::{PASSWORD, PrivatePostgres, START_DEADLINE};
 use super::redis::TestRedis;
 
-/// Set by `scripts/test.sh`: a server with a superuser, on which each test makes a database of its own.
+/// Set by `scripts/servers.sh`: a server with a superuser, on which each test makes a database of its own.
 const VARIABLE: &str = "JACKPOT_TEST_POSTGRES_URL";
 
 /// Name and tag; `scripts/images.sh` makes it where it cannot be pulled.
@@ -37,6 +37,7 @@ impl TestPostgres {
     /// # Panics
     /// When there is no address in the environment, no container and no local server.
     pub async fn start() -> Self {
+        super::not_in_make_test("PostgreSQL");
         if let Ok(url) = std::env::var(VARIABLE) {
             return Self::on(&url).await;
         }

@@ -41,6 +41,7 @@ impl PrivatePostgres {
     /// # Errors
     /// When the programs are not there or don't work here.
     pub async fn start() -> io::Result<Self> {
+        super::not_in_make_test("PostgreSQL");
         let programs = programs()?;
         let owner = owner()?;
         let directory = tempfile::Builder::new().prefix("jackpot-postgres-").tempdir()?;

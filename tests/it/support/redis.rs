@@ -86,8 +86,8 @@ impl TestRedis {
         Self::of(Flavour::Redis).await
     }
 
-    /// The same with either server. Tests of Valkey have `valkey` in their name, by which `scripts/test.sh` leaves
-    /// them out, and says so, where no Valkey can be had.
+    /// The same with either server. Tests of Valkey have `valkey` in their name, by which they are in
+    /// `make nightly` alone.
     ///
     /// # Panics
     /// When there is no address in the environment, no container and no local server.

@@ -17,6 +17,8 @@ mod page;
 mod schemas;
 mod words;
 
+pub use words::AUDITED;
+
 /// Name of the security scheme. An operation with a key has `security(("bearer" = []))`.
 pub const BEARER: &str = "bearer";
 

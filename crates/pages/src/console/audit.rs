@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
 use actix_web::web::ServiceConfig;
+use jackpot_kernel::http::openapi::AUDITED;
 use jackpot_ui::time::time;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -19,38 +20,6 @@ use super::list::{Filter, Listing, wide};
 const MAX_SHOWN: usize = 12;
 /// Characters of a value in a row.
 const MAX_CHARS: usize = 120;
-
-/// What the API calls actions.
-const ACTIONS: [&str; 28] = [
-    "define",
-    "pause",
-    "resume",
-    "suspend",
-    "close",
-    "adjust",
-    "hold-adjustment",
-    "approve-adjustment",
-    "withdraw-adjustment",
-    "hold-transfer",
-    "approve-transfer",
-    "withdraw-transfer",
-    "rotate",
-    "restore",
-    "approve",
-    "settle",
-    "fail",
-    "void-request",
-    "void",
-    "withdraw",
-    "approve-limit",
-    "redrive",
-    "bulk-issue",
-    "skip",
-    "delete",
-    "replay",
-    "emergency-stop",
-    "emergency-start",
-];
 
 pub fn routes(config: &mut ServiceConfig) {
     config.route("/console/audit", jackpot_kernel::http::get().to(list));
@@ -74,7 +43,9 @@ async fn list(desk: Desk) -> Result<HttpResponse, Failure> {
         ["audit-who", "audit-action", "jackpot-id", "coupon-id"].map(|name| words.t(name));
     let [room, from, to] = ["room-id", "from-utc", "to-utc"].map(|name| words.t(name));
     let any = (String::new(), words.t("audit-any"));
-    let actions = ACTIONS.map(|action| (action.to_owned(), action_name(&desk, action)));
+    let actions = AUDITED
+        .iter()
+        .map(|action| ((*action).to_owned(), action_name(&desk, action)));
     let actions: Vec<_> = [any].into_iter().chain(actions).collect();
     let filters: [Filter<'_>; 7] = [
         ("who", &who, Kind::Text),
@@ -231,6 +202,7 @@ fn flatten(path: String, value: &Value, into: &mut BTreeMap<String, String>) {
 
 #[cfg(test)]
 mod tests {
+    use jackpot_ui::language::Language;
     use serde_json::json;
 
     use super::*;
@@ -240,6 +212,17 @@ mod tests {
         let all = changes(before, after).into_iter();
         all.map(|(name, before, after)| format!("{name}: {} > {}", text(before), text(after)))
             .collect()
+    }
+
+    #[test]
+    fn every_action_has_a_name_in_each_language() {
+        for words in Language::ALL.map(Language::words) {
+            let nameless: Vec<_> = AUDITED
+                .iter()
+                .filter(|action| !words.has(&format!("audit-{action}")))
+                .collect();
+            assert!(nameless.is_empty(), "{nameless:?}");
+        }
     }
 
     #[test]

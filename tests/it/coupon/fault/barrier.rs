@@ -24,7 +24,11 @@ const USERS: usize = 5;
 fn stock() -> usize {
     size(200, 1_000)
 }
-const WORKERS: usize = 200;
+
+/// Requests at a time: so few that units are left at each kill.
+fn workers() -> usize {
+    stock() / 5
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stampede_with_kills_gets_exactly_the_stock() {
@@ -32,7 +36,7 @@ async fn a_stampede_with_kills_gets_exactly_the_stock() {
     let (mut service, _) = embedded(&[]).await;
     let client = Client::of(&service);
     client.define("rush", stock as u64).await;
-    let crowd = Crowd::new(&client, "rush", requests(users, EACH), WORKERS);
+    let crowd = Crowd::new(&client, "rush", requests(users, EACH), workers());
     crowd.until_answered(stock / 3).await;
     service.kill9();
     service.restart().await;
@@ -49,7 +53,9 @@ async fn a_stampede_with_kills_gets_exactly_the_stock() {
 /// its way to it, three times in different places, and Redis once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_arrival() {
-    let (stock, users) = (stock(), USERS * stock());
+    // The first two kills come while units are left, and in different calls, of at most 256 requests.
+    let stock = size(500, 1_000);
+    let users = USERS * stock;
     let mut redis = own_redis(&[]).await;
     let proxy = ChaosProxy::in_front_of(redis.url()).await;
     let lease = [("JACKPOT__COUPONS__CONSUMER_LEASE_MS", "1000")];
@@ -62,13 +68,12 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
     assert_eq!(arrivals.len(), users * EACH, "each joined once");
     let at = |place: usize| arrivals[&(place as u64)].clone();
 
-    for (kill, place) in [stock * 3 / 10, stock * 9 / 10, stock * 9].into_iter().enumerate() {
-        // The lost reply is that of the call that serves this request. The request is served, and its consumer does not
-        // know.
-        proxy.lose_reply_and_go_down(&["FCALL", &format!("\n{}\r", at(place))], 0);
-        if kill == 0 {
-            free_queue(&redis).await;
-        }
+    // The lost reply is that of the call that serves this request. The request is served, and its consumer does not know.
+    let lose_at = |place: usize| proxy.lose_reply_and_go_down(&["FCALL", &format!("\n{}\r", at(place))], 0);
+    let places = [stock * 3 / 10, stock * 9 / 10, stock * 9];
+    lose_at(places[0]);
+    free_queue(&redis).await;
+    for kill in 0..places.len() {
         eventually(PATIENCE, "a reply is lost", async || {
             (proxy.lost() > kill).then_some(())
         })
@@ -77,6 +82,10 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
         if kill == 1 {
             redis.kill9();
             redis.restart().await;
+        }
+        // Before the next consumer begins: a short queue is soon served.
+        if let Some(place) = places.get(kill + 1) {
+            lose_at(*place);
         }
         proxy.pass();
         service.restart().await;
@@ -102,7 +111,7 @@ async fn a_queue_whose_consumer_is_killed_serves_everyone_once_in_the_order_of_a
     };
     let answers: Vec<Answered> = stream::iter(requests(users, EACH))
         .map(look)
-        .buffered(WORKERS)
+        .buffered(workers())
         .collect()
         .await;
     assert_sold_out(&client, "line", stock, &answers).await;
@@ -139,7 +148,7 @@ async fn fill(client: &Client, users: usize) {
     let all = Arc::new(requests(users, EACH));
     let next = Arc::new(AtomicUsize::new(0));
     let mut joining = JoinSet::new();
-    for _ in 0..WORKERS {
+    for _ in 0..workers() {
         let (client, all, next) = (client.clone(), Arc::clone(&all), Arc::clone(&next));
         joining.spawn(async move {
             while let Some((request_id, user)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -611,7 +611,7 @@ async fn a_program_that_does_not_know_the_figures_leaves_no_hole_in_them(db: Led
     assert!(runs(&fixture, &fixture.id).await.len() > before.len());
 }
 
-/// `JACKPOT_TEST_LONG=1 cargo nextest run --test it heavy_of_a_million --no-capture` prints the times.
+/// `cargo nextest run --profile nightly --test it heavy_of_a_million --no-capture` prints the times.
 async fn heavy_of_a_million_entries_a_day_is_read_at_once(db: LedgerDb) {
     // Of one entry each; docs/decisions/0058 was measured with a million.
     let calls = size(20_000, 1_000_000);
