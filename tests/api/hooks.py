@@ -76,6 +76,8 @@ def definition(body, path):
     # The retention of ids in seconds, by default.
     if body.get("reverse_within_s") is not None:
         body["reverse_within_s"] = min(body["reverse_within_s"], 7200)
+    # Money of a jackpot with a limit goes only to one that has such a limit, and transfers go to one without.
+    body.pop("approval_above", None)
     # Where there are sources, each entry names one.
     body["sources"] = {}
     # A jackpot is created open or paused; the currency of one that has money is fixed.
