@@ -1,0 +1,197 @@
+"""Runs the tests of `make test` against mutants of the Lua scripts. scripts/mutants.sh builds first, then starts this.
+
+Each mutant has a Redis of its own. It meets the tests that run its file, one after the other, until one fails: those
+that have caught a mutant of the file come first, then the quick ones. A test that does not run the file can't see the
+mutant. A failure counts when it repeats, a timeout at once.
+"""
+
+import argparse
+import hashlib
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+import mutate
+import suite
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "target/mutants"
+ACCEPTED = ROOT / "tests/gates/mutants"
+SURVIVED, STOPPED = "survived", "stopped"
+# As in .config/nextest.toml: tests wait a third of their time.
+JOBS = 3
+stop = Event()
+
+
+def sha1(text):
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a test does without a mutant."""
+
+    seconds: float
+    parts: frozenset  # SHA-1 of the files of Lua that it runs
+
+
+@dataclass(frozen=True)
+class Result:
+    mutant: mutate.Mutant
+    end: str
+    test: str
+    seconds: float
+
+
+def learn_one(test, seed):
+    with suite.redis() as url, suite.scratch() as directory:
+        end, seconds = suite.run(test, url, directory, suite.WHOLE_LIMIT_S, seed)
+        used = directory / "used"
+        parts = used.read_text().split() if used.exists() else []
+    return {"end": end, "seconds": round(seconds, 3), "parts": sorted(set(parts))}
+
+
+def learn(tests, seed):
+    """What every test does without a mutant, by its id; kept until the binaries change."""
+    built = sha1(" ".join(sorted(f"{path} {Path(path).stat().st_mtime_ns}" for path in {test.path for test in tests})))
+    file = OUT / "tests.json"
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    if kept.get("built") != built:
+        print(f"{len(tests)} tests without a mutant", file=sys.stderr)
+        kept = {"built": built, "tests": {}}
+    missing = [test for test in tests if test.id not in kept["tests"]]
+    with ThreadPoolExecutor(JOBS) as pool:
+        learned = pool.map(lambda test: learn_one(test, seed), missing)
+        for test, known in zip(missing, learned, strict=True):
+            kept["tests"][test.id] = known
+    file.write_text(json.dumps(kept))
+    failed = [test for test, known in kept["tests"].items() if known["end"] != suite.PASSED]
+    for test in failed:
+        print(f"fails without a mutant, so it catches none: {test}", file=sys.stderr)
+    return {
+        test: Known(known["seconds"], frozenset(known["parts"]))
+        for test, known in kept["tests"].items()
+        if test not in failed
+    }
+
+
+class Tests:
+    def __init__(self, tests, known, seed):
+        self.tests = [test for test in tests if test.id in known]
+        self.known = known
+        self.seed = seed
+        self.caught = Counter()  # by file and test
+
+    def in_order(self, mutant):
+        part, stem = sha1(mutant.before), Path(mutant.path).stem
+        covering = [test for test in self.tests if part in self.known[test.id].parts]
+
+        def order(test):
+            return -self.caught[mutant.path, test.id], stem not in test.name, self.known[test.id].seconds
+
+        return sorted(covering, key=order)
+
+    def end_of(self, test, url, directory):
+        limit = suite.limit_of(self.known[test.id].seconds)
+        end, _ = suite.run(test, url, directory, limit, self.seed)
+        if end == suite.FAILED:
+            end, _ = suite.run(test, url, directory, limit, self.seed)
+        return end
+
+    def meet(self, mutant):
+        begun = time.monotonic()
+        if stop.is_set():
+            return Result(mutant, STOPPED, "", 0)
+        end, by = SURVIVED, ""
+        with suite.redis() as url, suite.scratch() as directory:
+            (directory / f"{sha1(mutant.before)}.lua").write_text(mutant.after)
+            for test in self.in_order(mutant):
+                if stop.is_set():
+                    return Result(mutant, STOPPED, "", time.monotonic() - begun)
+                end = self.end_of(test, url, directory)
+                if end != suite.PASSED:
+                    self.caught[mutant.path, test.id] += 1
+                    by = test.id
+                    break
+        end = SURVIVED if end == suite.PASSED else end
+        return Result(mutant, end, by, time.monotonic() - begun)
+
+
+def run_all(mutants, tests):
+    """Writes each result to lua.tsv as it comes."""
+    results = []
+    with (OUT / "lua.tsv").open("w") as out, ThreadPoolExecutor(JOBS) as pool:
+        print("mutant", "end", "test", "seconds", sep="\t", file=out)
+        for done in as_completed([pool.submit(tests.meet, mutant) for mutant in mutants]):
+            result = done.result()
+            if result.end == STOPPED:
+                continue
+            results.append(result)
+            row = f"{result.mutant.name}\t{result.end}\t{result.test}\t{result.seconds:.1f}"
+            print(row, file=out, flush=True)
+            print(f"{len(results)}/{len(mutants)}\t{row}", flush=True)
+    return results
+
+
+def accepted():
+    lines = ACCEPTED.read_text().splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def summary(results, of_tree):
+    """Prints what survived, and returns whether every survivor is accepted and the list of those is right."""
+    listed = accepted()
+    survivors = [result.mutant for result in results if result.end == SURVIVED]
+    unlisted = [mutant for mutant in survivors if mutant.key not in listed]
+    caught = [result for result in results if result.end != SURVIVED]
+    wrong = [(key, "no such mutant") for key in sorted(listed - {mutant.key for mutant in of_tree})]
+    wrong += [(result.mutant.key, f"caught by {result.test}") for result in caught if result.mutant.key in listed]
+    for mutant in unlisted:
+        print(f"survived\t{mutant.key}\t(line {mutant.line})")
+    for key, why in wrong:
+        print(f"wrong in {ACCEPTED.relative_to(ROOT)}\t{key}\t{why}")
+    timeouts = sum(result.end == suite.TIMED_OUT for result in caught)
+    counted = len(caught) + len(unlisted)
+    share = 100 * len(caught) / counted if counted else 0
+    print(
+        f"{len(results)} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), {len(survivors)} survived, "
+        f"{len(survivors) - len(unlisted)} of them accepted: {share:.1f} % of {counted}"
+    )
+    return not unlisted and not wrong
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/mutants.sh lua")
+    parser.add_argument("--count", type=int, default=200, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=1, help="another seed takes other mutants")
+    parser.add_argument("--only", default="", help="all mutants whose name has this text, such as a file and a line")
+    parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    return parser.parse_args()
+
+
+def main():
+    asked = arguments()
+    of_tree = mutate.all_mutants(ROOT)
+    if asked.only:
+        mutants = [mutant for mutant in of_tree if asked.only in mutant.name and mutate.compiles(mutant)]
+    else:
+        mutants = mutate.sample(of_tree, asked.count, asked.seed)
+    if asked.list:
+        print("\n".join(mutant.name for mutant in mutants))
+        return
+    OUT.mkdir(parents=True, exist_ok=True)
+    for end in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(end, lambda *_: stop.set())
+    tests = suite.tests_of_gate(ROOT)
+    results = run_all(mutants, Tests(tests, learn(tests, asked.seed), asked.seed))
+    sys.exit(0 if summary(results, of_tree) else 1)
+
+
+if __name__ == "__main__":
+    main()
