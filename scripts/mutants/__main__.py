@@ -50,6 +50,8 @@ class Result:
 
 
 def learn_one(test, seed):
+    if stop.is_set():
+        return None
     with suite.redis() as url, suite.scratch() as directory:
         end, seconds = suite.run(test, url, directory, suite.WHOLE_LIMIT_S, seed)
         used = directory / "used"
@@ -57,19 +59,20 @@ def learn_one(test, seed):
     return {"end": end, "seconds": round(seconds, 3), "parts": sorted(set(parts))}
 
 
-def learn(tests, seed):
-    """What every test does without a mutant, by its id; kept until the binaries change."""
+def learn(tests, seed, trusts):
+    """What every test does without a mutant, by its id; kept until the binaries change. `trusts`: only new tests are run."""
     built = sha1(" ".join(sorted(f"{path} {Path(path).stat().st_mtime_ns}" for path in {test.path for test in tests})))
     file = OUT / "tests.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
-    if kept.get("built") != built:
+    if kept.get("built") != built and not (kept and trusts):
         print(f"{len(tests)} tests without a mutant", file=sys.stderr)
         kept = {"built": built, "tests": {}}
     missing = [test for test in tests if test.id not in kept["tests"]]
     with ThreadPoolExecutor(JOBS) as pool:
         learned = pool.map(lambda test: learn_one(test, seed), missing)
         for test, known in zip(missing, learned, strict=True):
-            kept["tests"][test.id] = known
+            if known:
+                kept["tests"][test.id] = known
     file.write_text(json.dumps(kept))
     failed = [test for test, known in kept["tests"].items() if known["end"] != suite.PASSED]
     for test in failed:
@@ -144,7 +147,7 @@ def accepted():
     return {line for line in lines if line and not line.startswith("#")}
 
 
-def summary(results, of_tree):
+def summary(results, asked, of_tree):
     """Prints what survived, and returns whether every survivor is accepted and the list of those is right."""
     listed = accepted()
     survivors = [result.mutant for result in results if result.end == SURVIVED]
@@ -160,7 +163,7 @@ def summary(results, of_tree):
     counted = len(caught) + len(unlisted)
     share = 100 * len(caught) / counted if counted else 0
     print(
-        f"{len(results)} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), {len(survivors)} survived, "
+        f"{len(results)} of {asked} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), {len(survivors)} survived, "
         f"{len(survivors) - len(unlisted)} of them accepted: {share:.1f} % of {counted}"
     )
     return not unlisted and not wrong
@@ -170,7 +173,8 @@ def arguments():
     parser = argparse.ArgumentParser(prog="scripts/mutants.sh lua")
     parser.add_argument("--count", type=int, default=200, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="another seed takes other mutants")
-    parser.add_argument("--only", default="", help="all mutants whose name has this text, such as a file and a line")
+    only = "all mutants whose name has this text, such as a file and a line; of the tests, only new ones are timed anew"
+    parser.add_argument("--only", default="", help=only)
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     return parser.parse_args()
 
@@ -182,6 +186,8 @@ def main():
         mutants = [mutant for mutant in of_tree if asked.only in mutant.name and mutate.compiles(mutant)]
     else:
         mutants = mutate.sample(of_tree, asked.count, asked.seed)
+    if not mutants:
+        sys.exit(f"no mutant has {asked.only!r} in its name")
     if asked.list:
         print("\n".join(mutant.name for mutant in mutants))
         return
@@ -189,8 +195,8 @@ def main():
     for end in (signal.SIGINT, signal.SIGTERM):
         signal.signal(end, lambda *_: stop.set())
     tests = suite.tests_of_gate(ROOT)
-    results = run_all(mutants, Tests(tests, learn(tests, asked.seed), asked.seed))
-    sys.exit(0 if summary(results, of_tree) else 1)
+    results = run_all(mutants, Tests(tests, learn(tests, asked.seed, asked.only != ""), asked.seed))
+    sys.exit(0 if summary(results, len(mutants), of_tree) else 1)
 
 
 if __name__ == "__main__":
