@@ -60,7 +60,7 @@ def learn_one(test, seed):
 
 
 def learn(tests, seed, trusts):
-    """What every test does without a mutant, by its id; kept until the binaries change. `trusts`: only new tests are run."""
+    """What every test does without a mutant, by its id; kept until the binaries change. `trusts`: only runs new tests."""
     built = sha1(" ".join(sorted(f"{path} {Path(path).stat().st_mtime_ns}" for path in {test.path for test in tests})))
     file = OUT / "tests.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
@@ -163,8 +163,8 @@ def summary(results, asked, of_tree):
     counted = len(caught) + len(unlisted)
     share = 100 * len(caught) / counted if counted else 0
     print(
-        f"{len(results)} of {asked} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), {len(survivors)} survived, "
-        f"{len(survivors) - len(unlisted)} of them accepted: {share:.1f} % of {counted}"
+        f"{len(results)} of {asked} mutants of Lua: {len(caught)} caught ({timeouts} by a timeout), "
+        f"{len(survivors)} survived, {len(survivors) - len(unlisted)} of them accepted: {share:.1f} % of {counted}"
     )
     return not unlisted and not wrong
 
