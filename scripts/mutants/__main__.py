@@ -60,7 +60,7 @@ def learn_one(test, seed):
 
 
 def learn(tests, seed, trusts):
-    """What every test does without a mutant, by its id; kept until the binaries change. `trusts`: only runs new tests."""
+    """What each test does without a mutant, kept until the binaries change. `trusts`: of them, only the new run."""
     built = sha1(" ".join(sorted(f"{path} {Path(path).stat().st_mtime_ns}" for path in {test.path for test in tests})))
     file = OUT / "tests.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
