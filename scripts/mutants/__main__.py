@@ -8,11 +8,12 @@ mutant. A failure counts when it repeats, a timeout at once.
 import argparse
 import hashlib
 import json
+import math
 import signal
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -23,9 +24,11 @@ import suite
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target/mutants"
 ACCEPTED = ROOT / "tests/gates/mutants"
-SURVIVED, STOPPED = "survived", "stopped"
+SURVIVED = "survived"
 # As in .config/nextest.toml: tests wait a third of their time.
 JOBS = 3
+# Most mutants are caught within it. The others would hold up those after them.
+SOON_S = 25
 stop = Event()
 
 
@@ -41,12 +44,13 @@ class Known:
     parts: frozenset  # SHA-1 of the files of Lua that it runs
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass
+class Trial:
     mutant: mutate.Mutant
-    end: str
-    test: str
-    seconds: float
+    left: list | None = None  # tests that it has not met; None before the first
+    end: str = SURVIVED
+    test: str = ""
+    seconds: float = 0.0
 
 
 def learn_one(test, seed):
@@ -60,7 +64,7 @@ def learn_one(test, seed):
 
 
 def learn(tests, seed, trusts):
-    """What each test does without a mutant, kept until the binaries change. `trusts`: of them, only the new run."""
+    """What each test does without a mutant, kept until the binaries change. `trusts`: run only new tests."""
     built = sha1(" ".join(sorted(f"{path} {Path(path).stat().st_mtime_ns}" for path in {test.path for test in tests})))
     file = OUT / "tests.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
@@ -107,38 +111,42 @@ class Tests:
             end, _ = suite.run(test, url, directory, limit, self.seed)
         return end
 
-    def meet(self, mutant):
+    def meet(self, trial, limit_s):
+        """Goes on with a trial until a test fails, none is left, or the time is over."""
         begun = time.monotonic()
         if stop.is_set():
-            return Result(mutant, STOPPED, "", 0)
-        end, by = SURVIVED, ""
+            return trial
+        if trial.left is None:
+            trial.left = self.in_order(trial.mutant)
         with suite.redis() as url, suite.scratch() as directory:
-            (directory / f"{sha1(mutant.before)}.lua").write_text(mutant.after)
-            for test in self.in_order(mutant):
-                if stop.is_set():
-                    return Result(mutant, STOPPED, "", time.monotonic() - begun)
+            (directory / f"{sha1(trial.mutant.before)}.lua").write_text(trial.mutant.after)
+            while trial.left and time.monotonic() - begun < limit_s and not stop.is_set():
+                test = trial.left.pop(0)
                 end = self.end_of(test, url, directory)
                 if end != suite.PASSED:
-                    self.caught[mutant.path, test.id] += 1
-                    by = test.id
-                    break
-        end = SURVIVED if end == suite.PASSED else end
-        return Result(mutant, end, by, time.monotonic() - begun)
+                    self.caught[trial.mutant.path, test.id] += 1
+                    trial.end, trial.test, trial.left = end, test.id, []
+        trial.seconds += time.monotonic() - begun
+        return trial
 
 
 def run_all(mutants, tests):
-    """Writes each result to lua.tsv as it comes."""
+    """Writes each result to lua.tsv as it comes. What is not decided soon goes on after all others."""
     results = []
     with (OUT / "lua.tsv").open("w") as out, ThreadPoolExecutor(JOBS) as pool:
         print("mutant", "end", "test", "seconds", sep="\t", file=out)
-        for done in as_completed([pool.submit(tests.meet, mutant) for mutant in mutants]):
-            result = done.result()
-            if result.end == STOPPED:
-                continue
-            results.append(result)
-            row = f"{result.mutant.name}\t{result.end}\t{result.test}\t{result.seconds:.1f}"
-            print(row, file=out, flush=True)
-            print(f"{len(results)}/{len(mutants)}\t{row}", flush=True)
+        running = {pool.submit(tests.meet, Trial(mutant), SOON_S) for mutant in mutants}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for trial in (future.result() for future in done):
+                if trial.left != []:
+                    if not stop.is_set():
+                        running.add(pool.submit(tests.meet, trial, math.inf))
+                    continue
+                results.append(trial)
+                row = f"{trial.mutant.name}\t{trial.end}\t{trial.test}\t{trial.seconds:.1f}"
+                print(row, file=out, flush=True)
+                print(f"{len(results)}/{len(mutants)}\t{row}", flush=True)
     return results
 
 
