@@ -77,6 +77,8 @@ def learn(tests, seed, trusts):
         for test, known in zip(missing, learned, strict=True):
             if known:
                 kept["tests"][test.id] = known
+    if stop.is_set():
+        sys.exit("stopped")
     file.write_text(json.dumps(kept))
     failed = [test for test, known in kept["tests"].items() if known["end"] != suite.PASSED]
     for test in failed:
@@ -118,6 +120,9 @@ class Tests:
             return trial
         if trial.left is None:
             trial.left = self.in_order(trial.mutant)
+            if not trial.left:
+                stop.set()
+                raise LookupError(f"no test runs {trial.mutant.path}: remove {OUT / 'tests.json'} if the file is new")
         with suite.redis() as url, suite.scratch() as directory:
             (directory / f"{sha1(trial.mutant.before)}.lua").write_text(trial.mutant.after)
             while trial.left and time.monotonic() - begun < limit_s and not stop.is_set():
