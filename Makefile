@@ -1,6 +1,6 @@
 # The commands of the README. Each one calls a script in scripts/, which gives the reasons.
 .DEFAULT_GOAL := help
-.PHONY: help run test check nightly lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
+.PHONY: help run test check nightly mutants lint fmt acceptance api clients images deb deploy-test bench bench-growth bench-memory bench-soak bench-collision bench-hostile bench-ledger bench-exports
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -16,6 +16,9 @@ check: ## The rest of what may stop a merge: PostgreSQL, browser, faults, the re
 
 nightly: ## What is too long for that: Valkey, upgrades, full sizes, what deploy/ ships, a short run of each comparison
 	@scripts/nightly.sh
+
+mutants: ## Change a line of Lua, many times, and show that a test of `make test` notices (ARGS="lua --count 200 --seed 1")
+	@scripts/mutants.sh $(ARGS)
 
 lint: ## Install what is missing, check format, Rust, Lua, shell, licences and advisories
 	@scripts/lint.sh

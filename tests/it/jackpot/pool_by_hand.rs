@@ -1,6 +1,8 @@
 //! The service does not play with a pool that was changed by hand: the script that reads the pool knows the last value
 //! that a script wrote.
 
+use std::collections::BTreeMap;
+
 use jackpot::jackpot::scripts::{self, ScriptError};
 use jackpot::store::StoreError;
 use reqwest::StatusCode;
@@ -185,4 +187,41 @@ async fn packed_values_that_cannot_be_read_are_refused_and_stay() {
     }
     fixture.take("e", 1).await;
     fixture.assert_rebuilds().await;
+}
+
+/// A number where a text belongs, and the reverse, would otherwise be found after the first write, or not at all.
+#[tokio::test]
+async fn packed_values_of_another_kind_are_damage() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let (known, view) = fixture.fresh().await;
+    let fence = known.fence(&view);
+    let state = &fixture.keys.state;
+    let sound: Vec<u8> = fixture.raw(redis::cmd("HGET").arg(state).arg("terms")).await;
+    // Numbers are at 2 to 7, texts at 8 to 19; then rows of tiers, each with its name and its seed.
+    for change in [
+        "terms[2] = 'text'",
+        "terms[7] = 1.5",
+        "terms[8] = 7",
+        "terms[19] = 7",
+        "terms[8] = string.rep('x', 1048577)",
+        "terms[20][1][1] = 7",
+        "terms[20][1][2] = 'text'",
+    ] {
+        let body = format!(
+            "local terms = {{ cmsgpack.unpack(ARGV[1]) }}\n{change}\n\
+             redis.call('HSET', KEYS[1], 'terms', cmsgpack.pack(unpack(terms)))"
+        );
+        let mut damages = redis::cmd("EVAL");
+        fixture
+            .raw::<()>(damages.arg(body).arg(1).arg(state).arg(&sound[..]))
+            .await;
+        let before = raw_state(&fixture).await;
+        let entered = fixture.enter_as(&fence, &view.definition, &[entry("e", 1)]).await;
+        assert!(damage(entered).starts_with("JP_DAMAGED terms"), "{change}");
+        assert_eq!(raw_state(&fixture).await, before, "{change}");
+    }
+}
+
+async fn raw_state(fixture: &JackpotFixture) -> BTreeMap<String, Vec<u8>> {
+    fixture.raw(redis::cmd("HGETALL").arg(&fixture.keys.state)).await
 }

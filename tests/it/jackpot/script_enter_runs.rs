@@ -18,7 +18,11 @@ async fn raw_record(fixture: &JackpotFixture, field: &str) -> Option<String> {
 async fn look_up(fixture: &JackpotFixture, id: &str) -> Record {
     let keys = fixture.operate.views.registry.known(&fixture.id).keys.clone();
     let found = jackpot::jackpot::scripts::lookup(&fixture.store, &keys, Mark::ZERO, id).await;
-    found.expect("a reply").expect("remembered").record.expect("kept")
+    let found = found.expect("a reply").expect("remembered");
+    let record = found.record.expect("kept");
+    assert_eq!(found.sequence, record.sequence, "{id}");
+    assert!(found.sent.is_some(), "the event of {id} has its request");
+    record
 }
 
 #[tokio::test]

@@ -105,6 +105,9 @@ async fn what_leaves_from_the_limit_on_is_made_once_by_another_owner_or_never() 
     assert_eq!(approve(&fixture, "b", "carol").await, Adjusted::BelowZero(3000));
     let of = |adjustment_id: &str| Leaving::Adjustment(id(adjustment_id));
     assert_eq!(take_back(&fixture, of("a")).await, Withdrawn::Done);
+    let event = fixture.last_event("withdraw").await;
+    let told = ["adjustment", "owner", "reason", "who", "request_id"].map(|field| event[field].as_str());
+    assert_eq!(told, ["a", "bob", "a test", "key-of-bob", "r"]);
     assert_eq!(take_back(&fixture, of("c")).await, Withdrawn::Left);
     assert_eq!(take_back(&fixture, of("unknown")).await, Withdrawn::Missing);
     for owner in ["carol", "bob"] {

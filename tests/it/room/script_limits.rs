@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jackpot::room::scripts::{self, End, MAX_VISITS, Visit, VisitReply};
+use jackpot::room::scripts::{self, End, MAX_VISITS, ScriptError, Visit, VisitReply};
 use jackpot::room::status::Status;
 use jackpot::store::StoreError;
 use jackpot_core::mark::Mark;
@@ -334,4 +334,12 @@ async fn with_very_many_passes_taken_back_nobody_is_admitted() {
     let mut drop = redis::cmd("ZREMRANGEBYRANK");
     fixture.raw::<()>(drop.arg(&fixture.keys.revoked).arg(0).arg(0)).await;
     assert_eq!(fixture.tick().await.counts.active, 1, "one expired");
+}
+
+#[tokio::test]
+async fn a_room_that_redis_has_not_gets_no_status() {
+    let fixture = RoomFixture::with(&json!({})).await;
+    fixture.raw::<()>(redis::cmd("DEL").arg(&fixture.keys.state)).await;
+    let refused = fixture.try_status(Status::Suspended).await;
+    assert!(matches!(refused, Err(ScriptError::Unknown)), "{refused:?}");
 }

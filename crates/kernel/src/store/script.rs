@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use redis::{Arg, Cmd, Pipeline, ToRedisArgs, Value};
 
+#[cfg(debug_assertions)]
+mod mutant;
+
 /// A script: its name, and its source in the two forms in which Redis takes it. Both are made once.
 ///
 /// Redis keeps it as a function of a library (`FUNCTION LOAD`), which runs in half the time of an `EVALSHA`: the local
@@ -28,6 +31,8 @@ impl Script {
     /// "allow-oom" or "no-writes".
     #[must_use]
     pub fn new(name: &'static str, flags: &str, parts: &[&str]) -> Self {
+        #[cfg(debug_assertions)]
+        let parts = &mutant::replaced(parts);
         let with_flags = if flags.is_empty() {
             String::new()
         } else {
