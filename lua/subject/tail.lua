@@ -9,8 +9,8 @@
 --       text of its only field, or {name, value, ...} where it has others
 -- Invariants: runs in every status and when memory is full, because the backlog must drain then above all. With
 -- durability = replicated, a replica has every event before the caller reads it. The caller's WAIT comes after a write
--- of its own on the same connection (crates/kernel/src/store/script.rs), so it covers every event that this script could
--- read. So the ledger never holds an event that a failover takes back.
+-- of its own on the same connection (crates/kernel/src/store/script.rs), so it covers every event that this script
+-- could read. So the ledger never holds an event that a failover takes back.
 -- Cost: O(bytes). One call trims at most MAX_TRIMMED events, in whole nodes of the stream.
 
 local CHUNK = 16 -- events of one XRANGE: at most this many are read beyond the limit of bytes
