@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh run|test|api|clients|bench|lint|sbom|deb|deploy: installs what this command needs and the machine
+# install.sh run|test|api|clients|bench|lint|mutants|sbom|deb|deploy: installs what this command needs and the machine
 # lacks. Prints nothing if nothing is missing.
 # System packages come from apt-get (Debian, Ubuntu); cargo tools go to target/tools, pinned.
 set -euo pipefail
@@ -205,6 +205,11 @@ case "${1:-}" in
     cargo_tool stylua "$STYLUA_VERSION" --no-default-features
     cargo_tool cargo-deny "$DENY_VERSION"
     ;;
+  mutants)
+    # What says whether a mutant is still Lua.
+    want luac5.1 lua5.1
+    install_packages
+    ;;
   sbom)
     want cc build-essential
     install_packages
@@ -235,5 +240,5 @@ case "${1:-}" in
     install_packages
     python_tools deploy
     ;;
-  *) die "usage: scripts/install.sh run|test|api|clients|bench|lint|sbom|deb|deploy" ;;
+  *) die "usage: scripts/install.sh run|test|api|clients|bench|lint|mutants|sbom|deb|deploy" ;;
 esac

@@ -9,9 +9,7 @@ source "$(dirname "$0")/lib.sh"
 case "${1:-}" in
   lua)
     shift
-    have luac5.1 || die "luac5.1 is missing: apt-get install lua5.1"
-    scripts/install.sh test
-    cargo build --locked
+    for command in test mutants; do scripts/install.sh "$command"; done
     cargo nextest run --locked --workspace --no-run
     exec python3 scripts/mutants "$@"
     ;;

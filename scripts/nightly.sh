@@ -13,7 +13,7 @@ scripts/install.sh test
 scripts/docker-up.sh || die "make nightly needs a Docker engine"
 trap stop_servers EXIT
 start_servers redis valkey postgres
-[[ -n ${JACKPOT_TEST_VALKEY_URL:-} ]] || have valkey-server || scripts/valkey.sh ||
+[[ -n ${JACKPOT_TEST_VALKEY_URL:-} ]] || have valkey-server ||
   die "no Valkey: neither an image, nor a package, nor valkey-server"
 scripts/pinned.sh >/dev/null
 # proptest's own variable is for the properties of crates without a server.
@@ -21,7 +21,7 @@ PROPTEST_CASES=2560 run_tests nightly
 stop_servers
 
 scripts/prepare.sh
-for command in deploy deb; do scripts/install.sh "$command"; done
+scripts/install.sh deb
 DEPLOY=required BINARY=target/release/jackpot scripts/deploy.sh test
 for bench in "${BENCHES[@]}"; do scripts/bench.sh "$bench" --quick; done
 say "make nightly passed"

@@ -46,6 +46,7 @@ start_servers() {
   local name
   scripts/docker-up.sh || {
     say "tests run on local servers instead of containers"
+    [[ " $* " != *" valkey "* ]] || scripts/valkey.sh || say "no valkey-server, so tests on Valkey will fail"
     return 0
   }
   scripts/images.sh tests "$@"

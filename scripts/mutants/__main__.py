@@ -26,7 +26,7 @@ OUT = ROOT / "target/mutants"
 ACCEPTED = ROOT / "tests/gates/mutants"
 SURVIVED = "survived"
 # As in .config/nextest.toml: tests wait a third of their time.
-JOBS = 3
+JOBS = 4
 # Most mutants are caught within it. The others would hold up those after them.
 SOON_S = 25
 stop = Event()

@@ -49,8 +49,14 @@ impl Feature {
     /// # Errors
     /// The program was built without it.
     pub fn required(self) -> Result<(), Absent> {
-        let Self { name, what, is_built } = self;
-        if is_built { Ok(()) } else { Err(Absent { name, what }) }
+        if self.is_built { Ok(()) } else { Err(self.absent()) }
+    }
+
+    /// What a program without it says; the files that stand in its place say it always.
+    #[must_use]
+    pub fn absent(self) -> Absent {
+        let Self { name, what, .. } = self;
+        Absent { name, what }
     }
 
     /// The same in a program without it: tests see by it what such a program says.

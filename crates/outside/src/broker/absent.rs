@@ -13,11 +13,7 @@ pub(super) struct Protocol(String);
 
 impl Protocol {
     pub(super) fn new(_: Connection) -> Self {
-        Self(
-            built::BROKERS
-                .required()
-                .map_or_else(|absent| absent.to_string(), |()| String::new()),
-        )
+        Self(built::BROKERS.absent().to_string())
     }
 
     pub(super) fn send(&self, _: &str, _: &[Message]) -> Ready<Sent> {

@@ -57,7 +57,7 @@ struct Group<'a> {
     operations: Vec<&'a Operation<'a>>,
 }
 
-/// The groups that the document describes, then those that only operations name.
+/// The groups of the document, in its order. A tag that the document does not describe is a further group.
 fn groups<'a>(document: &'a Value, operations: &'a [Operation<'a>]) -> Vec<Group<'a>> {
     let described = items(&document["tags"]).map(|tag| (text(tag, "name"), text(tag, "description")));
     let mut groups: Vec<_> = described
