@@ -15,6 +15,7 @@
 --         {'holds', mark, ...} nothing was given, because the tiers hold other parts than the target expects
 --       {'reused', mark} the id was used with another content | {'no-tier', mark}
 --       {'open' | 'suspended', mark} | {'pending', mark} entries have no outcome
+--       {'too-large', mark} the tiers together hold more than 2^53-1, the largest amount that can be written
 --       of an approval: {'no-transfer', mark} | {'not-held', mark} it was given without one
 --         {'same-owner', mark} by the owner who asked | {'more', mark} the tiers hold more than was asked for
 -- Invariants: only a paused or closed jackpot without pending entries gives, and each transfer id gives once. A tier
@@ -112,6 +113,9 @@ for _, pair in ipairs(pairs_of_tiers) do
   local text, units = give(tier, pair[2])
   given[#given + 1], texts[#texts + 1], leaves = tier, text, leaves + units
   meters[#meters + 1] = changes(state, { tier }) .. moved_changes(moved, was)
+end
+if leaves > MAX then
+  return { 'too-large', mark(state) }
 end
 if approves and leaves > must(exact(waiting.amount), 'JP_DAMAGED transfer') then
   return { 'more', mark(state) }

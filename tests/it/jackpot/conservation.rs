@@ -247,6 +247,10 @@ impl Case<'_> {
         if has_pending {
             return assert_eq!(looked, Given::Pending);
         }
+        let from_model = if back { &self.other_model } else { &self.model };
+        if !from_model.can_give(chosen.iter().map(|(from, _)| *from)) {
+            return assert_eq!(looked, Given::TooLarge);
+        }
         let Given::Holds(mut holds) = looked else {
             panic!("{looked:?}");
         };
@@ -257,8 +261,9 @@ impl Case<'_> {
             let held = source.operate.give(&source.id, &wish, Some(&holds), &by).await;
             assert!(matches!(held, Ok(Given::Held { now: true, .. })), "{held:?}");
             (wish.is_approval, by) = (true, second());
-            let Ok(Given::Holds(approved)) = source.operate.give(&source.id, &wish, None, &by).await else {
-                panic!("it does not wait");
+            let approved = source.operate.give(&source.id, &wish, None, &by).await;
+            let Ok(Given::Holds(approved)) = approved else {
+                panic!("it does not wait: {approved:?}");
             };
             assert_eq!((&approved.parts, approved.waits), (&parts, false));
             holds = approved;

@@ -343,6 +343,16 @@ impl Model {
         fits
     }
 
+    /// Whether what these tiers hold is an amount that can be written.
+    pub fn can_give(&self, mut places: impl Iterator<Item = usize>) -> bool {
+        places
+            .try_fold(0, |units, place| {
+                let all = units + self.holds(place).micro() / MICRO;
+                (all <= MAX).then_some(all)
+            })
+            .is_some()
+    }
+
     /// Gives everything of a tier out. Its cycle ends with it.
     pub fn give(&mut self, place: usize) {
         let moved = self.holds(place);

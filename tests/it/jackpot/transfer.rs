@@ -402,6 +402,29 @@ async fn two_tiers_go_into_one_and_an_empty_one_is_a_transfer_too() {
     pair.assert_rebuilds().await;
 }
 
+/// Their sum would be written as an amount, for owners and approvals, and nothing could read it.
+#[tokio::test]
+async fn tiers_that_together_hold_more_than_an_amount_can_be_give_apart() {
+    let tiers = [tier("grand", 600_000, &json!({})), tier("mini", 400_000, &json!({}))];
+    let both = json!({"tiers": tiers, "odds": {"total": 1, "ranks": []}});
+    let pair = Pair::with(&both, &both).await;
+    pair.source.fund("f", MAX_MINOR - 9).await;
+    let mini = Adjust {
+        tier: id("mini"),
+        ..funding("g", 10)
+    };
+    pair.source.operate.adjust(&pair.source.id, &mini).await.expect("funded");
+    pair.source.status(Status::Paused).await;
+    let before = pair.source.dump().await;
+    let [grand, mini] = [("grand", "grand"), ("mini", "mini")];
+    assert_eq!(pair.give(("t", "content"), &[grand, mini], None).await, Given::TooLarge);
+    assert_eq!(pair.source.dump().await, before);
+
+    pair.transfer("t", &[mini]).await;
+    pair.transfer("u", &[grand, mini]).await;
+    pair.assert_rebuilds().await;
+}
+
 #[tokio::test]
 async fn a_target_that_is_closed_or_has_lost_its_room_receives_once() {
     let pair = Pair::funded(20, &json!({})).await;

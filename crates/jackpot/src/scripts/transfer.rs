@@ -104,6 +104,8 @@ pub enum Given {
     Pending,
     /// It has no such tier.
     NoTier,
+    /// The tiers together hold more than 2^53 - 1.
+    TooLarge,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,6 +258,7 @@ pub async fn transfer_give(
         "suspended" => Given::Status(Status::Suspended),
         "pending" => Given::Pending,
         "no-tier" => Given::NoTier,
+        "too-large" => Given::TooLarge,
         _ => return Err(reply.unexpected()),
     };
     Ok((reply.mark(), given))

@@ -80,6 +80,7 @@ impl Transfer {
             Given::Status(Status::Open) => PlayError::TransferOpen(source.clone()),
             Given::Status(status) => PlayError::Stopped(*status),
             Given::Pending => PlayError::TransferPending(source.clone()),
+            Given::TooLarge => PlayError::AmountTooLarge,
             Given::NoTier => invalid("tiers", format!("names a tier that '{source}' does not have")),
             Given::Missing => LeavingError::NotFound(self.leaving()).into(),
             Given::NotHeld => LeavingError::Done(self.leaving()).into(),
