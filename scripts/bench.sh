@@ -3,6 +3,7 @@
 # grows, what it keeps in memory, what approaches pay to simultaneous winners, and what hostile clients can do to it.
 # docs/reference/benchmarks.md describes each. `--help` after the command lists its options, `--quick` is a short run.
 # Tables go to standard output; target/bench keeps JSON and a page with plots (BENCH_DIR: another directory, on a disk).
+# BENCH_PROFILE=release: with the release build, where a short run shall only show that the comparison works.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/postgres.sh
@@ -20,9 +21,10 @@ clean_up() {
 
 scripts/install.sh bench
 mkdir -p "$directory"
+profile=${BENCH_PROFILE:-bench}
 bench=compare
 [[ $command == hostile ]] && bench=hostile
-cargo bench --quiet --locked --no-run --bench "$bench"
+cargo bench --quiet --locked --profile "$profile" --no-run --bench "$bench"
 trap clean_up EXIT
 # Writes the build's files to the disk, so that no measurement waits for them.
 sync
@@ -38,4 +40,4 @@ case $command in
     options+=(--postgres-port "$postgres_port")
     ;;
 esac
-cargo bench --quiet --locked --bench "$bench" -- "$command" "${options[@]}" "$@"
+cargo bench --quiet --locked --profile "$profile" --bench "$bench" -- "$command" "${options[@]}" "$@"

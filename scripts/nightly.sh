@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # nightly.sh: what is too long to stop a merge: the tests on Valkey and the upgrade from the pinned program, those that load
 # the machine at their full size, ten times the cases of the property tests (tests/gates); what deploy/ ships; and a short
-# run of each comparison. It needs up to 90 minutes.
+# run of each comparison, with the release build. It needs up to 90 minutes.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 source scripts/servers.sh
@@ -23,5 +23,5 @@ stop_servers
 scripts/prepare.sh
 scripts/install.sh deb
 DEPLOY=required BINARY=target/release/jackpot scripts/deploy.sh test
-for bench in "${BENCHES[@]}"; do scripts/bench.sh "$bench" --quick; done
+for bench in "${BENCHES[@]}"; do BENCH_PROFILE=release scripts/bench.sh "$bench" --quick; done
 say "make nightly passed"

@@ -7,7 +7,7 @@
 //!
 //! | crate | what | uses |
 //! | --- | --- | --- |
-//! | `src` | the service and its command line | `crates/coupon`, `crates/core`, `crates/jackpot`, `crates/kernel`, `crates/outside`, `crates/pages`, `crates/room`, `crates/simulate`, `crates/ui` |
+//! | `src` | the service and its command line | `crates/coupon`, `crates/core`, `crates/jackpot`, `crates/kernel`, `crates/outside`, `crates/pages`, `crates/room`, `crates/simulate` |
 //! | `crates/outside` | other systems: events go out, entries come in | `crates/core`, `crates/kernel` |
 //! | `crates/pages` | pages for browsers, which call the API in this process | `crates/core`, `crates/kernel`, `crates/ui` |
 //! | `crates/jackpot` | jackpots, which draw coupons and may require passes of rooms | `crates/core`, `crates/coupon`, `crates/kernel`, `crates/room`, `crates/ui` |
