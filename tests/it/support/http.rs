@@ -34,6 +34,8 @@ fn client(address: Option<IpAddr>) -> reqwest::Client {
 /// A client for plain HTTP. TLS is compiled into it, so it gets settings that trust nobody: by default each client would
 /// read the certificates of the system, some 140 files.
 pub fn client_builder() -> reqwest::ClientBuilder {
+    // As the program does at its start: parts of it run in the test's process too.
+    jackpot::tls::install_provider();
     let nobody = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("the provider has the default versions")
