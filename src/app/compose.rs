@@ -116,7 +116,7 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
         (kinds, &capabilities),
         console,
     );
-    workers.extend(intake(settings, (&web, &routes), ledger, instance)?);
+    workers.extend(intake(settings, (&web, &routes), ledger, instance));
     Ok(Parts {
         web,
         routes,
@@ -127,23 +127,18 @@ pub(super) async fn compose(opened: &Opened, instance: &str) -> Result<Parts, Ap
 }
 
 /// Takes messages of a broker, if settings name one.
-fn intake(
-    settings: &Settings,
-    (web, routes): (&Web, &Routes),
-    ledger: &Ledger,
-    instance: &str,
-) -> Result<Option<Worker>, AppError> {
+fn intake(settings: &Settings, (web, routes): (&Web, &Routes), ledger: &Ledger, instance: &str) -> Option<Worker> {
     if settings.intake.connection.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let api = Api::new(web.clone(), routes.clone()).map_err(|error| AppError::Capability(error.into()))?;
+    let api = Api::new(web.clone(), routes.clone());
     let shared = (Arc::clone(&web.keys), Arc::clone(&web.metrics));
     let intake = Intake::new(settings, shared, ledger.sql.clone(), instance, api);
-    Ok(intake.map(|intake| Worker {
+    intake.map(|intake| Worker {
         name: "the intake of a broker's messages",
         until: Until::Served,
         run: Box::new(|stopping| Box::pin(intake.work(stopping))),
-    }))
+    })
 }
 
 /// Waits for the name of the ledger in Redis. Its node may be away in a cluster, and without it nothing may be played:

@@ -7,8 +7,8 @@ use jackpot::subject::kinds::JACKPOT;
 
 use crate::support::ledger_db::{LedgerDb, on_both_databases, stream_row};
 
+on_both_databases!(empty: migrate_says_what_it_did);
 on_both_databases!(
-    migrate_says_what_it_did,
     a_ledger_from_before_the_first_release_is_refused,
     a_ledger_of_the_first_schema_keeps_its_streams,
 );

@@ -5,8 +5,8 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use crate::fault::support::PATIENCE;
-use crate::support::eventually;
 use crate::support::service::{Service, output_text};
+use crate::support::{client_builder, eventually};
 
 /// A page as it came.
 #[derive(Debug)]
@@ -244,9 +244,7 @@ impl Operator {
 }
 
 fn without_redirects() -> reqwest::Client {
-    let built = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .build();
+    let built = client_builder().redirect(reqwest::redirect::Policy::none()).build();
     built.expect("a client")
 }
 

@@ -10,7 +10,7 @@ use sqlx::{Connection, Row};
 use crate::fault::support::{LIMITS, PATIENCE, own_redis, service_on};
 use crate::support::postgres_local::PrivatePostgres;
 use crate::support::service::{Answer, Service};
-use crate::support::{eventually, http_client};
+use crate::support::{client_builder, eventually, http_client};
 
 /// Everybody wins 40, from a pool that has enough.
 fn definition(id: &str, change: &Value) -> Value {
@@ -75,7 +75,8 @@ struct Events {
 impl Events {
     async fn open(service: &Service, id: &str, key: Option<&str>) -> Self {
         // The stream outlives the limit of other requests.
-        let request = reqwest::Client::new().get(service.url(&format!("/v1/jackpots/{id}/winners/stream")));
+        let client = client_builder().build().expect("a client");
+        let request = client.get(service.url(&format!("/v1/jackpots/{id}/winners/stream")));
         let request = match key {
             Some(key) => request.bearer_auth(key),
             None => request,

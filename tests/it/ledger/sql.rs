@@ -12,9 +12,11 @@ use crate::support::ledger_db::{LedgerDb, on_both_databases, settings};
 use crate::support::postgres_local::PrivatePostgres;
 
 on_both_databases!(
-    a_ledger_keeps_its_id,
-    a_newer_schema_is_refused,
+    empty: a_ledger_keeps_its_id,
     a_reader_beside_a_service_sees_and_writes_nothing,
+);
+on_both_databases!(
+    a_newer_schema_is_refused,
     many_rows_are_inserted_whole_or_not_at_all,
     a_copy_carries_the_console_s_reasons,
 );

@@ -10,6 +10,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
 
 use crate::room::http::support::{create, definition, joined, renew, said};
+use crate::support::client_builder;
 use crate::support::service::Service;
 
 /// The key with which the library signs and checks.
@@ -118,7 +119,7 @@ async fn another_library_takes_our_passes_with_the_published_key() {
     let join = service.post("/v1/rooms/lobby/join-tokens", wish).await.body;
     let join = join["token"].as_str().expect("a token");
     let page = format!("/rooms/lobby/wait?token={join}");
-    let to_place = reqwest::Client::builder()
+    let to_place = client_builder()
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .expect("a client");

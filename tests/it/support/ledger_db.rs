@@ -8,9 +8,16 @@ use tempfile::TempDir;
 
 use super::postgres::TestPostgres;
 
-/// Two tests, `name::sqlite` and `name::postgres`, of the function `async fn name(db: LedgerDb)`.
+/// Two tests, `name::sqlite` and `name::postgres`, of the function `async fn name(db: LedgerDb)`. PostgreSQL has the
+/// schema, but no ledger yet; after `empty:` it has nothing.
 macro_rules! on_both_databases {
+    (empty: $($name:ident),+ $(,)?) => {
+        $crate::support::ledger_db::on_both_databases!(@ empty_postgres: $($name),+);
+    };
     ($($name:ident),+ $(,)?) => {
+        $crate::support::ledger_db::on_both_databases!(@ postgres: $($name),+);
+    };
+    (@ $postgres:ident: $($name:ident),+) => {
         $(
             mod $name {
                 #[tokio::test]
@@ -20,7 +27,7 @@ macro_rules! on_both_databases {
                 // More than one thread: a load in the test's own tasks would starve the connections to the server.
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn postgres() {
-                    super::$name(crate::support::ledger_db::LedgerDb::postgres().await).await;
+                    super::$name(crate::support::ledger_db::LedgerDb::$postgres().await).await;
                 }
             }
         )+
@@ -52,8 +59,16 @@ impl LedgerDb {
         Self { data, server: None }
     }
 
-    /// A database on a server.
+    /// A database on a server, with the schema.
     pub async fn postgres() -> Self {
+        Self {
+            server: Some(TestPostgres::with_schema().await),
+            ..Self::sqlite()
+        }
+    }
+
+    /// An empty database on a server.
+    pub async fn empty_postgres() -> Self {
         Self {
             server: Some(TestPostgres::start().await),
             ..Self::sqlite()

@@ -26,6 +26,6 @@ pub mod shifted_clock;
 pub mod size;
 pub mod wait;
 
-pub use http::{http_client, http_client_at};
+pub use http::{client_builder, http_client, http_client_at};
 pub use size::{cases, not_in_make_test, size};
 pub use wait::{eventually, free_port};

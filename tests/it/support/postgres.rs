@@ -1,5 +1,9 @@
 //! Where a test gets its PostgreSQL from: the environment, a container, or local binaries.
 
+use std::path::Path;
+
+use jackpot::sql::Sql;
+use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 use testcontainers::core::ContainerPort;
 use testcontainers::runners::AsyncRunner;
@@ -31,15 +35,32 @@ enum Backend {
     Local(PrivatePostgres),
 }
 
+/// What a new database has.
+#[derive(Clone, Copy)]
+enum Contents {
+    Nothing,
+    Schema,
+}
+
 impl TestPostgres {
     /// An empty database. A test that stops its server takes [`PrivatePostgres`] instead.
     ///
     /// # Panics
     /// When there is no address in the environment, no container and no local server.
     pub async fn start() -> Self {
+        Self::start_with(Contents::Nothing).await
+    }
+
+    /// The same with the schema of this program, on a shared server: a copy of one database costs half of what the
+    /// migrations cost. On a server of the test's own it is empty.
+    pub async fn with_schema() -> Self {
+        Self::start_with(Contents::Schema).await
+    }
+
+    async fn start_with(contents: Contents) -> Self {
         super::not_in_make_test("PostgreSQL");
         if let Ok(url) = std::env::var(VARIABLE) {
-            return Self::on(&url).await;
+            return Self::on(&url, contents).await;
         }
         let container = match Self::container().await {
             Ok(server) => return server,
@@ -58,19 +79,22 @@ impl TestPostgres {
     }
 
     /// A database on the server that `url` names.
-    async fn on(url: &str) -> Self {
+    async fn on(url: &str, contents: Contents) -> Self {
         let server: PgConnectOptions = url.parse().expect("the URL of the server to test on is one");
         let database = TestRedis::id("jackpot").replace('-', "_");
         let mut connection = server.connect().await.expect("the server to test on answers");
-        sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {database}")))
-            .execute(&mut connection)
-            .await
-            .expect("the user may create databases");
+        let template = match contents {
+            Contents::Nothing => "template1".to_owned(),
+            Contents::Schema => template(&mut connection, url).await,
+        };
+        run(
+            &mut connection,
+            format!("CREATE DATABASE {database} TEMPLATE {template}"),
+        )
+        .await;
         connection.close().await.expect("a connection can be closed");
-        let mut url: reqwest::Url = url.parse().expect("it was one before");
-        url.set_path(&database);
         Self {
-            url: url.into(),
+            url: with_database(url, &database),
             backend: Backend::Shared {
                 server: Box::new(server),
                 database,
@@ -107,6 +131,62 @@ impl TestPostgres {
     pub fn url(&self) -> &str {
         &self.url
     }
+}
+
+/// The database with the schema of this program. The first test that needs it makes it; the server keeps it.
+async fn template(connection: &mut PgConnection, url: &str) -> String {
+    /// Of the lock that one test at a time makes a template under. Any number that no other program uses.
+    const LOCK: i64 = 0x6a61_636b_706f_7434;
+    let name = format!("jackpot_schema_{}", schema_hash());
+    run(connection, format!("SELECT pg_advisory_lock({LOCK})")).await;
+    let made: Option<i32> = sqlx::query_scalar("SELECT 1 FROM pg_database WHERE datname = $1")
+        .bind(&name)
+        .fetch_optional(&mut *connection)
+        .await
+        .expect("the server lists its databases");
+    if made.is_none() {
+        // Its name becomes the template's when it is whole. A test that was ended may have left one.
+        let unfinished = format!("{name}_unfinished");
+        run(connection, format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)")).await;
+        run(connection, format!("CREATE DATABASE {unfinished}")).await;
+        let data = tempfile::tempdir().expect("a temporary directory can be made");
+        let settings = super::ledger_db::settings(&with_database(url, &unfinished));
+        let ledger = Sql::open(&settings, data.path()).await.expect("the schema is made");
+        // Each ledger gets an id of its own when it is opened first.
+        let forget = sqlx::query("DELETE FROM ledger");
+        assert_eq!(ledger.execute(forget).await.expect("the id is deleted"), 1);
+        ledger.close().await;
+        run(connection, format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await;
+    }
+    run(connection, format!("SELECT pg_advisory_unlock({LOCK})")).await;
+    name
+}
+
+/// Of all that makes the schema.
+fn schema_hash() -> String {
+    let house = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let migrations = std::fs::read_dir(house.join("migrations")).expect("the migrations");
+    let mut files: Vec<_> = migrations.map(|file| file.expect("a file").path()).collect();
+    files.push(house.join("crates/kernel/src/sql/added.rs"));
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        hash.update(std::fs::read(file).expect("a file can be read"));
+    }
+    hex::encode(&hash.finalize()[..8])
+}
+
+fn with_database(server: &str, database: &str) -> String {
+    let mut url: reqwest::Url = server.parse().expect("the URL of the server to test on is one");
+    url.set_path(database);
+    url.into()
+}
+
+async fn run(connection: &mut PgConnection, statement: String) {
+    sqlx::query(AssertSqlSafe(statement))
+        .execute(connection)
+        .await
+        .expect("the user of the tests may create databases");
 }
 
 /// Whether a query gets its answer.

@@ -52,12 +52,10 @@ pub struct Api(Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>);
 
 impl Api {
     /// The API of these routes.
-    ///
-    /// # Errors
-    /// A description that can't be serialized.
-    pub fn new(web: Web, routes: Routes) -> Result<Self, serde_json::Error> {
-        let table = Table::new(web, routes, false)?;
-        Ok(Self(Arc::new(move |config| table.mount_api(config))))
+    #[must_use]
+    pub fn new(web: Web, routes: Routes) -> Self {
+        let table = Table::new(web, routes, false);
+        Self(Arc::new(move |config| table.mount_api(config)))
     }
 
     /// The API of this thread. Its handlers start tasks that stay on the thread, so they need a `LocalSet`.

@@ -1,11 +1,12 @@
 //! The description of the API, `/openapi.json`, and the page that shows it, `/docs/`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
+use utoipa::openapi::OpenApi as OpenApiDocument;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
@@ -41,7 +42,7 @@ pub struct ServiceDoc;
 struct Bearer;
 
 impl Modify for Bearer {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+    fn modify(&self, document: &mut OpenApiDocument) {
         let about = "A key made by `jackpot key new`. Each operation says which role it needs; `operate` may call all.";
         let scheme = Http::builder().scheme(HttpAuthScheme::Bearer).description(Some(about));
         let components = document.components.get_or_insert_default();
@@ -49,39 +50,61 @@ impl Modify for Bearer {
     }
 }
 
-/// The schemas, for refusals that teach; set by the first service of this process.
-static DOCUMENT: OnceLock<Value> = OnceLock::new();
+/// The description, for refusals that teach; set by the first service of this process.
+static DESCRIPTION: OnceLock<Arc<Description>> = OnceLock::new();
 
-/// The document, if it was made.
+/// The document, if this process has a service.
 pub(super) fn document() -> Option<&'static Value> {
-    DOCUMENT.get()
+    DESCRIPTION.get().map(|description| description.document())
 }
 
-/// The document as text, and the page that shows it. Each is made once; the page for its first reader, because few
-/// processes have one.
+/// The description as the routes give it, and completed for its first reader: it takes a third of a start, and many
+/// processes have no reader.
+struct Description {
+    of_routes: OpenApiDocument,
+    document: OnceLock<Value>,
+}
+
+impl Description {
+    fn document(&self) -> &Value {
+        self.document.get_or_init(|| {
+            let mut document = serde_json::to_value(&self.of_routes).expect("a description is plain data");
+            complete::complete(&mut document);
+            document
+        })
+    }
+}
+
+/// The document as text, and the page that shows it. Each is made once, for its first reader.
 pub(super) struct DocumentText {
-    json: Page,
+    description: Arc<Description>,
+    json: OnceLock<Page>,
     page: OnceLock<Page>,
 }
 
 impl DocumentText {
-    pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Result<DocumentText, serde_json::Error> {
-        let mut document = serde_json::to_value(document)?;
-        complete::complete(&mut document);
-        let text = serde_json::to_string(&document)?;
+    pub(super) fn of(of_routes: OpenApiDocument) -> DocumentText {
+        let description = Arc::new(Description {
+            of_routes,
+            document: OnceLock::new(),
+        });
         // All services of a process have the same document.
-        DOCUMENT.get_or_init(|| document);
-        Ok(DocumentText {
-            json: Page::new(text),
+        DESCRIPTION.get_or_init(|| Arc::clone(&description));
+        DocumentText {
+            description,
+            json: OnceLock::new(),
             page: OnceLock::new(),
-        })
+        }
+    }
+
+    fn json(&self) -> &Page {
+        self.json
+            .get_or_init(|| Page::new(self.description.document().to_string()))
     }
 
     fn page(&self) -> &Page {
-        self.page.get_or_init(|| {
-            let document = serde_json::from_slice(self.json.body()).expect("it was written from a document");
-            Page::new(page::page(&document))
-        })
+        self.page
+            .get_or_init(|| Page::new(page::page(self.description.document())))
     }
 }
 
@@ -91,7 +114,7 @@ impl DocumentText {
             headers(("Cache-Control" = String, description = "`public, max-age=60`"), ("ETag" = String, description = "Weak"))),
         (status = 304, description = "`If-None-Match` has the tag of the document")))]
 pub(super) async fn document_json(request: HttpRequest, text: Data<DocumentText>) -> HttpResponse {
-    text.json.answer(&request, "application/json", MAX_AGE_S)
+    text.json().answer(&request, "application/json", MAX_AGE_S)
 }
 
 async fn document_page(request: HttpRequest, text: Data<DocumentText>) -> HttpResponse {

@@ -54,19 +54,19 @@ pub(super) struct Table {
 
 impl Table {
     /// `metrics_here`: whether `/metrics` is served with the API.
-    pub(super) fn new(web: Web, routes: Routes, metrics_here: bool) -> Result<Table, serde_json::Error> {
+    pub(super) fn new(web: Web, routes: Routes, metrics_here: bool) -> Table {
         let mut document = ServiceDoc::openapi().merge_from(routes.document);
         if !metrics_here {
             document.paths.paths.remove("/metrics");
         }
-        Ok(Table {
+        Table {
             web: Data::new(web),
             refusals: Data::new(RouteTable::of(&document)),
-            text: Some(Data::new(DocumentText::of(&document)?)),
+            text: Some(Data::new(DocumentText::of(document))),
             mount: routes.mount,
             pages: routes.pages,
             metrics_here,
-        })
+        }
     }
 
     /// For an instance that is starting. It has no text of a description: all servers of a process share one, which is

@@ -51,9 +51,6 @@ pub enum ServeError {
     /// A taken address can't be served.
     #[error("the server: {0}")]
     Socket(#[from] io::Error),
-    /// The API description can't be serialized.
-    #[error("the OpenAPI document: {0}")]
-    Document(#[from] serde_json::Error),
 }
 
 /// A running server.
@@ -112,7 +109,7 @@ pub fn start(settings: &Settings, web: &Web, routes: Routes) -> Result<Running, 
 /// # Errors
 /// A certificate that can't be used.
 pub fn start_on(sockets: &Sockets, settings: &Settings, web: &Web, routes: Routes) -> Result<Running, ServeError> {
-    let table = Table::new(web.clone(), routes, sockets.metrics.is_none())?;
+    let table = Table::new(web.clone(), routes, sockets.metrics.is_none());
     serve(sockets, settings, web, table, Table::mount)
 }
 

@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::fault::support::PATIENCE;
-use crate::support::eventually;
 use crate::support::service::Service;
+use crate::support::{client_builder, eventually};
 
 /// How soon a request that was not answered is tried again.
 const REPEAT_EVERY: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ impl Client {
         Self {
             base: service.url(""),
             key: service.operator_key().to_owned(),
-            http: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
+            http: client_builder().timeout(PATIENCE).build().expect("a client"),
         }
     }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::fault::support::{own_redis, service_on};
-use crate::support::http_client;
+use crate::support::client_builder;
 use crate::support::local::LocalServer;
 use crate::support::service::{Answer, Service};
 
@@ -126,12 +126,7 @@ pub async fn open_in(service: &Service, address: &str, languages: &str) -> Page 
 }
 
 async fn browse_in(service: &Service, method: Method, address: &str, languages: Option<&str>) -> Page {
-    // TLS is compiled in, so that the client needs a provider.
-    drop(http_client());
-    let client = reqwest::Client::builder()
-        .redirect(Policy::none())
-        .build()
-        .expect("a client");
+    let client = client_builder().redirect(Policy::none()).build().expect("a client");
     let url = if address.starts_with('/') {
         service.url(address)
     } else {

@@ -1,7 +1,8 @@
 //! Completes the description by rule: what holds for many routes is in one place, here.
 //!
 //! Routes describe what is their own. This adds the common problem answers, the codes of each, the headers, the
-//! examples, and what utoipa cannot say of a type. It works on the JSON of the document, once, at the start.
+//! examples, and what utoipa cannot say of a type. It works on the JSON of the document, once, for its
+//! first reader.
 
 use std::collections::BTreeSet;
 
