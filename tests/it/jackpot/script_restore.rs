@@ -491,7 +491,9 @@ async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_pa
 /// Otherwise a second restore of the same ledger within that second would begin a cycle with the same number.
 #[tokio::test]
 async fn the_second_that_numbers_a_cycle_of_a_restore_has_passed() {
-    let fixture = JackpotFixture::with(&by_amount(50, 100)).await;
+    let mut change = by_amount(50, 100);
+    change["tiers"][0]["cap"] = json!(200);
+    let fixture = JackpotFixture::with(&change).await;
     fixture.take("a", 0).await;
     let was = raw(&fixture).await;
     let state = RestoredState {
@@ -524,5 +526,8 @@ async fn the_second_that_numbers_a_cycle_of_a_restore_has_passed() {
     assert_eq!(fixture.dump().await, before, "nothing was written");
     let done = end_with(&fixture, "one", &state, &begun(0)).await;
     assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
-    assert_eq!(open(&fixture).await.cycle, GAP, "a number that nobody has seen");
+    let begun = open(&fixture).await;
+    assert_eq!(begun.cycle, GAP, "a number that nobody has seen");
+    let cap = begun.pins.0.and_then(|pins| pins.cap.0);
+    assert_eq!((cap, begun.low.0, begun.high.0), (Some(200), Some(50), Some(100)));
 }

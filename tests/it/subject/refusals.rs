@@ -77,6 +77,44 @@ async fn every_script_says_whether_redis_has_the_subject_as_the_caller_knows_it(
     assert_refusals(&RoomFixture::with(&json!({})).await, "room").await;
 }
 
+/// The subject takes nothing when it is back, because the decision was kept.
+#[tokio::test]
+async fn a_decision_about_the_emergency_is_kept_where_a_subject_is_lost_and_the_answer_names_what_there_is() {
+    assert_keeps_decision(&JackpotFixture::with(&json!({})).await, "jackpot").await;
+    assert_keeps_decision(&CouponFixture::with(&json!({})).await, "coupon").await;
+    assert_keeps_decision(&RoomFixture::with(&json!({})).await, "room").await;
+}
+
+async fn assert_keeps_decision<C: Capability>(fixture: &Fixture<C>, room: &str) {
+    let obey = sources(room)
+        .into_iter()
+        .find(|source| source.script.name().ends_with("obey"));
+    let obey = obey.expect("a script");
+    let state = fixture.stream_keys().state.to_owned();
+    let decide = async |known: u64, order: u64| {
+        let first = [&known.to_string(), &order.to_string(), "a test", "tester", "r"].map(ToOwned::to_owned);
+        texts(call(fixture, &obey, &first).await)
+    };
+    let n: u64 = fixture.field("n").await;
+    assert_eq!(decide(LATER, 3).await, ["held", &n.to_string()]);
+    assert_eq!(fixture.field::<String>("status").await, "stopped open");
+    assert_eq!(decide(LATER, 2).await, ["newer", &n.to_string()]);
+    fixture.raw::<()>(redis::cmd("DEL").arg(&state)).await;
+    assert_eq!(decide(0, 5).await, ["held", "0"]);
+    assert_eq!(decide(0, 4).await, ["newer", "0"]);
+    let restoring = [("n", "7"), ("restores", "2"), ("status", "restoring")];
+    fixture.raw::<()>(redis::cmd("HSET").arg(&state).arg(&restoring)).await;
+    let mark = ((2_u64 << 40) + 7).to_string();
+    assert_eq!(decide(0, 7).await, ["held", &mark]);
+    assert_eq!(decide(0, 6).await, ["newer", &mark]);
+    assert_eq!(fixture.field::<String>("emergency").await, "7 a test");
+    assert_eq!(
+        fixture.stream().await.len(),
+        1,
+        "no event of a subject that is not there"
+    );
+}
+
 /// They read what they got, or answer a repeat, before they look at the fence: their own tests have that.
 const READ_FIRST: [&str; 4] = ["define", "enter", "enter_batch", "withdraw"];
 
