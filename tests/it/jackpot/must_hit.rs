@@ -385,7 +385,7 @@ async fn a_batch_may_bring_a_rule_into_force_above_its_low() {
     fixture.assert_rebuilds().await;
 }
 
-/// The rule that comes into force meanwhile has the same `low`, so its cycles are told from those before by their `high`.
+/// The rule that comes into force meanwhile has the same `low`: only `high` tells its cycles from those before.
 #[tokio::test]
 async fn a_batch_may_bring_a_rule_into_force_that_differs_in_its_high_alone() {
     let tiers = |high: u64| {
