@@ -113,8 +113,7 @@ local function serve(i, id, queued)
   local held_user = written_users[user] or redis.call('HGET', KEYS[3], user)
   local text, served, of_user = decide(state, at, stamp, id, queued.user, ARGV[FIRST + count + i - 1], held_user)
   if not text then
-    stuck = true
-    return false
+    return false -- it stays at the head, so those after it stay too
   end
   if of_user then
     new_users = new_users + (held_user and 0 or 1)

@@ -91,9 +91,8 @@ for s = segment.first_step, first_entry - 1, 3 do
   if not tiers and not refusal and repeats < count then
     tiers, at = kept_tiers(state, FIRST_POOL), now_ms()
     state.at = at
-    refusal = cycles and not arm(call, state) and 'cycles' or nil
   end
-  -- A take before them began another cycle.
+  -- A take in this call may have begun another cycle.
   if tiers and cycles and not refusal and not arm(call, state) then
     refusal = 'cycles'
   end

@@ -1,8 +1,9 @@
 """Runs the tests of `make test` against mutants of the Lua scripts. scripts/mutants.sh builds first, then starts this.
 
 Each mutant has a Redis of its own. It meets the tests that run its file, one after the other, until one fails: those
-that have caught a mutant of the file come first, then the quick ones. A test that does not run the file can't see the
-mutant. A failure counts when it repeats, a timeout at once.
+that have caught a mutant of the file come first, in this run or the one before, then those that are named for it, then
+those that catch many in their time. A test that does not run the file can't see the mutant. A failure counts when it
+repeats, a timeout at once.
 """
 
 import argparse
@@ -29,6 +30,8 @@ SURVIVED = "survived"
 JOBS = 4
 # Most mutants are caught within it. The others would hold up those after them.
 SOON_S = 25
+# Tests that take less than it are alike: most of that time is the start of a process.
+LEAST_S = 0.2
 stop = Event()
 
 
@@ -90,19 +93,34 @@ def learn(tests, seed, trusts):
     }
 
 
+def caught_before():
+    """File and test of each mutant that the last run caught."""
+    file = OUT / "lua.tsv"
+    rows = [row.split("\t") for row in file.read_text().splitlines()[1:]] if file.exists() else []
+    return [(name.split(":")[0], test) for name, _, test, _ in rows if test]
+
+
 class Tests:
     def __init__(self, tests, known, seed):
         self.tests = [test for test in tests if test.id in known]
         self.known = known
         self.seed = seed
         self.caught = Counter()  # by file and test
+        self.caught_by = Counter()  # by test
+        for path, test in caught_before():
+            self.count(path, test)
+
+    def count(self, path, test):
+        self.caught[path, test] += 1
+        self.caught_by[test] += 1
 
     def in_order(self, mutant):
         part, stem = sha1(mutant.before), Path(mutant.path).stem
         covering = [test for test in self.tests if part in self.known[test.id].parts]
 
         def order(test):
-            return -self.caught[mutant.path, test.id], stem not in test.name, self.known[test.id].seconds
+            worth = (1 + self.caught_by[test.id]) / max(self.known[test.id].seconds, LEAST_S)
+            return -self.caught[mutant.path, test.id], stem not in test.name, -worth
 
         return sorted(covering, key=order)
 
@@ -129,7 +147,7 @@ class Tests:
                 test = trial.left.pop(0)
                 end = self.end_of(test, url, directory)
                 if end != suite.PASSED:
-                    self.caught[trial.mutant.path, test.id] += 1
+                    self.count(trial.mutant.path, test.id)
                     trial.end, trial.test, trial.left = end, test.id, []
         trial.seconds += time.monotonic() - begun
         return trial

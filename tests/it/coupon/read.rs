@@ -1,6 +1,6 @@
 //! `lua/coupon/lookup.lua`, `view.lua`, `dead.lua`, `status.lua` and `checkpoint.lua` on a real Redis.
 
-use jackpot::coupon::scripts::{self, ScriptError, SetStatus, StatusSet};
+use jackpot::coupon::scripts::{self, Redeemed, ScriptError, SetStatus, StatusSet};
 use jackpot::coupon::status::Status;
 use jackpot_core::mark::Mark;
 use serde_json::json;
@@ -60,6 +60,31 @@ async fn a_view_tells_the_counts_of_one_instant() {
     assert_eq!((view.queued, view.dead, view.arrivals), (1, 1, 2));
     assert!(view.now_ms > 1_700_000_000_000);
     assert_eq!(fixture.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_view_and_a_checkpoint_tell_what_a_suspension_holds_and_what_was_redeemed() {
+    let fixture = CouponFixture::with(&json!({})).await;
+    let told = async |name: &str| {
+        scripts::checkpoint(&fixture.store, &fixture.keys, Mark::ZERO)
+            .await
+            .expect("a reply");
+        let state = fixture.last_event("checkpoint").await["state"].clone();
+        let lines = state.lines().filter_map(|line| line.split_once(' '));
+        let line = lines.filter(|line| line.0 == name).map(|line| line.1.to_owned()).next();
+        assert_eq!(fixture.snapshot().await.held.get(name).cloned(), line);
+        line
+    };
+    assert_eq!((told("held").await, told("redeemed").await), (None, None));
+    fixture.now("a", "u").await;
+    let redeemed = fixture.redeem("a", "till-1", "x").await;
+    assert!(matches!(redeemed, Redeemed::Done(_)), "{redeemed:?}");
+    fixture.operated(Status::Paused).await;
+    fixture.status(Status::Suspended).await;
+    assert_eq!(
+        (told("held").await.as_deref(), told("redeemed").await.as_deref()),
+        (Some("paused"), Some("1"))
+    );
 }
 
 #[tokio::test]

@@ -140,6 +140,16 @@ async fn the_retention_is_counted_from_when_this_definition_was_found_over() {
     assert_eq!(look(HOUR_S).await, Retired::Raised(0));
     assert_eq!(left().await, HOUR_S * 1_000, "found now");
     assert!(left().await <= HOUR_S * 1_000);
+    // The time since the last look counts, and of a long one a minute.
+    let before = left().await;
+    for (looked_s, counted_ms) in [(30, 30_000..40_000), (3_600, 60_000..60_001)] {
+        let held = left().await;
+        let mut back = redis::cmd("HINCRBY");
+        back.arg(&fixture.keys.state).arg("over_looked").arg(-1_000 * looked_s);
+        fixture.raw::<i64>(&mut back).await;
+        assert!(counted_ms.contains(&(held - left().await)), "{looked_s} s");
+    }
+    assert!(left().await <= before - 90_000);
     assert!(fixture.lookup("a").await.is_some());
 
     // The count starts anew with another definition, and with one that is not over for a while.

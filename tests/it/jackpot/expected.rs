@@ -8,6 +8,8 @@ use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::play::By;
 use jackpot::jackpot::scripts::EnterEntry;
 use jackpot::jackpot::view::Status;
+use jackpot::store::Script;
+use jackpot::store::keys::JackpotKeys;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::Sent;
 use jackpot_core::money::MAX_MINOR;
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::jackpot::combiner::fixture::{Instance, nobody_wins, sequences};
 use crate::jackpot::fixture::{JackpotFixture, entry, sent};
+use crate::store::sources::part;
 use crate::support::given::{operator, tier};
 use crate::support::redis::TestRedis;
 
@@ -202,6 +205,86 @@ async fn whatever_changed_the_state_the_next_entry_is_taken_as_by_enter() {
             );
         }
         instance.fixture.assert_rebuilds().await;
+    }
+}
+
+/// Not even where nothing else tells that state from the expected one: each value is compared by itself.
+#[tokio::test]
+async fn a_state_that_another_program_changed_in_one_place_is_not_the_expected_one() {
+    for field in ["n", "status", "terms", "meters", "a pool"] {
+        let instance = Instance::with(&nobody_wins()).await;
+        let (fixture, keys) = (&instance.fixture, &instance.fixture.keys);
+        instance.enter("a").await.expect("taken");
+        let earlier: Vec<u8> = fixture.raw(redis::cmd("HGET").arg(&keys.state).arg("meters")).await;
+        instance.enter("b").await.expect("taken");
+        let set = async |value: &[u8]| {
+            let mut command = redis::cmd("HSET");
+            command.arg(&keys.state).arg(field).arg(value);
+            fixture.raw::<()>(&mut command).await;
+        };
+        match field {
+            "n" => set(b"9").await,
+            "status" => set(b"paused").await,
+            "meters" => set(&earlier).await,
+            "terms" => {
+                let twin = instance.another(&json!({"contribution": {"fixed": 3}})).await;
+                let mut copy = redis::cmd("HGET");
+                copy.arg(&JackpotKeys::new(&twin).state).arg(field);
+                let terms: Vec<u8> = fixture.raw(&mut copy).await;
+                set(&terms).await;
+            }
+            _ => {
+                let pool = keys.pool(&Id::parse("grand").expect("an id"));
+                fixture.raw::<()>(redis::cmd("INCRBY").arg(pool).arg(1)).await;
+            }
+        }
+        let taken = async || {
+            let events = fixture.stream().await;
+            events.iter().filter(|event| event["type"] == "enter").count()
+        };
+        let (before, enter) = (taken().await, instance.calls("enter"));
+        let entered = instance.enter("c").await;
+        assert!(instance.calls("enter") > enter, "{field}: it was asked again");
+        assert_eq!(
+            taken().await - before,
+            usize::from(entered.is_ok()),
+            "{field}: {entered:?}"
+        );
+    }
+}
+
+/// Redis would refuse the records after the first write.
+#[tokio::test]
+async fn a_call_without_whole_records_ends_before_it_reads_the_state() {
+    let parts = [
+        ("subject", "events"),
+        ("jackpot", "digest"),
+        ("jackpot", "enter_expected"),
+    ]
+    .map(|(room, name)| part(room, name));
+    let script = Script::new("enter_expected", "", &parts.each_ref().map(String::as_str));
+    let mut redis = TestRedis::start().await.connection().await;
+    let keys = ["state", "seen:a", "seen:b", "events", "pool"].map(|key| format!("{}:{key}", TestRedis::id("e")));
+    // With one tier, 12 values come before the records.
+    for (values, is_whole) in [
+        (11, false),
+        (12, false),
+        (13, true),
+        (14, false),
+        (15, true),
+        (16, false),
+    ] {
+        let empty = vec![0xa0_u8; values]; // MessagePack
+        let mut eval = redis::cmd("EVAL");
+        eval.arg(script.sources()[0]).arg(keys.len()).arg(&keys).arg(empty);
+        let reply: redis::RedisResult<u8> = eval.query_async(&mut redis).await;
+        match reply {
+            Ok(taken) => assert!(is_whole && taken == 0, "{values}"),
+            Err(error) => assert!(
+                !is_whole && error.to_string().contains("JP_ARGUMENT"),
+                "{values}: {error}"
+            ),
+        }
     }
 }
 

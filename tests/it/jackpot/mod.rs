@@ -23,6 +23,7 @@ mod rules;
 pub mod script_checkpoint;
 pub mod script_claim;
 pub mod script_coupon;
+mod script_cycles;
 pub mod script_define;
 pub mod script_enter;
 pub mod script_enter_batch;

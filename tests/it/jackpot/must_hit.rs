@@ -385,6 +385,52 @@ async fn a_batch_may_bring_a_rule_into_force_above_its_low() {
     fixture.assert_rebuilds().await;
 }
 
+/// The rule that comes into force meanwhile has the same `low`: only `high` tells its cycles from those before.
+#[tokio::test]
+async fn a_batch_may_bring_a_rule_into_force_that_differs_in_its_high_alone() {
+    let tiers = |high: u64| {
+        let rule = json!({"amount": {"low": 50, "high": high}});
+        json!({"tiers": [
+            tier("grand", 900_000, &json!({"must_hit_by": rule, "min_payout": 1})),
+            tier("mini", 100_000, &json!({"min_payout": 1})),
+        ], "odds": {"total": 1, "ranks": [{"rank": 1, "weight": 1, "prize": {"pool": {"tier": "mini", "take": "all"}}}]},
+        "contribution": {"fixed": 10}})
+    };
+    let fixture = JackpotFixture::with(&tiers(100)).await;
+    fixture.fund("f", 9).await;
+    fixture.define(&tiers(90_000)).await;
+    assert_eq!(fixture.snapshot().await.version, 1, "it waits");
+    let batch = batch("b", &vec![sent("p", 100); 10_000]);
+    let played = play(&fixture, u64::MAX).enter_batch(&fixture.id, &batch, "").await;
+    let hits = played
+        .expect("taken")
+        .winners
+        .into_iter()
+        .filter_map(|winner| match winner.record.state {
+            State::MustHit { hit } => Some((winner.index as u64, hit.cycle, hit.trigger)),
+            _ => None,
+        });
+    let hits: Vec<_> = hits.collect();
+    let began = fixture.events().await.into_iter().flat_map(|event| event.cycles);
+    let began = began.filter_map(|change| match change {
+        CycleChange::Began(row) => Some(row),
+        CycleChange::Ended { .. } => None,
+    });
+    let (mut pool, mut last, mut expected) = (9, 0, Vec::new());
+    for row in began {
+        assert_eq!(row.high.0, Some(if row.cycle == 0 { 100 } else { 90_000 }));
+        let trigger = row.trigger_amount(&seed(&fixture, &row, row.cycle)).expect("an amount");
+        // Each entry adds 9.
+        last += (trigger - pool).div_ceil(9);
+        pool = 0;
+        expected.push((last, row.cycle, trigger));
+    }
+    expected.retain(|(index, ..)| *index <= 10_000);
+    assert_eq!(hits, expected);
+    assert!(hits.len() >= 2, "{hits:?}");
+    fixture.assert_rebuilds().await;
+}
+
 /// `min_payout` of the definition in force may change at once while nothing is live; the open cycle keeps its own.
 #[tokio::test]
 async fn a_cycle_keeps_the_min_payout_that_it_began_with() {

@@ -2,17 +2,17 @@
 
 use jackpot::jackpot::error::PlayError;
 use jackpot::jackpot::reverse::{ReversalWish, Round};
-use jackpot::jackpot::scripts::{EnterEntry, lookup};
+use jackpot::jackpot::scripts::{Adjust, EnterEntry, lookup};
 use jackpot::jackpot::view::Status;
 use jackpot::proof::verify::Place;
 use jackpot_core::ids::Id;
 use jackpot_core::jackpot::record::{Sent, State};
 use jackpot_core::jackpot::reversal::ReversalRecord;
 use jackpot_core::mark::Mark;
-use jackpot_core::money::Minor;
+use jackpot_core::money::{MAX_MINOR, Minor};
 use serde_json::{Value, json};
 
-use crate::jackpot::fixture::{JackpotFixture, document, operator, rank, sent, tier};
+use crate::jackpot::fixture::{JackpotFixture, document, entry, funding, operator, rank, sent, tier};
 use crate::keys::http::support::key;
 use crate::proof::story::export;
 use crate::support::service::{Answer, Service};
@@ -137,6 +137,31 @@ async fn the_pool_gives_first_then_the_overflow_and_the_reserve_its_own() {
     fixture.assert_rebuilds().await;
 }
 
+/// An entry gave 2.3 of the 3.5, and 2 were taken out: of the 2.3 the tier holds 1.5.
+#[tokio::test]
+async fn what_a_tier_holds_no_more_is_funded_to_the_millionth() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"rate_ppm": 10_000},
+        "tiers": [tier("grand", 1_000_000, &json!({}))],
+    }))
+    .await;
+    let entries = [("a", 230), ("b", 120)].map(|(id, stake)| EnterEntry {
+        sent: sent("p", stake),
+        ..entry(id, 0)
+    });
+    fixture.enter(&entries).await;
+    let taking = Adjust {
+        from: Some("pool"),
+        to: None,
+        ..funding("t", 2)
+    };
+    fixture.operate.adjust(&fixture.id, &taking).await.expect("done");
+    assert_eq!(fixture.reversed("a").await, (2_300_000, 800_000));
+    let meter = &fixture.snapshot().await.meters[0];
+    assert_eq!((meter.pool, meter.remainder_micro), (0, 0));
+    fixture.assert_rebuilds().await;
+}
+
 #[tokio::test]
 async fn what_a_take_of_all_won_is_funded_and_later_money_stays() {
     let fixture = JackpotFixture::with(&json!({
@@ -152,6 +177,32 @@ async fn what_a_take_of_all_won_is_funded_and_later_money_stays() {
     assert_eq!(fixture.reversed("after").await, (10_000_000, 0));
     let meter = &fixture.snapshot().await.meters[0];
     assert_eq!((meter.pool, meter.reserve, meter.funded, meter.reversed), (0, 4, 6, 20));
+    fixture.assert_rebuilds().await;
+}
+
+/// What a take of all won counts as funded when its entries are reversed, and no meter holds more than 2^53 - 1.
+#[tokio::test]
+async fn a_reversal_that_no_meter_could_hold_changes_nothing() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"fixed": 10},
+        "tiers": [tier("grand", 1_000_000, &json!({}))],
+    }))
+    .await;
+    for (id, rank) in [("before", 0), ("won", 1)] {
+        fixture.take(id, rank).await;
+    }
+    fixture.fund("f", MAX_MINOR - 29).await;
+    let before = fixture.dump().await;
+    let refused = fixture.reverse("before", "r1").await;
+    assert!(matches!(refused, Err(PlayError::AmountTooLarge)), "{refused:?}");
+    assert_eq!(fixture.dump().await, before);
+    let taking = Adjust {
+        from: Some("pool"),
+        to: None,
+        ..funding("t", 1)
+    };
+    fixture.operate.adjust(&fixture.id, &taking).await.expect("done");
+    assert_eq!(fixture.reversed("before").await, (10_000_000, 10_000_000));
     fixture.assert_rebuilds().await;
 }
 

@@ -253,3 +253,19 @@ async fn the_pool_restarts_from_the_reserve_then_the_overflow_and_is_refilled_to
     );
     fixture.assert_rebuilds().await;
 }
+
+#[tokio::test]
+async fn a_seed_that_fills_the_pool_leaves_the_overflow_where_it_is() {
+    let fixture = JackpotFixture::with(&json!({
+        "contribution": {"fixed": 100},
+        "tiers": [tier("grand", 1_000_000, &json!({"seed": 50, "cap": 50, "reserve_ppm": 500_000, "min_payout": 1}))],
+    }))
+    .await;
+    for id in ["a", "b"] {
+        fixture.take(id, 0).await;
+    }
+    assert_eq!(fixture.money().await, (50, 100, 50));
+    fixture.take("won", 1).await;
+    assert_eq!(fixture.money().await, (50, 100, 100));
+    fixture.assert_rebuilds().await;
+}

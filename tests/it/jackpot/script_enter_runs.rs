@@ -91,6 +91,27 @@ async fn a_call_that_begins_with_a_repeat_leaves_the_records_of_the_first_alone(
     fixture.assert_rebuilds().await;
 }
 
+/// Which entries of the call were repeats is in the record that they share, before and after the run.
+#[tokio::test]
+async fn an_entry_of_a_run_between_repeats_is_found_with_its_number() {
+    let fixture = JackpotFixture::with(&json!({})).await;
+    let old = fixture.take("old", 0).await;
+    let ids = ["old", "won", "a", "b", "c", "d", "again", "old"];
+    let entries = ids.map(|id| entry(id, u32::from(["won", "again"].contains(&id))));
+    let entered = fixture.enter(&entries).await;
+    for place in [0, 7] {
+        assert_eq!(entered.replies[place], EntryReply::Seen(old.clone()));
+    }
+    for (place, id) in ids.into_iter().enumerate().take(7).skip(1) {
+        let record = taken(&entered, place);
+        assert_eq!(record.sequence, place as u64 + 1);
+        assert_eq!(&look_up(&fixture, id).await, record);
+        let raw = raw_record(&fixture, id).await.expect("kept");
+        assert_eq!(raw.starts_with(':'), (2..6).contains(&place), "{raw}");
+    }
+    fixture.assert_rebuilds().await;
+}
+
 #[tokio::test]
 async fn an_entry_whose_call_is_lost_is_damaged_alone() {
     let fixture = JackpotFixture::with(&json!({})).await;

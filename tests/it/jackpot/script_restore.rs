@@ -13,7 +13,7 @@ use jackpot::ledger::events::Rebuilt;
 use jackpot::store::keys::JackpotKeys;
 use jackpot::subject::{self, TailWish};
 use jackpot_core::ids::Id;
-use jackpot_core::jackpot::cycle::Cycles;
+use jackpot_core::jackpot::cycle::{Cycles, GAP, Preparing, Renews};
 use jackpot_core::jackpot::epoch::{Epoch, Opening};
 use jackpot_core::mark::Mark;
 use jackpot_core::wire::Field as _;
@@ -22,6 +22,7 @@ use serde_json::json;
 
 use crate::jackpot::by_hand;
 use crate::jackpot::fixture::{JackpotFixture, definition, operator, tier};
+use crate::jackpot::must_hit::{by_amount, cycles, open};
 use crate::support::eventually;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -485,4 +486,48 @@ async fn an_epoch_that_a_restore_opens_is_above_all_others_and_its_second_has_pa
     assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
     assert!(fixture.events().await[0].at_ms / 1_000 > at_ms / 1_000);
     assert_eq!(fixture.snapshot().await.epoch, second);
+}
+
+/// Otherwise a second restore of the same ledger within that second would begin a cycle with the same number.
+#[tokio::test]
+async fn the_second_that_numbers_a_cycle_of_a_restore_has_passed() {
+    let mut change = by_amount(50, 100);
+    change["tiers"][0]["cap"] = json!(200);
+    let fixture = JackpotFixture::with(&change).await;
+    fixture.take("a", 0).await;
+    let was = raw(&fixture).await;
+    let state = RestoredState {
+        cycles: cycles(&fixture).await,
+        ..restored(&was)
+    };
+    let RestoreBegun::Begun { at_ms } = begin(&fixture, "one", Some(fixture.snapshot().await.mark)).await else {
+        panic!("begun")
+    };
+    assert!(write(&fixture, "one", &was).await);
+    let now = at_ms / 1_000;
+    let begun = |second: u64| Begins {
+        prepared: state.cycles.prepared(&Preparing {
+            jackpot: &fixture.id,
+            secrets: &fixture.operate.views.secrets,
+            nonce: [7; 16],
+            renews: Some(Renews::AtLeast { second }),
+            following: 1,
+            now,
+        }),
+        ..begins(&fixture, state.epoch + EPOCH_GAP)
+    };
+    let before = fixture.dump().await;
+    let ahead = u64::try_from(now).expect("a second") + 60;
+    let early = end_with(&fixture, "one", &state, &begun(ahead)).await;
+    assert!(
+        matches!(early, RestoreEnded::Early(ms) if (59_000..=61_000).contains(&ms)),
+        "{early:?}"
+    );
+    assert_eq!(fixture.dump().await, before, "nothing was written");
+    let done = end_with(&fixture, "one", &state, &begun(0)).await;
+    assert!(matches!(done, RestoreEnded::Done(_)), "{done:?}");
+    let begun = open(&fixture).await;
+    assert_eq!(begun.cycle, GAP, "a number that nobody has seen");
+    let cap = begun.pins.0.and_then(|pins| pins.cap.0);
+    assert_eq!((cap, begun.low.0, begun.high.0), (Some(200), Some(50), Some(100)));
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use jackpot::jackpot::scripts::{
-    Adjust, Expect, Expected, Give, Given, Holds, Received, ScriptError, transfer_expect, transfer_give,
-    transfer_receive,
+    Adjust, Expect, Expected, Give, Given, Holds, Received, Released, ScriptError, transfer_expect, transfer_give,
+    transfer_receive, transfer_release,
 };
 use jackpot::jackpot::view::{Meter, Status};
 use jackpot::subject::emergency::{Decision, Obedience, Obeys as _};
@@ -522,4 +522,25 @@ async fn a_source_begins_its_next_cycle_only_where_entries_can_end_it() {
         assert_eq!(cycles(&pair.source).await, after, "a look ends nothing");
         pair.assert_rebuilds().await;
     }
+}
+
+/// An earlier version kept no record that a transfer had used its room.
+#[tokio::test]
+async fn the_room_of_what_came_in_is_not_ended_again() {
+    let pair = Pair::funded(100, &json!({})).await;
+    let parts = pair.send("t", &GRAND).await;
+    assert_eq!(pair.receive("t", &parts).await, Received::Done(true));
+    let (target, digest) = (&pair.target, digest_of(&parts));
+    let mut forget = redis::cmd("HDEL");
+    forget
+        .arg(&target.keys.adjustments)
+        .arg(format!("!free!{}!t!{digest}", pair.source.id));
+    assert_eq!(target.raw::<u64>(&mut forget).await, 1);
+    let before = target.dump().await;
+    let (known, view) = target.fresh().await;
+    let (fence, own) = (known.fence(&view), view.definition.tiers());
+    let room = (&pair.source.id, &id("t"), &*digest);
+    let released = transfer_release(&target.store, &known.keys, &fence, own, room).await;
+    assert!(matches!(released, Ok((_, Released::Before))), "{released:?}");
+    assert_eq!(target.dump().await, before);
 }

@@ -210,6 +210,14 @@ impl RoomFixture {
         }
     }
 
+    /// The room kept the time that this event shows, so no later answer is of an earlier time.
+    pub async fn assert_kept_time(&self, event: &Fields) {
+        let state = self.state().await;
+        let number = |text: &str| text.parse::<i64>().expect("a number");
+        assert_eq!(state["clock"], event["clock"]);
+        assert_eq!(number(&state["ahead"]), number(&event["clock"]) - number(&event["at"]));
+    }
+
     async fn let_pass(&self, seconds: u64, away: &str) {
         const PASS: &str = include_str!("room_pass.lua");
         let script = redis::Script::new(PASS);

@@ -303,6 +303,47 @@ async fn who_leaves_too_often_waits_and_what_was_answered_is_answered_again() {
     assert_eq!(fixture.hash(&fixture.keys.users).await.len(), 0);
 }
 
+#[tokio::test]
+async fn a_session_to_its_end_makes_up_for_earlier_leaves_and_time_does_too() {
+    let fixture = RoomFixture::with(&json!({"capacity": 1, "session_s": 1, "waiting_timeout_s": 5})).await;
+    let leave = async || {
+        let ticket = fixture.one(fixture.join("restless")).await.ticket;
+        fixture.one(Visit::Leave(ticket)).await;
+    };
+    let held = async || fixture.hash(&fixture.keys.users).await;
+    for _ in 0..3 {
+        leave().await;
+    }
+    assert!(held().await["restless"].starts_with("- "), "half a minute counts");
+    assert!(is_in(&fixture.one(fixture.join("restless")).await));
+    fixture.pass(3).await;
+    fixture.settle().await;
+    assert!(held().await.is_empty(), "nothing counts any more");
+    // After its time a leave counts no more, and is not kept beside a new ticket.
+    leave().await;
+    fixture.pass(11).await;
+    let ticket = fixture.one(fixture.join("restless")).await.ticket;
+    assert_eq!(held().await["restless"], ticket.to_string());
+}
+
+/// The step ends as many as it may, and the join ends the session of the user who comes back.
+#[tokio::test]
+async fn earlier_leaves_count_no_more_for_a_user_whose_session_a_join_ends() {
+    let fixture = RoomFixture::with(&json!({"capacity": 300, "session_s": 10, "waiting_timeout_s": 1_000})).await;
+    crowd(&fixture, 299).await;
+    fixture.pass(2).await;
+    for _ in 0..5 {
+        let ticket = fixture.one(fixture.join("restless")).await.ticket;
+        fixture.one(Visit::Leave(ticket)).await;
+    }
+    assert!(is_in(&fixture.one(fixture.join("restless")).await));
+    fixture.pass(12).await;
+    let back = fixture.visit(&[fixture.join("restless")]).await;
+    assert!(back.more, "others are over too");
+    let ticket = seen(back.replies[0].clone()).ticket;
+    assert_eq!(fixture.hash(&fixture.keys.users).await["restless"], ticket.to_string());
+}
+
 /// Instances remember each such pass until it expires.
 #[tokio::test]
 async fn with_very_many_passes_taken_back_nobody_is_admitted() {

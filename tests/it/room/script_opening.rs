@@ -122,8 +122,10 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
     assert!(fixture.tick().await.unpublished);
     let sha256 = "b".repeat(64);
     assert!(!publish(&fixture, 2, &sha256).await, "another list than there is");
+    fixture.jump(2).await;
     assert!(publish(&fixture, 3, &sha256).await);
     let event = fixture.last_event("opened").await;
+    fixture.assert_kept_time(&event).await;
     assert_eq!(
         (event["joined"].as_str(), event["sha256"].as_str()),
         ("3", sha256.as_str())
@@ -137,7 +139,7 @@ async fn the_list_is_published_once_and_kept_for_a_retention() {
         (3, Some(sha256))
     );
     assert!(!fixture.tick().await.unpublished);
-    fixture.pass(598).await;
+    fixture.pass(596).await;
     fixture.tick().await;
     assert_eq!(
         fixture.collected().await.items.len(),

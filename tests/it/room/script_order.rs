@@ -126,6 +126,16 @@ async fn a_rate_holds_in_any_minute() {
 }
 
 #[tokio::test]
+async fn the_next_admission_is_due_a_millisecond_after_the_minute_of_the_one_that_counts() {
+    let fixture =
+        RoomFixture::with(&json!({"capacity": 9, "waiting_timeout_s": 1_000, "admissions_per_minute": 1})).await;
+    let visited = fixture.visit(&["a", "b"].map(|user| fixture.join(user))).await;
+    let due = Some(visited.now_ms + 60_001);
+    assert_eq!((visited.counts.active, visited.next_due_ms), (1, due));
+    assert_eq!(fixture.tick().await.next_due_ms, due);
+}
+
+#[tokio::test]
 async fn what_the_rate_counts_no_more_is_forgotten() {
     let rule = json!({"capacity": 1_000, "waiting_timeout_s": 1_000, "admissions_per_minute": 50});
     let fixture = RoomFixture::with(&rule).await;

@@ -6,6 +6,6 @@ pub mod cluster;
 pub mod embedded;
 pub mod own;
 pub mod proxy;
-mod sources;
+pub mod sources;
 pub mod support;
 pub mod tls;

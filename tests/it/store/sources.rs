@@ -19,13 +19,21 @@ const ROOMS: [(&str, &[&str]); 3] = [
 /// Fewer were found: the macro is written in another way now, and this test reads nothing.
 const AT_LEAST: usize = 40;
 
-fn part(room: &str, name: &str) -> String {
+/// The text of a part.
+pub fn part(room: &str, name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("lua/{room}/{name}.lua"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Name, flags and parts of each `script!` of a room.
-fn scripts(room: &str, begin: &[&str]) -> Vec<Script> {
+/// A script, and the part of it that runs in each call.
+pub struct Source {
+    pub script: Script,
+    pub body: String,
+}
+
+/// Each `script!` of a room.
+pub fn sources(room: &str) -> Vec<Source> {
+    let (_, begin) = ROOMS.iter().find(|(name, _)| *name == room).expect("a room");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/{room}/src/scripts/mod.rs"));
     let text = fs::read_to_string(path).expect("the scripts of a room");
     let script = |call: &str| {
@@ -37,7 +45,10 @@ fn scripts(room: &str, begin: &[&str]) -> Vec<Script> {
         let parts: Vec<String> = begin.iter().chain(named).map(|name| part(room, name)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let name: &'static str = Box::leak((*name).to_owned().into_boxed_str());
-        Script::new(name, flags, &parts)
+        Source {
+            script: Script::new(name, flags, &parts),
+            body: parts.last().expect("a script has a part").to_string(),
+        }
     };
     text.split("= script!(").skip(1).map(script).collect()
 }
@@ -46,7 +57,11 @@ fn scripts(room: &str, begin: &[&str]) -> Vec<Script> {
 async fn redis_compiles_every_script_in_both_forms() {
     let server = Server::start(&SAFE).ready();
     let mut redis = server.connection();
-    let all: Vec<Script> = ROOMS.iter().flat_map(|(room, begin)| scripts(room, begin)).collect();
+    let all: Vec<Script> = ROOMS
+        .iter()
+        .flat_map(|(room, _)| sources(room))
+        .map(|source| source.script)
+        .collect();
     assert!(all.len() >= AT_LEAST, "{}", all.len());
     for script in all {
         let [source, library] = script.sources();

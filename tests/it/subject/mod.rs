@@ -4,5 +4,6 @@
 mod cases;
 mod emergency;
 mod process;
+mod refusals;
 mod suite;
 pub mod toy;
