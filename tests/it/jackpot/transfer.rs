@@ -413,7 +413,11 @@ async fn tiers_that_together_hold_more_than_an_amount_can_be_give_apart() {
         tier: id("mini"),
         ..funding("g", 10)
     };
-    pair.source.operate.adjust(&pair.source.id, &mini).await.expect("funded");
+    pair.source
+        .operate
+        .adjust(&pair.source.id, &mini)
+        .await
+        .expect("funded");
     pair.source.status(Status::Paused).await;
     let before = pair.source.dump().await;
     let [grand, mini] = [("grand", "grand"), ("mini", "mini")];
