@@ -862,4 +862,36 @@ mod tests {
         let anew = prepared(&closed, Some(Renews::AtLeast { second: 9 }), 1);
         assert_eq!(anew, [format!("grand {} {OWN} 1004 - - - - - - -:-", "ab".repeat(16))]);
     }
+    #[test]
+    fn the_words_that_scripts_get_end_with_one_that_every_n_accepts() {
+        let id = |text| Id::parse(text).expect("an id");
+        let (secret, jackpot, tier) = (MasterSecret::new([0x5f; 32]), id("spring"), id("grand"));
+        let is_accepted = |word: &u64| *word < 0x7ff << 53;
+        let mut longer = 0;
+        // One first word of 2,048 is refused.
+        for cycle in 0..10_000 {
+            let words = CycleSeed::derive(&secret, &jackpot, &tier, cycle, NONCE).words("time");
+            let (last, others) = words.split_last().expect("a word");
+            assert!(is_accepted(last) && !others.iter().any(is_accepted), "{words:?}");
+            longer += usize::from(!others.is_empty());
+        }
+        assert!(longer > 0);
+    }
+
+    #[test]
+    fn each_rule_of_a_definition_is_a_row() {
+        let tier = |tier: &str, rule: serde_json::Value| serde_json::json!({"tier": tier, "share_ppm": 1, "min_payout": 5, "must_hit_by": rule});
+        let document = serde_json::json!({"id": "x", "name": "x", "currency": "EUR", "contribution": {"fixed": 1},
+            "tiers": [
+                tier("grand", serde_json::json!({"amount": {"low": 20, "high": 30}})),
+                tier("none", serde_json::Value::Null),
+                tier("mini", serde_json::json!({"time": {"after_s": 60, "within_s": 86_460}})),
+                tier("day", serde_json::json!({"amount": {"low": 40, "high": 50}, "daily": {"at": "20:00", "zone": "Asia/Seoul"}})),
+            ], "odds": {"total": 1, "ranks": []}});
+        let document = serde_json::from_value(document).expect("well formed");
+        assert_eq!(
+            rules_text(&Definition::check(document).expect("valid")),
+            "grand 5 20 30 - - -;mini 5 - - 60 86460 -;day 5 40 50 0 - 20:00@Asia/Seoul;"
+        );
+    }
 }
